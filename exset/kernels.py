@@ -1,0 +1,130 @@
+"""Kernels: plain functions over arrays that Numba compiles when there is much to do.
+
+A function marked `@kernel` stays a plain Python function. `Kernels` compiles the marked functions
+of some modules together, as copies, when one of them is first asked for: importing compiles
+nothing, and imports no Numba.
+"""
+
+import hashlib
+import importlib
+import importlib.util
+import logging
+import sys
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import ParamSpec, TypeVar, cast
+
+from exset import cache
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+log = logging.getLogger("exset")
+
+_MARK = "__exset_kernel__"
+
+
+def kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Mark a function as one that can be compiled; it is returned as it is."""
+    setattr(function, _MARK, True)
+    return function
+
+
+def available() -> bool:
+    """Whether Numba is installed; without it kernels run as plain Python."""
+    return importlib.util.find_spec("numba") is not None
+
+
+class Kernels:
+    """The marked functions of some modules, which may call one another by name.
+
+    modules: their full names. Two functions of one name, or a constant of two values, are a
+    ValueError when they are first compiled.
+    """
+
+    def __init__(self, *modules: str) -> None:
+        """Name the modules; nothing is imported."""
+        self.modules = modules
+
+    @property
+    def folder(self) -> Path:
+        """Where the compiled code is kept.
+
+        Numba sees edits of a function's own file alone, so the folder is named after the sources of
+        all of them, and after the versions of Python and Numba.
+        """
+        digest = hashlib.sha256(f"{sys.version} {_numba_version()}".encode())
+        for module in self.modules:
+            spec = importlib.util.find_spec(module)
+            assert spec is not None
+            assert spec.origin is not None
+            digest.update(Path(spec.origin).read_bytes())
+        return cache.folder() / "kernels" / digest.hexdigest()[:20]
+
+    @property
+    def is_cached(self) -> bool:
+        """Whether something compiled is kept on disk."""
+        return any(self.folder.glob("**/*.nbi"))
+
+    def compiled(self, function: Callable[P, R]) -> Callable[P, R]:
+        """The compiled copy of a marked function; it is compiled when it is first called."""
+        return cast(Callable[P, R], self._compiled[function.__name__])
+
+    @cached_property
+    def _compiled(self) -> dict[str, object]:
+        from numba import config
+
+        names: dict[str, object] = {}
+        marked: list[FunctionType] = []
+        for module in map(importlib.import_module, self.modules):
+            for name, value in vars(module).items():
+                if name.startswith("__"):
+                    continue
+                if isinstance(value, FunctionType) and hasattr(value, _MARK):
+                    if value.__module__ != module.__name__:
+                        continue
+                    marked.append(value)
+                elif names.setdefault(name, value) is not value and not _equal(names[name], value):
+                    raise ValueError(f"kernels of {self.modules}: two values of {name}")
+        if not self.is_cached:
+            log.warning("compiling kernels for this machine, once; this takes some seconds")
+        before = vars(config)["CACHE_DIR"]
+        setattr(config, "CACHE_DIR", str(self.folder))  # noqa: B010 (Numba does not declare it)
+        try:
+            for function in marked:
+                if function.__name__ in {each.__name__ for each in marked if each is not function}:
+                    raise ValueError(f"kernels of {self.modules}: two called {function.__name__}")
+                copy = FunctionType(
+                    function.__code__, names, function.__name__, function.__defaults__
+                )
+                copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
+                names[function.__name__] = _jit(copy)
+        finally:
+            setattr(config, "CACHE_DIR", before)  # noqa: B010
+        return names
+
+
+def _jit(function: FunctionType) -> object:
+    from numba import njit
+
+    try:
+        return njit(cache=True, nogil=True, error_model="numpy")(function)
+    except (RuntimeError, OSError):  # no place for a cache
+        return njit(nogil=True, error_model="numpy")(function)
+
+
+def _equal(a: object, b: object) -> bool:
+    if isinstance(a, ModuleType) or isinstance(b, ModuleType):
+        return False
+    return type(a) is type(b) and bool(a == b)
+
+
+def _numba_version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("numba")
+    except PackageNotFoundError:
+        return "none"

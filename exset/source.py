@@ -1,0 +1,115 @@
+"""The bytes of one input, and where in them a reader is."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate, pairwise
+
+_LINE_END = re.compile(rb"\r\n?|\n")
+_BLOCK = 4096
+
+
+@dataclass(frozen=True)
+class Span:
+    """A stretch of bytes: 0-based offsets, the end exclusive; ValueError if it runs backwards."""
+
+    start: int
+    end: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start <= self.end:
+            raise ValueError(f"no span goes from {self.start} to {self.end}")
+
+
+@dataclass(frozen=True)
+class Source:
+    """The whole content of one input, decompressed, and the name that messages give it."""
+
+    name: str
+    data: bytes = field(repr=False)
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Return line and column of a byte, both from 1; the end of the data is a place too.
+
+        LF, CRLF and a lone CR end a line.  Columns count characters: UTF-8, each byte that is not
+        UTF-8 being one; a byte inside a character has that character's column.  ValueError if
+        the offset lies outside the data.
+        """
+        row = self._row(offset)
+        return row + 1, 1 + self._characters(self._starts[row], offset)
+
+    def line(self, offset: int) -> str:
+        """Return the line that a byte is in, without its end; ValueError outside the data."""
+        start, stop = self._bounds(self._row(offset))
+        return _decode(self.data[start:stop])
+
+    def around(self, offset: int, reach: int) -> tuple[str, int]:
+        """Return the part of a byte's line within `reach` (> 0) bytes of it, and its column.
+
+        The cost does not grow with the line; ValueError if the offset lies outside the data.
+        """
+        start, stop = self._bounds(self._row(offset))
+        low = self._boundary(max(start, offset - reach))
+        high = self._boundary(min(offset + reach, stop))
+        return _decode(self.data[low:high]), 1 + self._characters(start, low)
+
+    @cached_property
+    def _starts(self) -> array[int]:
+        return array("q", [0, *(end.end() for end in _LINE_END.finditer(self.data))])
+
+    @cached_property
+    def _ascii(self) -> bool:
+        return self.data.isascii()
+
+    @cached_property
+    def _tallies(self) -> array[int]:
+        """Count the characters before each block, for columns in very long lines."""
+        edges = [self._boundary(edge) for edge in range(0, len(self.data) + 1, _BLOCK)]
+        counts = (len(_decode(self.data[low:high])) for low, high in pairwise(edges))
+        return array("q", accumulate(counts, initial=0))
+
+    def _row(self, offset: int) -> int:
+        if not 0 <= offset <= len(self.data):
+            raise ValueError(f"offset {offset} lies outside {len(self.data)} bytes")
+        return bisect_right(self._starts, offset) - 1
+
+    def _bounds(self, row: int) -> tuple[int, int]:
+        start = self._starts[row]
+        if row + 1 == len(self._starts):
+            return start, len(self.data)
+        after = self._starts[row + 1]
+        return start, after - (2 if self.data[after - 2 : after] == b"\r\n" else 1)
+
+    def _characters(self, start: int, stop: int) -> int:
+        stop = self._boundary(stop)
+        if self._ascii:
+            return stop - start
+        if stop - start <= _BLOCK:
+            return len(_decode(self.data[start:stop]))
+        return self._before(stop) - self._before(start)
+
+    def _before(self, offset: int) -> int:
+        block = offset // _BLOCK
+        edge = self._boundary(block * _BLOCK)
+        return self._tallies[block] + len(_decode(self.data[edge:offset]))
+
+    def _boundary(self, offset: int) -> int:
+        """Go back to the start of the character that the offset is inside, if it is inside one.
+
+        Decoding the two sides of such a point apart gives what decoding them together gives.
+        """
+        for back in range(1, min(offset, 3) + 1):
+            lead = self.data[offset - back]
+            if lead >= 0xC0:
+                first = _decode(self.data[offset - back : offset - back + 4])[0]
+                inside = len(first.encode("utf-8", "surrogateescape")) > back
+                return offset - back if inside else offset
+        return offset
+
+
+def _decode(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
