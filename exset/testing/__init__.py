@@ -1,0 +1,21 @@
+"""Hypothesis strategies for the models that exset reads and writes, for exset's tests and yours.
+
+    from hypothesis import given
+    from exset.testing import example_sets
+
+    @given(example_sets(text=True))
+    def test_round_trip(examples): ...
+
+Needs the extra `test`: `pip install "exset[test]"`.
+"""
+
+try:
+    import hypothesis  # noqa: F401
+except ImportError as error:
+    raise ImportError(
+        "exset.testing needs Hypothesis, of the extra `test`: pip install 'exset[test]'"
+    ) from error
+
+from exset.testing.lens import example_sets, set_headers, strings, text_can_say
+
+__all__ = ["example_sets", "set_headers", "strings", "text_can_say"]

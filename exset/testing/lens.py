@@ -1,0 +1,274 @@
+"""Hypothesis strategies for Lens example sets: in normal form, and as odd as the formats allow.
+
+What text cannot say: strings whose delimiters do not balance, deep nesting, line breaks other than
+LF or at the start, comment lines and NUL in them; one list as the inputs and as the targets of
+different events; units in an order that the text parser refuses. What binary cannot say: NUL in
+strings, empty names, negative frequencies. Lens, util.c: readBlock; example.c: readEventRanges,
+readExample, readBinaryExample.
+"""
+
+import math
+from functools import cache
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+from hypothesis import strategies as st
+
+from exset.grammars.columns import Ragged, Reals, Strings, offsets_of
+from exset.grammars.examples import REAL_FIELDS, Events, ExampleSet, Ranges, SetHeader
+
+MAX_DEPTH = 31  # Lens nests 32 deep, and the delimiters around a string are the first
+
+_CLOSERS = {ord("{"): ord("}"), ord("("): ord(")"), ord("["): ord("]")}
+_QUOTE, _BACKSLASH, _LF = b'"\\\n'
+_INT32 = 2**31 - 1
+
+_reals = st.floats(width=32) | st.sampled_from(
+    [
+        0.0,
+        -0.0,
+        1.0,
+        0.5,
+        math.nan,
+        math.inf,
+        -math.inf,
+        2.0**-149,
+        -(2.0**-126),
+        3.4028234663852886e38,
+    ]
+)
+_units = st.integers(0, 12) | st.integers(0, _INT32)
+_odd_names = st.sampled_from(
+    [
+        b"input",
+        b"output",
+        b"nan",
+        b"-",
+        b"1g",
+        b"3",
+        b"*",
+        b"-.5",
+        b"#x",
+        b"a b",
+        b"I:",
+        b";",
+        b"\xff",
+    ]
+)
+
+
+def text_can_say(string: bytes) -> bool:
+    """Whether a delimited string of a text file can be exactly these bytes."""
+    lines = string.split(b"\n")
+    if b"\r" in string or b"\0" in string or string.startswith(b"\n"):
+        return False
+    if any(line.startswith(b"#") for line in lines[1:]):
+        return False
+    awaited: list[int] = []
+    escaped = False
+    for byte in string:
+        if escaped:
+            escaped = byte == _LF
+        elif byte == _BACKSLASH:
+            escaped = True
+        elif awaited and byte == awaited[-1]:
+            awaited.pop()
+        elif byte == _QUOTE or byte in _CLOSERS:
+            awaited.append(_CLOSERS.get(byte, _QUOTE))
+        elif byte in _CLOSERS.values():
+            return False
+        if len(awaited) > MAX_DEPTH:
+            return False
+    return not (awaited or escaped)
+
+
+@cache
+def strings(
+    *, text: bool = True, binary: bool = True, min_size: int = 0
+) -> st.SearchStrategy[bytes]:
+    """Byte strings that a text file, a binary file, or both can hold as names, procs and groups."""
+    drawn = _nested() | _odd_names | st.text(max_size=8).map(str.encode) | st.binary(max_size=8)
+    if text:
+        drawn = drawn.map(lambda raw: raw.lstrip(b"\n")).filter(text_can_say)
+    elif binary:
+        drawn = drawn.map(lambda raw: raw.replace(b"\0", b""))
+    return drawn.filter(lambda raw: len(raw) >= min_size)
+
+
+def set_headers(*, text: bool = True, binary: bool = True) -> st.SearchStrategy[SetHeader]:
+    """Set headers, most of them with a field or two that is not the default."""
+    proc = st.none() | strings(text=text, binary=binary)
+    fields = st.dictionaries(st.sampled_from(REAL_FIELDS), _reals, max_size=3)
+    return st.builds(lambda proc, fields: SetHeader(proc, **fields), proc, fields)
+
+
+@st.composite
+def example_sets(
+    draw: st.DrawFn, *, text: bool = True, binary: bool = True, max_examples: int = 4
+) -> ExampleSet:
+    """Example sets in normal form, that text (`text`) and binary files (`binary`) can hold."""
+    string = strings(text=text, binary=binary)
+    names = strings(text=text, binary=binary, min_size=1 if binary else 0)
+    groups = draw(st.lists(strings(text=text, binary=binary, min_size=1), max_size=4))
+    if draw(st.integers(0, 19)) == 19:  # more than stock Lens holds
+        groups += [b"g%d" % i for i in range(14)]
+    header = draw(set_headers(text=text, binary=binary))
+    size = (draw(st.integers(0, 8 * max_examples)) + 7) // 8  # few empty sets
+    example = _examples(string, names, text, binary, len(groups))
+    examples = draw(st.lists(example, min_size=size, max_size=size))
+    events = [event for example in examples for event in example.events]
+    lists = [ranges for example in examples for ranges in example.lists]
+    ranges = list(chain.from_iterable(lists))
+    event_offsets = _offsets([len(example.events) for example in examples])
+    list_offsets = _offsets([len(example.lists) for example in examples])
+    shift = np.repeat(list_offsets[:-1], np.diff(event_offsets))
+    inputs = np.array([event.inputs for event in events], np.int64)
+    targets = np.array([event.targets for event in events], np.int64)
+    return ExampleSet.normal(
+        header=header,
+        name=Strings.of(example.name for example in examples),
+        proc=Strings.of(example.proc for example in examples),
+        frequency=np.array([example.frequency for example in examples], np.float32),
+        event_offsets=event_offsets,
+        events=Events.none(len(events)).with_columns(
+            proc=Strings.of(event.proc for event in events),
+            inputs=np.where(inputs < 0, -1, inputs + shift),
+            targets=np.where(targets < 0, -1, targets + shift),
+            **{field: _column(field, events) for field in REAL_FIELDS},
+        ),
+        lists=_offsets([len(each) for each in lists]),
+        ranges=Ranges(
+            group=np.array([each.group for each in ranges], np.int32),
+            first=np.array([each.first for each in ranges], np.int32),
+            value=np.array([each.value for each in ranges], np.float32),
+            values=Ragged(
+                np.array([value for each in ranges for value in each.values], np.float32),
+                _offsets([len(each.values) for each in ranges]),
+            ),
+            units=Ragged(
+                np.array([unit for each in ranges for unit in each.units], np.int32),
+                _offsets([len(each.units) for each in ranges]),
+            ),
+        ),
+        groups=Strings.of(groups),
+    )
+
+
+class _Range(NamedTuple):
+    group: int
+    first: int
+    value: float
+    values: list[float]
+    units: list[int]
+
+
+class _Event(NamedTuple):
+    proc: bytes | None
+    reals: dict[str, float]
+    inputs: int
+    targets: int
+
+
+class _Example(NamedTuple):
+    name: bytes | None
+    proc: bytes | None
+    frequency: float
+    events: list[_Event]
+    lists: list[list[_Range]]
+
+
+@st.composite
+def _examples(
+    draw: st.DrawFn,
+    string: st.SearchStrategy[bytes],
+    names: st.SearchStrategy[bytes],
+    text: bool,
+    binary: bool,
+    num_groups: int,
+) -> _Example:
+    """One example: its lists, and its events, which refer to them by number."""
+    lists = draw(st.lists(st.lists(_ranges(text, num_groups), max_size=3), max_size=4))
+    frequency = draw(_reals)
+    if binary and frequency < 0:
+        frequency = -frequency
+    # Each list is for inputs, for targets, or for both; text needs a list for both to be those of
+    # the same events.
+    roles = [draw(st.sampled_from(["inputs", "targets", "both"])) for _ in lists]
+    for_inputs = st.sampled_from([-1, *(i for i, r in enumerate(roles) if r != "targets")])
+    for_targets = [i for i, r in enumerate(roles) if r == "targets" or (r == "both" and not text)]
+    events = []
+    for _ in range(draw(st.integers(1, 5))):
+        inputs, targets = draw(for_inputs), draw(st.sampled_from([-1, *for_targets]))
+        if text and inputs >= 0 and roles[inputs] == "both":
+            targets = inputs
+        reals = draw(st.dictionaries(st.sampled_from(REAL_FIELDS), _reals, max_size=2))
+        events.append(_Event(draw(st.none() | string), reals, inputs, targets))
+    return _Example(draw(st.none() | names), draw(st.none() | string), frequency, events, lists)
+
+
+@st.composite
+def _ranges(draw: st.DrawFn, text: bool, num_groups: int) -> _Range:
+    """One range: dense, sparse, or empty."""
+    group = draw(st.integers(-1, num_groups - 1))
+    kind = draw(st.sampled_from(["dense", "sparse", "sparse", "empty"]))
+    first, value = 0, draw(st.just(1.0) | _reals)
+    values: list[float] = []
+    units: list[int] = []
+    if kind == "dense":
+        first = draw(st.just(0) | st.integers(-_INT32 - 1, _INT32))
+        values = draw(st.lists(_reals, min_size=1, max_size=5))
+    elif kind == "sparse" and text:
+        units = draw(_text_units())
+    elif kind == "sparse":
+        units = draw(st.lists(_units | st.integers(-_INT32 - 1, -1), min_size=1, max_size=6))
+    return _Range(group, first, value, values, units)
+
+
+@st.composite
+def _text_units(draw: st.DrawFn) -> list[int]:
+    """Units as the text parser allows them: `*`; or any, with -m only after an n of at most m."""
+    if draw(st.integers(0, 4)) == 4:
+        return [-1]
+    units: list[int] = []
+    for unit, is_end in draw(st.lists(st.tuples(_units, st.booleans()), min_size=1, max_size=6)):
+        units.append(-max(unit, units[-1], 1) if is_end and units else unit)
+    return units
+
+
+def _nested() -> st.SearchStrategy[bytes]:
+    """Strings with delimiters that nest, and with escapes, line breaks and comments."""
+    plain = st.sampled_from(
+        [
+            b"a",
+            b"b c",
+            b" ",
+            b"\n",
+            b"#",
+            b";",
+            b"-1",
+            b"\\\\",
+            b"\\}",
+            b'\\"',
+            b"\xc3\xa9",
+            b"\xf0",
+        ]
+    )
+    return st.recursive(
+        plain,
+        lambda inner: st.builds(
+            lambda pair, parts: pair[:1] + b"".join(parts) + pair[1:],
+            st.sampled_from([b"{}", b"()", b"[]", b'""', b""]),
+            st.lists(inner, max_size=3),
+        ),
+        max_leaves=6,
+    )
+
+
+def _offsets(lengths: list[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return offsets_of(np.array(lengths, np.int64))
+
+
+def _column(field: str, events: list[_Event]) -> Reals:
+    values = np.array([event.reals.get(field, 0.0) for event in events], np.float32)
+    return Reals(values, np.array([field in event.reals for event in events], np.bool_))

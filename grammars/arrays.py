@@ -1,0 +1,206 @@
+"""One-dimensional NumPy arrays as read-only columns: constants, comparison, gathering.
+
+A column whose elements are all the same has stride zero and takes no space. Every function looks
+before it copies: what is constant stays constant, consecutive rows are a view.
+"""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Flags = NDArray[np.bool_]
+Bytes = NDArray[np.uint8]
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+Floats = NDArray[np.float32]
+
+T = TypeVar("T", bound=np.generic)
+
+QUIET_NAN = np.uint32(0x7FC00000)
+
+
+def frozen(array: NDArray[T]) -> NDArray[T]:
+    """A read-only view of an array (the array itself if it is read-only already)."""
+    if not array.flags.writeable:
+        return array
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def constant(value: object, n: int, dtype: type[T]) -> NDArray[T]:
+    """A read-only column [n] of one repeated value, of stride zero."""
+    return np.broadcast_to(np.array(value, dtype), (n,))
+
+
+def is_constant(array: NDArray[T]) -> bool:
+    """Whether a column is known, without looking at its elements, to repeat one value."""
+    return array.size <= 1 or array.strides[0] == 0
+
+
+def bits(array: NDArray[T]) -> NDArray[np.generic]:
+    """The elements to compare for bitwise equality: floats as unsigned integers of their size."""
+    return array.view(f"u{array.itemsize}") if array.dtype.kind == "f" else array
+
+
+def same(a: NDArray[T], b: NDArray[T]) -> bool:
+    """Whether two columns have the same dtype, length and elements, bit for bit."""
+    if a is b:
+        return True
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    if is_constant(a) and is_constant(b):
+        a, b = a[:1], b[:1]
+    return bool(np.array_equal(bits(a), bits(b)))
+
+
+def compact(array: NDArray[T], default: object = None) -> NDArray[T]:
+    """The column as a constant, if every element is the default (None: the first), bitwise."""
+    if array.size == 0 or array.strides[0] == 0:
+        return frozen(array)
+    value = array[:1] if default is None else np.array([default], array.dtype)
+    if (bits(array[-1:]) == bits(value)).all() and (bits(array) == bits(value)).all():
+        return np.broadcast_to(value.copy()[0], array.shape)
+    return frozen(array)
+
+
+def canonical_nan(array: Floats) -> Floats:
+    """The column with every NaN the quiet 7FC00000; copied only if that changes something."""
+    wrong = np.isnan(array) & (array.view(np.uint32) != QUIET_NAN)
+    if not wrong.any():
+        return array
+    array = array.copy()
+    array.view(np.uint32)[wrong] = QUIET_NAN
+    return array
+
+
+def concat(arrays: Sequence[NDArray[T]]) -> NDArray[T]:
+    """One column after another (at least one); constants of one value stay a constant."""
+    parts = [array for array in arrays if array.size] or list(arrays[:1])
+    if len(parts) == 1:
+        return frozen(parts[0])
+    if all(is_constant(part) and same(part[:1], parts[0][:1]) for part in parts):
+        return np.broadcast_to(parts[0][0], (sum(part.size for part in parts),))
+    return frozen(np.concatenate(parts))
+
+
+def offsets_of(lengths: NDArray[np.integer] | Flags) -> Longs:
+    """Where rows of these lengths begin and end: int64 [n + 1], from 0."""
+    if lengths.size and lengths.strides[0] == 0:
+        step = int(lengths[0])
+        n = lengths.size + 1
+        return (
+            constant(0, n, np.int64) if step == 0 else frozen(np.arange(n, dtype=np.int64) * step)
+        )
+    offsets = np.zeros(lengths.size + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return frozen(offsets)
+
+
+def concat_offsets(parts: Sequence[Longs]) -> Longs:
+    """The offsets of rows after rows: int64 [n + 1]."""
+    return offsets_of(compact(concat([np.diff(offsets) for offsets in parts])))
+
+
+def run_of(indices: Longs, n: int) -> slice | None:
+    """The slice of a column of n that the indices are, if they are consecutive and in bounds."""
+    if indices.size == 0:
+        return slice(0, 0)
+    first, last = int(indices[0]), int(indices[-1])
+    if last - first != indices.size - 1 or first < 0 or last >= n:
+        return None
+    return slice(first, last + 1) if (indices[1:] - indices[:-1] == 1).all() else None
+
+
+def take(array: NDArray[T], indices: Longs) -> NDArray[T]:
+    """The elements at the indices; a view if they are consecutive, a constant of a constant.
+
+    Raises IndexError.
+    """
+    run = run_of(indices, array.size)
+    if run is not None:
+        return frozen(array[run])
+    if array.size and array.strides[0] == 0:
+        if indices.min() < -array.size or indices.max() >= array.size:
+            raise IndexError(f"index out of bounds for {array.size} rows")
+        return np.broadcast_to(array[0], indices.shape)
+    return frozen(array[indices])
+
+
+def chosen_rows(which: ArrayLike | slice, n: int) -> Longs:
+    """The indices 0...n - 1 that a slice, a mask or (also negative) indices choose.
+
+    Raises IndexError for an index out of bounds, ValueError for what is none of these.
+    """
+    if isinstance(which, slice):
+        return np.arange(n)[which]
+    array = np.asarray(which)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iub"):
+        raise ValueError("a slice, a mask, or a list of indices is wanted")
+    if array.dtype.kind == "b":
+        if array.size != n:
+            raise ValueError(f"the mask has {array.size} rows, not {n}")
+        return np.flatnonzero(array)
+    wrong = (array < -n) | (array >= n)
+    if wrong.any():
+        raise IndexError(f"{array[wrong.argmax()]} is out of bounds for {n} rows")
+    chosen: Longs = array.astype(np.int64)
+    return np.where(chosen < 0, chosen + n, chosen)
+
+
+def row_indices(starts: Longs, lengths: Longs) -> Longs:
+    """The indices start, start + 1, ... of each row, row after row."""
+    offsets = offsets_of(lengths)
+    return np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
+
+
+def gather_ragged(values: NDArray[T], offsets: Longs, indices: Longs) -> tuple[NDArray[T], Longs]:
+    """The rows values[offsets[i]:offsets[i + 1]] for each index i: (values, offsets).
+
+    Consecutive rows are a view. Raises IndexError.
+    """
+    run = run_of(indices, offsets.size - 1)
+    if run is not None:
+        bounds = offsets[run.start : run.stop + 1]
+        begin = bounds[0]
+        return frozen(values[begin : bounds[-1]]), frozen(bounds - begin if begin else bounds)
+    starts = offsets[:-1][indices]
+    lengths = offsets[1:][indices] - starts
+    new = offsets_of(compact(lengths))
+    if values.size and values.strides[0] == 0:
+        return np.broadcast_to(values[0], (int(new[-1]),)), new
+    width = int(lengths[0])
+    if width and (lengths == width).all() and not (starts % width).any():
+        table = values[: values.size // width * width].reshape(-1, width)
+        return frozen(table[starts // width].reshape(-1)), new
+    return frozen(values[row_indices(starts, lengths)]), new
+
+
+def check_column(
+    what: str, array: NDArray[T], dtype: type[np.generic], n: int | None = None
+) -> None:
+    """Raises ValueError unless the column is one-dimensional, of the dtype (and of length n)."""
+    if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype != np.dtype(dtype):
+        found = (
+            f"{array.dtype} {array.shape}"
+            if isinstance(array, np.ndarray)
+            else type(array).__name__
+        )
+        raise ValueError(
+            f"{what}: a one-dimensional {np.dtype(dtype)} array is wanted, not {found}"
+        )
+    if n is not None and array.size != n:
+        raise ValueError(f"{what}: {n} rows are wanted, not {array.size}")
+
+
+def check_offsets(what: str, offsets: Longs, total: int) -> None:
+    """Raises ValueError unless the offsets rise, not always strictly, from 0 to the total."""
+    check_column(what, offsets, np.int64)
+    if offsets.size == 0 or offsets[0] != 0:
+        raise ValueError(f"{what}: offsets begin with 0")
+    if offsets[-1] != total:
+        raise ValueError(f"{what}: the last offset is {offsets[-1]}, of {total} elements")
+    if (offsets[1:] < offsets[:-1]).any():
+        raise ValueError(f"{what}: offsets must not fall")

@@ -1,0 +1,71 @@
+"""What all frozen dataclasses of columns share: equality by value; rows are taken and joined."""
+
+from collections.abc import Sequence
+from typing import Self
+
+import numpy as np
+
+from exset.grammars.arrays import Longs, concat, frozen, same, take
+
+
+class Table:
+    """The base of frozen dataclasses whose fields are arrays, or such dataclasses themselves."""
+
+    @classmethod
+    def unchecked(cls, **columns: object) -> Self:
+        """A table of these columns without a check: for columns made from checked ones."""
+        table = object.__new__(cls)
+        for name, column in columns.items():
+            object.__setattr__(
+                table, name, frozen(column) if isinstance(column, np.ndarray) else column
+            )
+        return table
+
+    def with_columns(self, **columns: object) -> Self:
+        """The same table with some columns replaced, not checked."""
+        return self.unchecked(**{**vars(self), **columns})
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return self is other or all(
+            same(column, vars(other)[name])
+            if isinstance(column, np.ndarray)
+            else column == vars(other)[name]
+            for name, column in vars(self).items()
+        )
+
+    def _freeze(self) -> None:
+        for name, column in vars(self).items():
+            if isinstance(column, np.ndarray):
+                object.__setattr__(self, name, frozen(column))
+
+
+class Rows(Table):
+    """The base of tables whose columns all have the same rows."""
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self)} rows)"
+
+    def take(self, indices: Longs) -> Self:
+        """The rows at the indices, int64 [k]; a view if they are consecutive. Raises IndexError."""
+        return self.unchecked(
+            **{
+                name: take(column, indices)
+                if isinstance(column, np.ndarray)
+                else column.take(indices)
+                for name, column in vars(self).items()
+            }
+        )
+
+    @classmethod
+    def concat(cls, tables: Sequence[Self]) -> Self:
+        """The rows of one table (at least one) after those of another."""
+        joined: dict[str, object] = {}
+        for name, column in vars(tables[0]).items():
+            parts = [vars(table)[name] for table in tables]
+            joined[name] = concat(parts) if isinstance(column, np.ndarray) else column.concat(parts)
+        return cls.unchecked(**joined)
