@@ -1,0 +1,174 @@
+"""What Lens accepts but people are caught by, in text and in binary files.
+
+A code is stable: programs may select findings by it.
+"""
+
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from exset.errors import Finding, Place, Severity
+
+
+class Trap(NamedTuple):
+    """One kind of finding: how bad it is, what it says and how to mend it."""
+
+    severity: Severity
+    message: str
+    hint: str
+
+
+_NOTE, _WARNING = Severity.NOTE, Severity.WARNING
+
+TRAPS: Final = MappingProxyType(
+    {
+        "lens-refuses": Trap(_WARNING, "Lens 2.63 does not load this: {what}", "{hint}"),
+        "lens-set-proc": Trap(
+            _NOTE,
+            "the set has a proc: Lens runs it as Tcl while it loads the file; exset never does",
+            "what the code would change, or whether it fails, is not checked",
+        ),
+        # Header and examples
+        "lens-eaten-count": Trap(
+            _WARNING,
+            "{raw} is read as the number of inputs of the oldest format and thrown away",
+            "if it is the first example's number of events, put `;` before it",
+        ),
+        "lens-old-counts": Trap(
+            _NOTE,
+            "two numbers of the oldest format (inputs and outputs): they have no effect",
+            "remove them, or put `;` before them if they were meant for the first example",
+        ),
+        "lens-missing-value": Trap(
+            _WARNING, "nothing follows {raw}: it is read as NaN", "write `-` if NaN is meant"
+        ),
+        "lens-repeated-field": Trap(
+            _WARNING, "{raw} is given again: the last one counts", "remove the others"
+        ),
+        "lens-empty-example": Trap(
+            _NOTE,
+            "an example without inputs and targets",
+            "remove the `;` unless an empty example is meant",
+        ),
+        "lens-empty-name": Trap(
+            _NOTE, "the name is empty, not absent", "a binary file cannot keep an empty name"
+        ),
+        "lens-negative-frequency": Trap(
+            _WARNING,
+            "the frequency is negative",
+            "Lens does not load a binary file with such a frequency",
+        ),
+        # Strings
+        "lens-bare-word": Trap(
+            _WARNING,
+            "the word {raw} takes in what follows it",
+            "put a blank after the name, or the name in {{ }}",
+        ),
+        "lens-nul": Trap(
+            _WARNING,
+            "a NUL byte in a string",
+            "neither a text nor a binary file can be written with it",
+        ),
+        "lens-long-string": Trap(
+            _NOTE,
+            "a string of more than 4096 bytes",
+            "Lens 2.63 crashes when it saves the set as text",
+        ),
+        # Event lists
+        "lens-every-event": Trap(
+            _NOTE, "`*` already means every event", "remove the other event numbers"
+        ),
+        "lens-late-active": Trap(
+            _WARNING,
+            "{raw} is set after the data it was to apply to: they keep their value",
+            "put the event list before the data",
+        ),
+        "lens-shared-active": Trap(
+            _WARNING,
+            "events with different active values share this list: it takes the first event's",
+            "write the value in {{ }} or give the events a list each",
+        ),
+        "lens-both-apart": Trap(
+            _WARNING,
+            "the inputs go to event {first} and the targets to event {second}",
+            "put an event list before it",
+        ),
+        "lens-both-active": Trap(
+            _WARNING,
+            "the targets take the active input value, not the active target value",
+            "write the value in {{ }}, or inputs and targets apart",
+        ),
+        # Ranges
+        "lens-no-ranges": Trap(
+            _NOTE,
+            "no data follow: the event is passed over",
+            "write `{{-}}*` for data that are NaN",
+        ),
+        "lens-empty-range": Trap(
+            _NOTE, "a range without values or units", "Lens 2.63 crashes when it saves it as text"
+        ),
+        "lens-group-twice": Trap(
+            _WARNING, "the range names two groups: the last one counts", "quote a name with blanks"
+        ),
+        "lens-value-twice": Trap(
+            _WARNING, "the range gives this number twice: the last one counts", "remove the other"
+        ),
+        "lens-negative-first": Trap(
+            _WARNING, "the first unit is negative", "Lens fails when it presents the example"
+        ),
+        "lens-zero-span": Trap(
+            _WARNING,
+            "a span cannot end at unit 0: this is unit 0 itself",
+            "write the smaller unit first",
+        ),
+        "lens-blank-span": Trap(
+            _WARNING,
+            "a negative unit ends a span even after a blank",
+            "write the span in one word, such as 4-6",
+        ),
+        "lens-span-chain": Trap(
+            _WARNING,
+            "a span that begins where another ends",
+            "Lens fails when it presents the example; write the spans apart",
+        ),
+        # Numbers
+        "lens-glued-numbers": Trap(
+            _WARNING, "two numbers without a blank between them", "put a blank between them"
+        ),
+        "lens-number-tail": Trap(
+            _WARNING,
+            "{raw} has an exponent without digits, which is ignored",
+            "remove its letter",
+        ),
+        "lens-overflow": Trap(
+            _WARNING,
+            "{raw} is too large for a 32-bit real: it becomes infinity",
+            "check the number",
+        ),
+        # Binary files
+        "lens-event-span": Trap(
+            _WARNING,
+            "a span of events does not go up from the event before it",
+            "write each event alone, or a span as its first and minus its last",
+        ),
+        "lens-unit-span": Trap(
+            _WARNING,
+            "a span of units does not go up from the unit before it",
+            "Lens fails when it presents the example; write the units apart",
+        ),
+        "lens-replaced-list": Trap(
+            _WARNING,
+            "event {event} already has {role}: the later ones replace them",
+            "remove one of the two sets",
+        ),
+        "lens-trailing-bytes": Trap(
+            _WARNING, "{count} bytes after the last example are ignored", "remove them"
+        ),
+    }
+)
+
+
+def trap(code: str, place: Place | None, **words: object) -> Finding:
+    """The finding of a trap at a place, its message filled in with words."""
+    kind = TRAPS[code]
+    message, hint = kind.message.format(**words), kind.hint.format(**words)
+    return Finding(code=code, severity=kind.severity, message=message, place=place, hint=hint)

@@ -1,0 +1,50 @@
+"""A rejection as an error that a person can act on."""
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from exset.errors import FormatError, safe
+from exset.parsers.engine.grammar import Grammar
+from exset.parsers.engine.stream import Rejection
+from exset.source import Source, Span
+
+_WORD: Final = re.compile(rb"[A-Za-z0-9_.+-]+:?|[^\x00-\x7f]+|.", re.DOTALL)
+_SHOWN: Final = 24
+
+
+def syntax_error(
+    grammar: Grammar,
+    source: Source,
+    rejection: Rejection,
+    hint: Callable[[bytes, frozenset[str]], str | None],
+) -> FormatError:
+    """What was expected and what was found.
+
+    `hint` gets the word found and the terminals expected.
+    """
+    match = _WORD.match(source.data, rejection.offset)
+    found = match.group() if match else b""
+    span = Span(rejection.offset, rejection.offset + len(found))
+    words = {grammar.say(name) for name in rejection.expected}
+    expected = _listed(sorted(words, key=lambda word: (word.startswith("`"), word)))
+    return FormatError(
+        f"expected {expected}, found {shown(found)}",
+        source=source,
+        span=span,
+        hint=hint(found, rejection.expected),
+    )
+
+
+def shown(found: bytes) -> str:
+    """A word of a file as it stands in a message."""
+    if not found:
+        return "the end of the file"
+    text = safe(found[:_SHOWN].decode("utf-8", "surrogateescape"))
+    return f"`{text}...`" if len(found) > _SHOWN else f"`{text}`"
+
+
+def _listed(words: list[str]) -> str:
+    if len(words) < 2:
+        return "".join(words) or "nothing more"
+    return f"{', '.join(words[:-1])} or {words[-1]}"

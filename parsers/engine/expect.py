@@ -1,0 +1,47 @@
+"""What could stand where a parse fails: the one answer that both drivers give."""
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol, TypeVar
+
+END = "$END"
+
+S = TypeVar("S")
+N = TypeVar("N")
+
+
+class Parser(Protocol[S, N]):
+    """An LALR table, whatever its states and origins are."""
+
+    def move(self, state: S, terminal: str) -> bool | tuple[int, N] | None:
+        """Shift (True), a rule to reduce by (its length and its origin), or nothing."""
+        ...
+
+    def goto(self, state: S, origin: N) -> S:
+        """The state after a reduction."""
+        ...
+
+    def accepts(self, state: S) -> bool:
+        """Whether the parse is complete."""
+        ...
+
+
+def expected(parser: Parser[S, N], terminals: Iterable[str], stack: Sequence[S]) -> frozenset[str]:
+    """The terminals that would be shifted, or the end accepted, from a stack of parser states."""
+    return frozenset(terminal for terminal in (*terminals, END) if _shifts(parser, stack, terminal))
+
+
+def _shifts(parser: Parser[S, N], stack: Sequence[S], terminal: str) -> bool:
+    # Reductions only pop, or push one state: below `depth` the stack is as it was.
+    depth, above = len(stack), list[S]()
+    while True:
+        move = parser.move(above[-1] if above else stack[depth - 1], terminal)
+        if move is None or move is True:
+            return move is True
+        assert move is not False
+        length, origin = move
+        popped = min(len(above), length)
+        del above[len(above) - popped :]
+        depth -= length - popped
+        above.append(parser.goto(above[-1] if above else stack[depth - 1], origin))
+        if terminal == END and parser.accepts(above[-1]):
+            return True

@@ -1,0 +1,107 @@
+"""A grammar of `exset.grammars`: as Lark runs it, as tables, and the words that its errors use."""
+
+import contextlib
+import hashlib
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import resources
+from importlib.metadata import version
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+from zipfile import BadZipFile
+
+from exset import cache
+from exset.parsers.engine.expect import END
+from exset.parsers.engine.tables import Lowered
+
+if TYPE_CHECKING:
+    from lark import Lark
+
+# What the tables depend on besides the grammar.
+_MODULES = ("automata.py", "lowering.py", "tables.py")
+_LIBRARIES = ("lark", "interegular", "numpy")
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """A Lark grammar, its start rule, and the steps of its meaning.
+
+    A step is a rule or an alias whose name has no leading underscore. `steps` names those that the
+    format's actions act on, in the order of their numbers; `words` says what a terminal is called
+    in an error message (a quoted literal where it has none). The grammar is a file of
+    `exset.grammars`, or a text. Lark is imported only to lower a grammar the first time, and by the
+    reference driver.
+    """
+
+    file: str
+    start: str
+    steps: tuple[str, ...]
+    words: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    text: str | None = None
+
+    @cached_property
+    def lark(self) -> "Lark":
+        """The LALR parser: on bytes, every collision of terminals an error."""
+        from lark import Lark
+
+        return Lark(
+            self._source,
+            parser="lalr",
+            lexer="contextual",
+            start=self.start,
+            use_bytes=True,
+            strict=True,
+            maybe_placeholders=False,
+        )
+
+    @cached_property
+    def lowered(self) -> Lowered:
+        """The tables, from the cache if this grammar was lowered before on this machine."""
+        name = f"grammars/{self.start}-{self._digest()}.npz"
+        if stored := cache.load(name):
+            with contextlib.suppress(ValueError, KeyError, OSError, EOFError, BadZipFile):
+                return Lowered.from_bytes(stored)
+        lowering = importlib.import_module("exset.parsers.engine.lowering")
+        lowered: Lowered = lowering.lower(self.lark, self.start, self.steps)
+        cache.store(name, lowered.to_bytes())
+        return lowered
+
+    @property
+    def terminals(self) -> tuple[str, ...]:
+        """The names of the terminals, in the order of their numbers."""
+        return self.lowered.terminals
+
+    def terminal(self, name: str) -> int:
+        """The number of a terminal."""
+        return self.terminals.index(name)
+
+    @property
+    def step_names(self) -> frozenset[str]:
+        """Every step that the grammar can report, acted on or not."""
+        return frozenset(self.lowered.steps)
+
+    def say(self, terminal: str) -> str:
+        """What a terminal is called in an error message."""
+        if terminal in self.words:
+            return self.words[terminal]
+        if terminal == END:
+            return "the end of the file"
+        literal = self.lowered.literals[self.terminal(terminal)]
+        return terminal if literal is None else f"`{literal}`"
+
+    @cached_property
+    def _source(self) -> str:
+        if self.text is not None:
+            return self.text
+        return resources.files("exset.grammars").joinpath(self.file).read_text("ascii")
+
+    def _digest(self) -> str:
+        digest = hashlib.sha256(f"{self.start} {self.steps}\n{self._source}".encode())
+        engine = resources.files("exset.parsers.engine")
+        for module in _MODULES:
+            digest.update(engine.joinpath(module).read_bytes())
+        for library in _LIBRARIES:
+            digest.update(version(library).encode())
+        return digest.hexdigest()[:20]

@@ -1,0 +1,106 @@
+"""Numerals in bulk: the values of many spans of text at once."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+_HALF_WAY: Final = float(2**128 - 2**103)  # between the largest binary32 and infinity
+
+
+def float32s(numerals: Sequence[bytes]) -> NDArray[np.float32]:
+    """The values of numerals as C reads them, correctly rounded to binary32.
+
+    A numeral is a decimal or hexadecimal number with an optional sign and exponent, `inf`,
+    `infinity`, `nan` in any case, or `-` for NaN. An exponent without digits counts as none.
+    """
+    wide = np.fromiter(map(_float, numerals), np.float64, len(numerals))
+    with np.errstate(over="ignore"):
+        narrow = wide.astype(np.float32)
+        for index in np.flatnonzero(_tied(wide, narrow)).tolist():
+            narrow[index] = _round_tie(numerals[index], float(wide[index]), narrow[index])
+    return narrow
+
+
+def int64s(numerals: Sequence[bytes]) -> NDArray[np.int64]:
+    """The values of integers with an optional sign; beyond 63 bits, the nearest int64."""
+    limits = np.iinfo(np.int64)
+    return np.fromiter(
+        (min(max(_int(text), limits.min), limits.max) for text in numerals),
+        np.int64,
+        len(numerals),
+    )
+
+
+def has_empty_exponent(numeral: bytes) -> bool:
+    """Whether the numeral ends in an exponent without digits, such as `1e` or `0x1p+`."""
+    return len(_without_empty_exponent(numeral)) < len(numeral)
+
+
+def _float(numeral: bytes) -> float:
+    if numeral == b"-":
+        return float("nan")
+    try:
+        return float(numeral)
+    except ValueError:
+        text = _without_empty_exponent(numeral).decode("ascii")
+        if "x" not in text.lower():
+            return float(text)
+        try:
+            return float.fromhex(text)
+        except OverflowError:
+            return float("-inf") if text.startswith("-") else float("inf")
+
+
+def _int(numeral: bytes) -> int:
+    digits = numeral.lstrip(b"+-0")
+    magnitude = int(digits or b"0") if len(digits) < 20 else 10**20
+    return -magnitude if numeral.startswith(b"-") else magnitude
+
+
+def _without_empty_exponent(numeral: bytes) -> bytes:
+    letters = b"pP" if b"x" in numeral.lower() else b"eE"
+    bare = numeral.rstrip(b"+-")
+    return bare[:-1] if bare and bare[-1] in letters else numeral
+
+
+def _tied(wide: NDArray[np.float64], narrow: NDArray[np.float32]) -> NDArray[np.bool_]:
+    # Rounding twice, to binary64 and then to binary32, errs only where the first lands half way
+    # between two binary32 numbers.
+    towards = np.where(wide > narrow, np.float32(np.inf), np.float32(-np.inf))
+    beyond = np.nextafter(narrow, towards).astype(np.float64)
+    with np.errstate(invalid="ignore", over="ignore"):
+        middle = narrow.astype(np.float64) / 2 + beyond / 2
+    tied: NDArray[np.bool_] = (wide == middle) & (wide != narrow)
+    tied |= np.abs(wide) == _HALF_WAY
+    return tied
+
+
+def _round_tie(numeral: bytes, middle: float, rounded: np.float32) -> np.float32:
+    text = _without_empty_exponent(numeral).decode("ascii")
+    exact = _hexadecimal(text) if "x" in text.lower() else Decimal(text)
+    if exact == (Fraction(middle) if isinstance(exact, Fraction) else Decimal(middle)):
+        return rounded
+    above = exact > (Fraction(middle) if isinstance(exact, Fraction) else Decimal(middle))
+    if abs(middle) == _HALF_WAY:
+        low = np.nextafter(np.float32(np.inf), np.float32(0))
+        pair = (low, np.float32(np.inf)) if middle > 0 else (np.float32(-np.inf), -low)
+    elif float(rounded) > middle:
+        pair = (np.nextafter(rounded, np.float32(-np.inf)), rounded)
+    else:
+        pair = (rounded, np.nextafter(rounded, np.float32(np.inf)))
+    return pair[1] if above else pair[0]
+
+
+def _hexadecimal(text: str) -> Fraction:
+    sign = -1 if text.startswith("-") else 1
+    mantissa, _, exponent = text.lower().lstrip("+-").removeprefix("0x").partition("p")
+    whole, _, part = mantissa.partition(".")
+    return (
+        sign
+        * Fraction(int(whole + part or "0", 16), 16 ** len(part))
+        * Fraction(2) ** _int(exponent.encode())
+    )

@@ -1,0 +1,136 @@
+"""The reference driver: Lark itself runs the grammar. Slow, simple, and the judge of the other.
+
+The one module that touches what Lark does not document: the parser's state stack and its table.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import cast
+
+import numpy as np
+from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+from lark.grammar import Rule
+from lark.lexer import Token
+from lark.parsers.lalr_analysis import Shift
+from lark.parsers.lalr_interactive_parser import InteractiveParser
+from lark.parsers.lalr_parser_state import ParseConf
+
+from exset.parsers.engine.expect import END, expected
+from exset.parsers.engine.grammar import Grammar
+from exset.parsers.engine.lowering import rule_name
+from exset.parsers.engine.stream import ParseStream, Rejection
+
+
+def run(grammar: Grammar, source: bytes) -> ParseStream:
+    """Parse all of a source; raises `Rejection`.
+
+    The text is seen with one line break before it and one after it.
+    """
+    record = _Record(grammar)
+    parser = _start(grammar, source, record)
+    try:
+        for token in _lex(parser):
+            parser.feed_token(token)
+            record.shift(token)
+        parser.feed_token(Token(END, ""))
+    except UnexpectedCharacters as error:
+        raise _rejection(grammar, source, record, error.pos_in_stream) from None
+    except UnexpectedToken as error:
+        at = error.token.start_pos if error.token.type != END else None
+        raise _rejection(grammar, source, record, at) from None
+    return record.stream(len(source))
+
+
+def _start(grammar: Grammar, source: bytes, record: _Record | None) -> InteractiveParser:
+    parser = grammar.lark.parse_interactive(b"\n" + source + b"\n")
+    callbacks: dict[Rule, Callable[[list[object]], None]]
+    callbacks = dict.fromkeys(grammar.lark.rules, _nothing)
+    if record is not None:
+        numbers = {name: number for number, name in enumerate(grammar.steps)}
+        for rule in grammar.lark.rules:
+            if (name := rule_name(rule)) in numbers:
+                callbacks[rule] = record.step(numbers[name])
+    # Lark types the keys as text, and looks rules up.
+    parser.parser_state.parse_conf.callbacks = cast("dict[str, Callable[..., None]]", callbacks)
+    return parser
+
+
+def _lex(parser: InteractiveParser) -> Iterator[Token]:
+    tokens: Iterator[Token] = parser.lexer_thread.lex(parser.parser_state)  # type: ignore[no-untyped-call]
+    return tokens
+
+
+def _nothing(children: list[object]) -> None:
+    return None
+
+
+@dataclass
+class _Record:
+    grammar: Grammar
+    kinds: array[int] = field(default_factory=lambda: array("h"))
+    starts: array[int] = field(default_factory=lambda: array("q"))
+    ends: array[int] = field(default_factory=lambda: array("q"))
+    steps: array[int] = field(default_factory=lambda: array("h"))
+    tokens_before: array[int] = field(default_factory=lambda: array("q"))
+
+    def __post_init__(self) -> None:
+        self.numbers = {name: number for number, name in enumerate(self.grammar.terminals)}
+
+    def shift(self, token: Token) -> None:
+        assert token.start_pos is not None and token.end_pos is not None
+        self.kinds.append(self.numbers[token.type])
+        self.starts.append(token.start_pos - 1)
+        self.ends.append(token.end_pos - 1)
+
+    def step(self, number: int) -> Callable[[list[object]], None]:
+        def reduce(children: list[object]) -> None:
+            self.steps.append(number)
+            self.tokens_before.append(len(self.kinds))
+
+        return reduce
+
+    def stream(self, length: int) -> ParseStream:
+        return ParseStream(
+            kinds=np.array(self.kinds, np.int16),
+            starts=np.array(self.starts, np.int64).clip(0, length),
+            ends=np.array(self.ends, np.int64).clip(0, length),
+            steps=np.array(self.steps, np.int16),
+            tokens_before=np.array(self.tokens_before, np.int64),
+        )
+
+
+def _rejection(grammar: Grammar, source: bytes, record: _Record, at: int | None) -> Rejection:
+    # By the time Lark reports the token it may have reduced on it; so the stack before it is found
+    # by parsing again up to it.
+    parser = _start(grammar, source, None)
+    tokens = _lex(parser)
+    for _ in range(len(record.kinds)):
+        parser.feed_token(next(tokens))
+    offset = len(source) if at is None else min(max(at - 1, 0), len(source))
+    state = parser.parser_state
+    table = _Table(state.parse_conf)
+    return Rejection(offset, expected(table, grammar.terminals, state.state_stack))
+
+
+class _Table:
+    """Lark's own table, as `expected` asks it."""
+
+    def __init__(self, conf: ParseConf[int]) -> None:
+        self.states = conf.states
+        self.end = conf.end_state
+
+    def move(self, state: int, terminal: str) -> bool | tuple[int, str] | None:
+        action, rule = self.states[state].get(terminal, (None, None))
+        if action is None:
+            return None
+        return True if action is Shift else (len(rule.expansion), rule.origin.name)
+
+    def goto(self, state: int, origin: str) -> int:
+        following: int = self.states[state][origin][1]
+        return following
+
+    def accepts(self, state: int) -> bool:
+        return state == self.end

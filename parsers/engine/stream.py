@@ -1,0 +1,37 @@
+"""What a parse yields: the tokens that were shifted and the steps that were reduced."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class ParseStream:
+    """Tokens and steps of one parse, in order.
+
+    kinds:  int16[tokens], the number of each token's terminal
+    starts, ends:  int64[tokens], its bytes in the source; the line break that is imagined after the
+        source has the source's length as its place
+    steps:  int16[steps], the number of each step (`Grammar.steps`)
+    tokens_before:  int64[steps], how many tokens were shifted before it
+    """
+
+    kinds: NDArray[np.int16]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    steps: NDArray[np.int16]
+    tokens_before: NDArray[np.int64]
+
+
+class Rejection(Exception):
+    """The text is not in the language.
+
+    offset: the first byte of the offending token, or of text that no terminal matches; the length
+    of the source where it ends too early. expected: the terminals that could stand there instead.
+    """
+
+    def __init__(self, offset: int, expected: frozenset[str]) -> None:
+        super().__init__(offset, expected)
+        self.offset = offset
+        self.expected = expected

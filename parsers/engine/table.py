@@ -1,0 +1,182 @@
+"""The table driver: the lowered grammar, run by the kernel chunk by chunk."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.kernels import Kernels
+from exset.parsers.engine import kernel as k
+from exset.parsers.engine.expect import END, expected
+from exset.parsers.engine.grammar import Grammar
+from exset.parsers.engine.stream import ParseStream, Rejection
+from exset.parsers.engine.tables import Tables
+
+KERNELS = Kernels("exset.parsers.engine.tables", "exset.parsers.engine.kernel")
+
+_TOKENS = 1 << 19
+_STACK = 256
+
+
+def streams(
+    grammar: Grammar,
+    blocks: Iterable[bytes],
+    *,
+    boundary: int | None = None,
+    compiled: bool = True,
+    tokens: int = _TOKENS,
+) -> Iterator[ParseStream]:
+    """Parse a source given in blocks; raises `Rejection` after what comes before it.
+
+    Each stream but the last ends with the step `boundary`; with None there is one stream. Streams
+    count their tokens and steps from 0, and their places from the source's first byte. They are
+    views, good until the next one is asked for. tokens: how many to make room for, at first.
+    """
+    return _Parser(grammar, compiled, tokens).run(blocks, boundary)
+
+
+class _Parser:
+    def __init__(self, grammar: Grammar, compiled: bool, tokens: int) -> None:
+        self.grammar = grammar
+        self.tables = grammar.lowered.tables
+        self.parse = KERNELS.compiled(k.parse) if compiled else k.parse
+        self.buffer = np.full(1, ord("\n"), np.uint8)  # the line break before the text
+        self.base = -1
+        self.final = False
+        self.output = k.Output(
+            kinds=np.empty(tokens, np.int16),
+            starts=np.empty(tokens, np.int64),
+            ends=np.empty(tokens, np.int64),
+            steps=np.empty(tokens, np.int16),
+            before=np.empty(tokens, np.int64),
+            stack=np.zeros(_STACK, np.int32),
+            state=np.zeros(k.STATE_SIZE, np.int64),
+        )
+        self.output.stack[0] = self.tables.sizes[3]
+        self.output.state[k.KIND] = k.NO_KIND
+
+    def run(self, blocks: Iterable[bytes], boundary: int | None) -> Iterator[ParseStream]:
+        """The streams."""
+        for block in blocks:
+            self._extend(block)
+            yield from self._step(boundary)
+        self._extend(b"\n")  # and the one after it
+        self.final = True
+        yield from self._step(boundary)
+
+    def _extend(self, block: bytes) -> None:
+        state = self.output.state
+        left = self.buffer[state[k.POSITION] :]
+        self.base += int(state[k.POSITION])
+        self.buffer = np.concatenate([left, np.frombuffer(block, np.uint8)])
+        state[k.POSITION] = 0
+
+    def _step(self, boundary: int | None) -> Iterator[ParseStream]:
+        while True:
+            stack, state = self.output.stack.copy(), self.output.state.copy()
+            why = self.parse(self.tables, self.buffer, self.final, self.base, self.output)
+            if why == k.MORE:
+                return
+            if why == k.DONE:
+                yield self._stream(self.output.state[k.TOKENS], self.output.state[k.STEPS])
+                return
+            if why == k.REJECTED:
+                rejection = self._rejection(stack, state)
+                yield from self._complete(boundary)
+                raise rejection
+            if why == k.DEEP:
+                deeper = np.concatenate([self.output.stack, np.zeros_like(self.output.stack)])
+                self.output = self.output._replace(stack=deeper)
+            else:
+                yield from self._complete(boundary)
+                self._make_room()
+
+    def _complete(self, boundary: int | None) -> Iterator[ParseStream]:
+        """The stream up to the last boundary, if there is one; the rest moves to the front."""
+        output, state = self.output, self.output.state
+        ends = np.flatnonzero(
+            output.steps[: state[k.STEPS]] == (-2 if boundary is None else boundary)
+        )
+        if not len(ends):
+            return
+        steps = int(ends[-1]) + 1
+        tokens = int(output.before[steps - 1])
+        yield self._stream(tokens, steps)
+        for array, count, done in (
+            (output.kinds, state[k.TOKENS], tokens),
+            (output.starts, state[k.TOKENS], tokens),
+            (output.ends, state[k.TOKENS], tokens),
+            (output.steps, state[k.STEPS], steps),
+            (output.before, state[k.STEPS], steps),
+        ):
+            array[: count - done] = array[done:count].copy()
+        output.before[: state[k.STEPS] - steps] -= tokens
+        state[k.TOKENS] -= tokens
+        state[k.STEPS] -= steps
+
+    def _make_room(self) -> None:
+        output, state = self.output, self.output.state
+        grown = {
+            name: np.concatenate([array := getattr(output, name), np.empty_like(array)])
+            for name, count in (
+                ("kinds", state[k.TOKENS]),
+                ("starts", state[k.TOKENS]),
+                ("ends", state[k.TOKENS]),
+                ("steps", state[k.STEPS]),
+                ("before", state[k.STEPS]),
+            )
+            if 2 * count > len(getattr(output, name))
+        }
+        self.output = output._replace(**grown)
+
+    def _stream(self, tokens: int, steps: int) -> ParseStream:
+        output = self.output
+        length = self.base + len(self.buffer) - self.final
+        return ParseStream(
+            kinds=output.kinds[:tokens],
+            starts=output.starts[:tokens].clip(0, length),
+            ends=output.ends[:tokens].clip(0, length),
+            steps=output.steps[:steps],
+            tokens_before=output.before[:steps],
+        )
+
+    def _rejection(self, stack: NDArray[np.int32], state: NDArray[np.int64]) -> Rejection:
+        """The error where the kernel stopped; stack and state: those that it began with.
+
+        It may have reduced on the offending token. So it runs again, with room for just the tokens
+        before: that leaves the stack as it was when the token came.
+        """
+        tokens = self.output.state[k.TOKENS]
+        self.output.stack[:] = stack
+        offset = self.base + int(self.output.state[k.POSITION])
+        self.output.state[:] = state
+        cut = self.output._replace(kinds=self.output.kinds[:tokens])
+        self.parse(self.tables, self.buffer, self.final, self.base, cut)
+        depth = self.output.state[k.DEPTH]
+        length = self.base + len(self.buffer) - self.final
+        before = self.output.stack[: depth + 1].tolist()
+        lowered = self.grammar.lowered
+        found = expected(_Table(self.tables, lowered.terminals), lowered.terminals, before)
+        return Rejection(min(max(offset, 0), length), found)
+
+
+class _Table:
+    """The lowered table, as `expected` asks it."""
+
+    def __init__(self, tables: Tables, terminals: tuple[str, ...]) -> None:
+        self.tables = tables
+        self.numbers = {name: number for number, name in enumerate((*terminals, END))}
+        _, self.columns, self.nonterminals, _, self.last = tables.sizes.tolist()
+
+    def move(self, state: int, terminal: str) -> bool | tuple[int, int] | None:
+        move = int(self.tables.action[state * self.columns + self.numbers[terminal]])
+        if move >= 0:
+            return move > 0 or None
+        rule = -move - 1
+        return int(self.tables.length[rule]), int(self.tables.origin[rule])
+
+    def goto(self, state: int, origin: int) -> int:
+        return int(self.tables.goto[state * self.nonterminals + origin])
+
+    def accepts(self, state: int) -> bool:
+        return bool(state == self.last)

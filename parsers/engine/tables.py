@@ -1,0 +1,71 @@
+"""A grammar lowered to plain tables: what a driver needs to lex, to parse and to name things."""
+
+import io
+import json
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+SILENT = -1
+
+
+class Tables(NamedTuple):
+    """The arrays that the kernel runs on.
+
+    byte_class: uint8[256]. moves: int32[lexer states * classes], 0 is the dead state. accept:
+    int16[lexer states], a terminal or -1, or -2 - row for a row of ahead: int16[rows * classes].
+    lexer: int32[parser states], the first lexer state of each. action: int16[parser states *
+    (terminals + 1)]: 0 none, s + 1 shift to s, -(r + 1) reduce by rule r; the last column is for
+    the end. goto: int16[parser states * nonterminals]. length, origin, step: int16[rules], step
+    being SILENT for rules that report none. loops: bool[rules], whether a rule begins with its own
+    origin. ignored: bool[terminals]. sizes: int64: classes, terminals + 1, nonterminals, the first
+    state and the last one.
+    """
+
+    byte_class: NDArray[np.uint8]
+    moves: NDArray[np.int32]
+    accept: NDArray[np.int16]
+    ahead: NDArray[np.int16]
+    lexer: NDArray[np.int32]
+    action: NDArray[np.int16]
+    goto: NDArray[np.int16]
+    length: NDArray[np.int16]
+    origin: NDArray[np.int16]
+    step: NDArray[np.int16]
+    loops: NDArray[np.bool_]
+    ignored: NDArray[np.bool_]
+    sizes: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """The tables of a grammar and its names.
+
+    terminals: in the order of their numbers. literals: the text of those that are one, else None.
+    steps: every step that the grammar can report.
+    """
+
+    tables: Tables
+    terminals: tuple[str, ...]
+    literals: tuple[str | None, ...]
+    steps: tuple[str, ...]
+
+    def to_bytes(self) -> bytes:
+        """The whole as an `.npz` file."""
+        names = {"terminals": self.terminals, "literals": self.literals, "steps": self.steps}
+        meta = np.frombuffer(json.dumps(names).encode(), np.uint8)
+        file = io.BytesIO()
+        np.savez_compressed(file, meta=meta, **self.tables._asdict())
+        return file.getvalue()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "Lowered":
+        """What `to_bytes` wrote; ValueError, KeyError or OSError if it is something else."""
+        with np.load(io.BytesIO(data), allow_pickle=False) as file:
+            tables = Tables(*(file[name] for name in Tables._fields))
+            names = json.loads(file["meta"].tobytes())
+        return cls(
+            tables, tuple(names["terminals"]), tuple(names["literals"]), tuple(names["steps"])
+        )

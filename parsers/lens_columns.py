@@ -1,0 +1,206 @@
+"""The steps of a Lens text by number, and the flat arrays that its actions read and fill."""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.grammars.parts import REAL_FIELDS
+from exset.kernels import kernel
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float32]
+
+# The steps that mean something, in the order of their numbers. The reals come first, so that such a
+# step's number is the field's.
+STEPS: Final = (
+    *REAL_FIELDS,
+    *(f"missing_{field}" for field in REAL_FIELDS),
+    *("header", "eaten_count", "eaten_counts"),
+    *("name", "proc", "empty_proc", "frequency", "missing_frequency", "num_events", "example"),
+    *("event", "event_span", "all_events", "events", "event_list"),
+    *("inputs", "targets", "both", "dense_values", "units", "all_units"),
+    *("dense_range", "sparse_range", "first_unit", "value", "group", "string"),
+)
+
+NUM_REALS: Final = len(REAL_FIELDS)
+ACTIVE_INPUT: Final = REAL_FIELDS.index("active_input")
+ACTIVE_TARGET: Final = REAL_FIELDS.index("active_target")
+
+(HEADER, EATEN_COUNT, EATEN_COUNTS) = range(14, 17)
+(NAME, PROC, EMPTY_PROC, FREQUENCY, MISSING_FREQUENCY, NUM_EVENTS, EXAMPLE) = range(17, 24)
+(EVENT, EVENT_SPAN, ALL_EVENTS, EVENTS, EVENT_LIST) = range(24, 29)
+(INPUTS, TARGETS, BOTH, DENSE_VALUES, UNITS, ALL_UNITS) = range(29, 35)
+(DENSE_RANGE, SPARSE_RANGE, FIRST_UNIT, VALUE, GROUP, STRING) = range(35, 41)
+
+# Why a step is impossible.
+(FINE, OUT_OF_RANGE, BAD_SPAN, NO_EVENT_LEFT, INPUTS_GIVEN, TARGETS_GIVEN, TOO_MANY) = range(7)
+
+# What is noted on the way; the code of each as a trap.
+NOTES: Final = (
+    "lens-repeated-field",
+    "lens-missing-value",
+    "lens-value-twice",
+    "lens-group-twice",
+    "lens-every-event",
+    "lens-late-active",
+    "lens-shared-active",
+    "lens-both-apart",
+    "lens-both-active",
+    "lens-no-ranges",
+    "lens-empty-range",
+    "lens-empty-example",
+)
+(REPEATED_FIELD, MISSING_VALUE, VALUE_TWICE, GROUP_TWICE, EVERY_EVENT, LATE_ACTIVE) = range(6)
+(SHARED_ACTIVE, BOTH_APART, BOTH_ACTIVE, NO_RANGES, EMPTY_RANGE, EMPTY_EXAMPLE) = range(6, 12)
+
+# Where the actions stand: numbers kept in one array, so that they can stop and go on.
+(REASON, CULPRIT, NUMBER, NOTED, EXPANDED) = range(5)
+(IN_HEADER, EXAMPLES_DONE, BASE, NUM_EVENTS_HERE, GIVEN_FIELDS, ANYTHING) = range(5, 11)
+(STRING_START, LISTING, SPANS, EVERY, FIRST_LISTED) = range(11, 16)
+(INPUTS_SEEN, TARGETS_SEEN, NEXT_INPUT, NEXT_TARGET) = range(16, 20)
+(PENDING, PENDING_TOKEN, INPUT_EVENT, TARGET_EVENT) = range(20, 24)
+(INPUTS_LISTED, TARGETS_LISTED, NUM_LISTS, LIST_START) = range(24, 28)
+(NUM_RANGES, RUN_START, EXPLICIT, GROUP_START, GROUP_END) = range(28, 33)
+(FIRST, NUMBERS_GIVEN, STATE_SIZE) = range(33, 36)
+
+
+class Tokens(NamedTuple):
+    """The parse stream, and the values of its tokens (`exset.parsers.lens_tokens.Text`)."""
+
+    steps: Ints
+    tokens_before: Ints
+    ints: Ints
+    reals: Floats
+
+
+class Columns(NamedTuple):
+    """What the actions fill.
+
+    A string is a pair: its first token and the one after its last, or -1 twice where there is none.
+
+    header, header_proc: the set's reals, and a string
+    name, proc, frequency: a row an example; event_offsets: the events of each example
+    event_proc, reals, given: strings, and a row a field by a column an event; of no size where no
+        event list sets any
+    inputs, targets: the list of each event, or -1; lists: the offsets of each list's ranges
+    group, first, value, sparse: of each range; run: the pair of tokens that its numbers lie between
+    lows, highs: the spans of events of the last event list
+    active: the active value of the list being read, and the value of the range being read
+    notes: kind, token and two numbers of each note
+    state: where the actions stand
+    """
+
+    header: Floats
+    header_proc: Ints
+    name: Ints
+    proc: Ints
+    frequency: Floats
+    event_offsets: Ints
+    event_proc: Ints
+    reals: Floats
+    given: NDArray[np.bool_]
+    inputs: Ints
+    targets: Ints
+    lists: Ints
+    group: Ints
+    first: Ints
+    value: Floats
+    sparse: NDArray[np.bool_]
+    run: Ints
+    lows: Ints
+    highs: Ints
+    active: Floats
+    notes: Ints
+    state: Ints
+
+
+def empty_columns(steps: Ints, event_offsets: Ints, max_notes: int) -> Columns:
+    """Room for everything that the steps can fill, everything at its default."""
+    count = np.bincount(steps, minlength=len(STEPS))
+    examples, events = len(event_offsets) - 1, int(event_offsets[-1])
+    lists = int(count[[INPUTS, TARGETS, BOTH]].sum())
+    ranges = lists + int(count[[DENSE_RANGE, SPARSE_RANGE]].sum())
+    spans = int(count[[EVENT, EVENT_SPAN, ALL_EVENTS]].sum()) + 1
+    own = events if count[EVENTS] and count[: 2 * NUM_REALS].any() else 0
+    procs = events if count[EVENTS] and count[[PROC, EMPTY_PROC]].any() else 0
+    state = np.zeros(STATE_SIZE, np.int64)
+    state[[IN_HEADER, INPUTS_SEEN, TARGETS_SEEN]] = 1
+    state[[STRING_START, GROUP_START, GROUP_END]] = -1
+    state[NUM_EVENTS_HERE] = event_offsets[1] if examples else 0
+    return Columns(
+        header=np.array([1, 0, 0, 0, 1, 0, 1], np.float32),
+        header_proc=np.full(2, -1, np.int64),
+        name=np.full((examples, 2), -1, np.int64),
+        proc=np.full((examples, 2), -1, np.int64),
+        frequency=np.ones(examples, np.float32),
+        event_offsets=event_offsets,
+        event_proc=np.full((procs, 2), -1, np.int64),
+        reals=np.zeros((NUM_REALS, own), np.float32),
+        given=np.zeros((NUM_REALS, own), np.bool_),
+        inputs=np.full(events, -1, np.int64),
+        targets=np.full(events, -1, np.int64),
+        lists=np.zeros(lists + 1, np.int64),
+        group=np.full((ranges, 2), -1, np.int64),
+        first=np.zeros(ranges, np.int64),
+        value=np.zeros(ranges, np.float32),
+        sparse=np.zeros(ranges, np.bool_),
+        run=np.zeros((ranges, 2), np.int64),
+        lows=np.zeros(spans, np.int64),
+        highs=np.zeros(spans, np.int64),
+        active=np.zeros(2, np.float32),
+        notes=np.zeros((max_notes, 4), np.int64),
+        state=state,
+    )
+
+
+@kernel
+def note(columns: Columns, kind: int, token: int, first: int, second: int) -> None:
+    """Keep a note if there is room, and count it."""
+    count = columns.state[NOTED]
+    if count < len(columns.notes):
+        columns.notes[count, 0] = kind
+        columns.notes[count, 1] = token
+        columns.notes[count, 2] = first
+        columns.notes[count, 3] = second
+    columns.state[NOTED] += 1
+
+
+@kernel
+def impossible(columns: Columns, reason: int, token: int, number: int) -> int:
+    """Say which token is to blame, and a number for the message."""
+    columns.state[CULPRIT] = token
+    columns.state[NUMBER] = number
+    return reason
+
+
+@kernel
+def given_again(columns: Columns, bit: int, token: int) -> None:
+    """Note a field of the set's or an example's header that was given before."""
+    if columns.state[GIVEN_FIELDS] & (1 << bit):
+        note(columns, REPEATED_FIELD, token, 0, 0)
+    columns.state[GIVEN_FIELDS] |= 1 << bit
+
+
+@kernel
+def begin_examples(columns: Columns) -> None:
+    """The set's header is over, and the example has something in it."""
+    if columns.state[IN_HEADER]:
+        columns.state[IN_HEADER] = 0
+        columns.state[GIVEN_FIELDS] = 0
+    columns.state[ANYTHING] = 1
+
+
+@kernel
+def expand(columns: Columns, span: int, max_expand: int) -> bool:
+    """Count the events of a listed span against the limit."""
+    columns.state[EXPANDED] += columns.highs[span] + 1 - columns.lows[span]
+    return bool(columns.state[EXPANDED] <= max_expand)
+
+
+@kernel
+def effective(columns: Columns, field: int, event: int) -> float:
+    """The value of a real field for an event: its own, or else the set's."""
+    if columns.given.shape[1] and columns.given[field, event]:
+        return float(columns.reals[field, event])
+    return float(columns.header[field])
