@@ -1,0 +1,81 @@
+"""Read, write, check and convert the files that say which samples a network learns from.
+
+Names are loaded when first used (PEP 562), so that `import exset` and `exset --version` stay
+light.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from exset import formats
+    from exset.api import convert, detect, dumps, load, loads, save, validate
+    from exset.errors import Finding, Findings, FormatError, FormatWarning, LimitError, Severity
+    from exset.formats import FORMATS, Format
+    from exset.grammars.build import Dense, Event, Example, Sparse
+    from exset.grammars.examples import ExampleSet, SetHeader
+    from exset.limits import Limits
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "FORMATS",
+    "Dense",
+    "Event",
+    "Example",
+    "ExampleSet",
+    "Finding",
+    "Findings",
+    "Format",
+    "FormatError",
+    "FormatWarning",
+    "LimitError",
+    "Limits",
+    "SetHeader",
+    "Severity",
+    "Sparse",
+    "__version__",
+    "convert",
+    "detect",
+    "dumps",
+    "formats",
+    "load",
+    "loads",
+    "save",
+    "validate",
+]
+
+_HOMES = {
+    "exset.api": ("convert", "detect", "dumps", "load", "loads", "save", "validate"),
+    "exset.errors": (
+        "Finding",
+        "Findings",
+        "FormatError",
+        "FormatWarning",
+        "LimitError",
+        "Severity",
+    ),
+    "exset.formats": ("FORMATS", "Format"),
+    "exset.grammars.build": ("Dense", "Event", "Example", "Sparse"),
+    "exset.grammars.examples": ("ExampleSet", "SetHeader"),
+    "exset.limits": ("Limits",),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+
+# Hidden from type checkers, which would take any name for one of ours.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        """Load a public name from its module on first use."""
+        if name == "formats":
+            return import_module("exset.formats")
+        if name not in _HOME:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(_HOME[name]), name)
+        globals()[name] = value
+        return value
+
+    def __dir__() -> list[str]:
+        """List the public names, loaded or not."""
+        return sorted({*globals(), *__all__})

@@ -1,0 +1,243 @@
+"""The verbs: load, loads, save, dumps, convert, validate, detect.
+
+A path may be `-` for standard input or output, `exset::NAME` for a bundled sample, and may end
+in `.gz` or `.bz2`: see `exset.files`. Bytes that are not of a format raise FormatError, whatever
+they are; a file that cannot be opened raises OSError.
+"""
+
+import os
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from exset import files, formats, samples
+from exset.errors import Finding, Findings, FormatError, FormatWarning, Place, Severity
+from exset.files import FilePath
+from exset.formats import Format
+from exset.limits import DEFAULT, Limits
+from exset.source import Source
+
+if TYPE_CHECKING:
+    from exset.grammars.examples import ExampleSet
+
+MODEL = "example set"
+"""What messages call a model that comes from no file."""
+
+
+def load(
+    path: FilePath,
+    *,
+    format: str | None = None,
+    strict: bool = False,
+    limits: Limits = DEFAULT,
+    findings: Findings | None = None,
+) -> "ExampleSet":
+    """Read a file; the format is told from its contents and name unless `format` says it.
+
+    Traps of the format are added to `findings`; without it, one FormatWarning tells of them.
+    With `strict` the first trap is a FormatError. Raises FormatError, LimitError and OSError.
+    """
+    source = read_source(path, limits=limits)
+    return _read(source, format, strict=strict, limits=limits, findings=findings)
+
+
+def loads(
+    data: bytes | bytearray | memoryview | str,
+    *,
+    format: str | None = None,
+    name: str = "<bytes>",
+    strict: bool = False,
+    limits: Limits = DEFAULT,
+    findings: Findings | None = None,
+) -> "ExampleSet":
+    """Read what a file would hold, uncompressed; `name` stands for the file's in messages.
+
+    Otherwise as `load`; a string is taken as UTF-8.
+    """
+    if isinstance(data, str):
+        data = data.encode("utf-8", "surrogateescape")
+    source = Source(name, bytes(data))
+    return _read(source, format, strict=strict, limits=limits, findings=findings)
+
+
+def save(
+    model: "ExampleSet",
+    path: FilePath,
+    *,
+    format: str | None = None,
+    name: str = MODEL,
+    findings: Findings | None = None,
+    **options: bool,
+) -> None:
+    """Write a file, whole or not at all; the suffix tells the format unless `format` says it.
+
+    Options: `lossy` (write what the format can hold, and say in `findings` what it cannot),
+    and for text `compact` and `unshare` (copy what inputs and targets share, where text cannot
+    say it). Raises FormatError for what the format cannot hold, in which `name` stands for the
+    model, and OSError.
+    """
+    known = target_format(path, format)
+    files.write(path, _written(model, known, name, findings, options))
+
+
+def dumps(
+    model: "ExampleSet",
+    *,
+    format: str,
+    name: str = MODEL,
+    findings: Findings | None = None,
+    **options: bool,
+) -> bytes:
+    """Return the bytes that `save` would write, uncompressed; options as there."""
+    return _written(model, formats.get(format), name, findings, options)
+
+
+def convert(
+    source: FilePath,
+    target: FilePath,
+    *,
+    from_format: str | None = None,
+    to: str | None = None,
+    strict: bool = False,
+    limits: Limits = DEFAULT,
+    findings: Findings | None = None,
+    **options: bool,
+) -> "ExampleSet":
+    """Read one file and write another; return the model that passed through.
+
+    The formats are told as in `load` and `save`, whose options and errors these are.
+    """
+    known = target_format(target, to)
+    heard = _heard(strict, findings)
+    model = load(source, format=from_format, limits=limits, findings=heard)
+    save(model, target, format=known.name, name=os.fspath(source), findings=heard, **options)
+    if findings is None:
+        _warn(heard, 3)
+    return model
+
+
+def validate(path: FilePath, *, format: str | None = None, limits: Limits = DEFAULT) -> Findings:
+    """Read a file for its findings alone; what makes it unreadable is the last of them.
+
+    Raises OSError for a file that cannot be opened, and no FormatError.
+    """
+    findings = Findings()
+    try:
+        load(path, format=format, limits=limits, findings=findings)
+    except FormatError as error:
+        findings.add(error.finding)
+    return findings
+
+
+def detect(path: FilePath) -> Format:
+    """Tell a file's format by magic, else by its first bytes, else by its suffix.
+
+    Raises FormatError that lists the candidates where none or several fit, and OSError.
+    """
+    return recognise(read_source(path))
+
+
+def recognise(source: Source, format: str | None = None) -> Format:
+    """Return the format to read a source as: the one said, else the one that it looks like."""
+    if format is not None:
+        return formats.get(format)
+    return formats.detect(source.data[: formats.HEAD], source.name)
+
+
+def read_source(path: FilePath, *, limits: Limits = DEFAULT) -> Source:
+    """Return the uncompressed bytes of a file, of `-`, or of a bundled sample `exset::NAME`."""
+    name = os.fspath(path)
+    if name.startswith(samples.PREFIX):
+        return samples.read(name)
+    return files.read(path, limits=limits)
+
+
+def target_format(path: FilePath, format: str | None = None) -> Format:
+    """Return the format to write a path in: the one said, else the one of its suffix.
+
+    Raises FormatError for a suffix that no format has.
+    """
+    if format is not None:
+        return formats.get(format)
+    name = os.fspath(path)
+    known = formats.by_suffix(name)
+    if known is None:
+        suffixes = ", ".join(suffix for each in formats.FORMATS for suffix in each.suffixes)
+        raise FormatError(
+            "its name does not say which format to write",
+            place=Place.of(name),
+            hint=f"end it in one of {suffixes}, or say --to NAME, or format=NAME in Python",
+            code="format",
+        )
+    return known
+
+
+def _read(
+    source: Source,
+    format: str | None,
+    *,
+    strict: bool,
+    limits: Limits,
+    findings: Findings | None,
+) -> "ExampleSet":
+    """Read a source as the format said, or as the one that it looks like."""
+    heard = _heard(strict, findings)
+    model = recognise(source, format).read(source, limits=limits, findings=heard)
+    if findings is None:
+        _warn(heard, 4)
+    return model
+
+
+def _written(
+    model: "ExampleSet",
+    known: Format,
+    name: str,
+    findings: Findings | None,
+    options: dict[str, bool],
+) -> bytes:
+    """Return a model's bytes, with a warning for findings that nobody else hears."""
+    heard = Findings() if findings is None else findings
+    try:
+        data = known.write(model, findings=_Named(name, heard), **options)
+    except FormatError as error:
+        raise type(error).of(_named(name, error.finding)) from None
+    if findings is None:
+        _warn(heard, 4)
+    return data
+
+
+class _Named(Findings):
+    """Passes findings on under the name of the file that the model comes from."""
+
+    def __init__(self, name: str, findings: Findings) -> None:
+        super().__init__()
+        self._name = name
+        self._findings = findings
+
+    def add(self, finding: Finding, times: int = 1) -> None:
+        self._findings.add(_named(self._name, finding), times)
+
+
+def _named(name: str, finding: Finding) -> Finding:
+    """Return a finding about a model with the name that a user knows the model by."""
+    place = None if finding.place is None else replace(finding.place, source=name)
+    return replace(finding, place=place)
+
+
+def _heard(strict: bool, findings: Findings | None) -> Findings:
+    """Return what collects the findings: the caller's, or one of our own."""
+    if findings is None:
+        return Findings(strict=strict)
+    if strict:
+        raise ValueError("strict=True goes without findings; or pass Findings(strict=True)")
+    return findings
+
+
+def _warn(findings: Findings, level: int) -> None:
+    """Issue one FormatWarning, as of a caller so many levels up, for all that is no mere note."""
+    kept = [finding for finding in findings if finding.severity is not Severity.NOTE]
+    if not kept:
+        return
+    more = sum(findings.count(code) for code in {finding.code for finding in kept}) - 1
+    message = str(kept[0]) + (f"\n(and {more} more such findings)" if more else "")
+    warnings.warn(FormatWarning(message), stacklevel=level)

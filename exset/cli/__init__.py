@@ -1,0 +1,35 @@
+"""The command line: data to standard output, talk to standard error.
+
+Exit codes: 0 fine, 1 a bad file or findings of severity error, 2 usage, 3 input or output, 4 a
+limit, 130 interrupted, 141 the reader of the output went away.
+"""
+
+import click
+
+import exset
+from exset.cli.convert import convert
+from exset.cli.frame import INTERRUPTED, Verbs
+from exset.cli.look import cat, demo, formats, info, validate
+
+
+@click.group(
+    cls=Verbs,
+    commands=[convert, info, validate, cat, formats, demo],
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(exset.__version__, prog_name="exset", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Read, check and convert the files that say which samples a network learns from.
+
+    A FILE may be `-` for standard input, and `exset::xor.ex` names a bundled sample. Nothing
+    that a file contains is ever executed.
+    """
+
+
+def main() -> int:
+    """Run the command line; the console script `exset`."""
+    try:
+        cli(prog_name="exset")
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return 0

@@ -1,0 +1,182 @@
+"""`exset convert`: one file or many, from any format to another."""
+
+import os
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import click
+
+from exset import api, files, formats, samples
+from exset.cli.frame import FINE, each, from_option, limit_option, lines, put, say, wrong
+from exset.errors import Findings, safe
+from exset.formats import Format
+from exset.limits import Limits
+
+SHOWN = 3
+"""How many findings of each kind are shown for a file that was converted all the same."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One conversion: from a path to a path, in a format."""
+
+    source: str
+    target: str
+    format: Format
+
+
+@click.command()
+@click.argument("inputs", metavar="INPUT... [OUTPUT]", nargs=-1, required=True)
+@click.option("-o", "--output", metavar="OUT", help="The file to write, or a folder for several.")
+@click.option("--to", type=click.Choice(formats.names()), help="Write this format.")
+@from_option
+@click.option("--strict", is_flag=True, help="Take every trap of a format for an error.")
+@click.option("--lossy", is_flag=True, help="Write what the format can hold, and say what not.")
+@click.option("--unshare", is_flag=True, help="Copy shared lists where text cannot share them.")
+@click.option("--compact", is_flag=True, help="Write text with as few bytes as possible.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing of what went well.")
+@limit_option
+@click.pass_context
+def convert(
+    ctx: click.Context,
+    inputs: tuple[str, ...],
+    output: str | None,
+    to: str | None,
+    from_format: str | None,
+    strict: bool,
+    lossy: bool,
+    unshare: bool,
+    compact: bool,
+    quiet: bool,
+    limits: Limits,
+) -> None:
+    """Convert files.
+
+    \b
+      exset convert train.ex train.bex         one file; the suffix says the format
+      exset convert --to bex *.ex              each beside its input, with the new suffix
+      exset convert --to bex -o out *.ex       all into a folder
+      exset convert - -o - --to ex < a.bex     from standard input to standard output
+    """
+    options = {"lossy": lossy, "unshare": unshare, "compact": compact}
+    jobs = plan(inputs, output, to)
+    for job in jobs:
+        for name in (name for name, value in options.items() if value):
+            if name not in job.format.options:
+                wrong(f"--{name} has no meaning for {job.format.name} ({safe(job.target)})")
+
+    def work(job: Job) -> int:
+        findings = Findings(strict=strict)
+        model = api.load(job.source, format=from_format, limits=limits, findings=findings)
+        name = "<stdin>" if job.source == "-" else job.source
+        to = job.format.name
+        data = api.dumps(model, format=to, name=name, findings=findings, **options)
+        if job.target == "-":
+            put(data, job.format)
+        else:
+            if output is not None and job.target != output:
+                os.makedirs(output, exist_ok=True)
+            files.write(job.target, data)
+        if not quiet:
+            for line in lines(findings, SHOWN, notes=False):
+                say(line)
+            if job.target != "-":
+                count = f"{len(model):,} example{'' if len(model) == 1 else 's'}"
+                say(f"{safe(job.source)} -> {safe(job.target)}: {count}")
+        return FINE
+
+    ctx.exit(each(_shown(jobs), work))
+
+
+def plan(inputs: tuple[str, ...], output: str | None, to: str | None) -> list[Job]:
+    """Return what is to be written where; UsageError for what cannot be meant."""
+    if output is None and (to is None or (len(inputs) == 2 and inputs[1] == "-")):
+        inputs, output = _split(inputs)
+    inputs = tuple(dict.fromkeys(inputs))
+    folder = output is not None and (len(inputs) > 1 or _is_folder(output))
+    if folder and output is not None and (output == "-" or os.path.isfile(output)):
+        wrong(f"several files cannot be written as one: -o {safe(output)} is not a folder")
+    if output is not None and output.startswith(samples.PREFIX):
+        wrong("a bundled sample cannot be written: name another output")
+    known = _format(None if folder else output, to)
+    jobs = []
+    for source in inputs:
+        target = output
+        if target is None or folder:
+            target = _renamed(source, known)
+        if output is not None and folder:
+            if target == "-":
+                wrong("standard input has no name to use in a folder: convert it by itself")
+            target = os.path.join(output, os.path.basename(target))
+        jobs.append(Job(source, target, known))
+    _check(jobs)
+    return jobs
+
+
+def _split(inputs: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+    """Take the output from the end of two arguments."""
+    if len(inputs) != 2:
+        wrong("say where to: one INPUT and one OUTPUT, or -o OUT, or --to FORMAT")
+    source, target = inputs
+    if os.path.isfile(target) and formats.by_suffix(source) == formats.by_suffix(target):
+        wrong(
+            f"{safe(target)} exists: say -o {safe(target)} to replace it,"
+            " or --to FORMAT to convert both files"
+        )
+    return (source,), target
+
+
+def _is_folder(path: str) -> bool:
+    return path.endswith(("/", os.sep)) or os.path.isdir(path)
+
+
+def _format(output: str | None, to: str | None) -> Format:
+    if to is not None:
+        return formats.get(to)
+    known = None if output is None else formats.by_suffix(output)
+    if known is None:
+        what = "a folder or" if output is None else safe(output)
+        wrong(f"{what} does not say which format to write: say --to FORMAT")
+    return known
+
+
+def _renamed(source: str, known: Format) -> str:
+    """Return the input's path with the suffix of the format; `-` stays, samples come here."""
+    if source == "-":
+        return source
+    return formats.stem(source.removeprefix(samples.PREFIX)) + known.suffix
+
+
+def _check(jobs: list[Job]) -> None:
+    """Refuse to overwrite an input, or to write two results in one place."""
+    names = {job.source for job in jobs} - {"-"}
+    identities = {_identity(name) for name in names} - {None}
+    taken: dict[str, str] = {}
+    for job in jobs:
+        if job.target in names or _identity(job.target) in identities:
+            wrong(f"{safe(job.target)} is an input itself: name another output with -o")
+        other = taken.setdefault(job.target, job.source)
+        if other != job.source:
+            wrong(f"{safe(other)} and {safe(job.source)} would both be {safe(job.target)}")
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    """Return what tells one existing file from another, by whatever name."""
+    if path == "-":
+        return None
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _shown(jobs: list[Job]) -> Iterable[Job]:
+    """Show the progress of several files, on a terminal alone."""
+    if len(jobs) < 2 or not sys.stderr.isatty() or any(job.target == "-" for job in jobs):
+        return jobs
+    from rich.console import Console
+    from rich.progress import track
+
+    return track(jobs, "converting", console=Console(stderr=True), transient=True)

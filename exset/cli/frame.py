@@ -1,0 +1,178 @@
+"""What all verbs share: exit codes, how errors and findings are shown, the common options."""
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import NoReturn, TypeVar
+
+import click
+
+from exset import formats
+from exset.errors import Finding, Findings, FormatError, LimitError, Severity, safe
+from exset.formats import Format
+from exset.limits import Limits
+
+FINE, BAD, USAGE, FAILED, LIMIT, INTERRUPTED, PIPE = 0, 1, 2, 3, 4, 130, 141
+
+Item = TypeVar("Item")
+Command = TypeVar("Command", bound=Callable[..., object])
+
+
+class Verbs(click.Group):
+    """The group of all verbs: turns what a user may meet into one line and an exit code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the verbs in the order in which they were given, the order of use."""
+        return list(self.commands)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a verb; no error of a file or of the system leaves it as a traceback."""
+        try:
+            try:
+                return super().invoke(ctx)
+            finally:
+                sys.stdout.flush()
+        except BrokenPipeError:
+            _silence()
+            ctx.exit(PIPE)
+        except (FormatError, OSError) as error:
+            ctx.exit(report(error))
+        except MemoryError:
+            say("exset: not enough memory")
+            ctx.exit(FAILED)
+        except KeyboardInterrupt:
+            say("exset: interrupted")
+            ctx.exit(INTERRUPTED)
+        except click.UsageError as error:
+            message = "\n".join(map(safe, error.format_message().split("\n")))
+            raise click.UsageError(message, error.ctx) from None
+
+
+def each(items: Iterable[Item], act: Callable[[Item], int]) -> int:
+    """Do something for every file: one that fails is reported, the rest goes on.
+
+    Returns the worst exit code.
+    """
+    worst = FINE
+    for item in items:
+        try:
+            code = act(item)
+        except BrokenPipeError:
+            raise
+        except (FormatError, OSError) as error:
+            code = report(error)
+        worst = max(worst, code)
+    return worst
+
+
+def report(error: FormatError | OSError) -> int:
+    """Say what went wrong, and return its exit code."""
+    if isinstance(error, FormatError):
+        say(str(error))
+        return LIMIT if isinstance(error, LimitError) else BAD
+    say(f"exset: {reason(error)}")
+    return FAILED
+
+
+def reason(error: OSError) -> str:
+    """Return what the system has against a file, in a line that is safe to show."""
+    name = "" if error.filename is None else f"{safe(os.fsdecode(error.filename))}: "
+    return name + safe(error.strerror or str(error))
+
+
+def say(text: str) -> None:
+    """Talk to the user, on standard error; the text is safe already."""
+    click.echo(text, err=True)
+
+
+def put(data: bytes, known: Format) -> None:
+    """Write a file's bytes to standard output; a terminal gets text alone, and that made safe."""
+    if not sys.stdout.isatty():
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    elif known.binary:
+        wrong(f"{known.title}, is not for a terminal: say where to with -o FILE, or redirect")
+    else:
+        for line in data.decode("utf-8", "surrogateescape").splitlines():
+            click.echo("\t".join(map(safe, line.split("\t"))))
+
+
+def wrong(message: str) -> NoReturn:
+    """Refuse what the user asked for: exit code 2."""
+    raise click.UsageError(message, click.get_current_context(silent=True))
+
+
+def lines(findings: Findings, keep: int, notes: bool = True) -> Iterator[str]:
+    """Yield the findings as text, the first `keep` of each code and then how many more."""
+    seen: Counter[str] = Counter()
+    for finding in findings:
+        if finding.severity is Severity.NOTE and not notes:
+            continue
+        seen[finding.code] += 1
+        if seen[finding.code] <= keep:
+            yield _line(finding)
+    for code in seen:
+        if (more := findings.count(code) - min(seen[code], keep)) > 0:
+            yield f"... and {more:,} more [{code}]"
+
+
+def tally(findings: Findings) -> dict[Severity, int]:
+    """Return how many findings of each severity there were, kept or not."""
+    codes = {finding.code: finding.severity for finding in findings}
+    counts = dict.fromkeys(Severity, 0)
+    for code, severity in codes.items():
+        counts[severity] += findings.count(code)
+    return counts
+
+
+def counted(findings: Findings) -> str:
+    """Return the tally in words, `1 error, 2 warnings`; nothing for none."""
+    return ", ".join(
+        f"{count:,} {severity}{'s' if count > 1 else ''}"
+        for severity, count in tally(findings).items()
+        if count
+    )
+
+
+def from_option(command: Command) -> Command:
+    """Add `--from`, the format to read."""
+    choice = click.Choice(formats.names())
+    return click.option("--from", "from_format", type=choice, help="Read as this format.")(command)
+
+
+def limit_option(command: Command) -> Command:
+    """Add `--limit NAME=VALUE`, which may be given several times."""
+    return click.option(
+        "--limit",
+        "limits",
+        metavar="NAME=VALUE",
+        multiple=True,
+        callback=_limits,
+        help="Change a limit, such as max_depth=64.",
+    )(command)
+
+
+def _limits(ctx: click.Context, option: click.Parameter, values: tuple[str, ...]) -> Limits:
+    pairs = [value.partition("=") for value in values]
+    try:
+        return Limits.parse({name.strip(): value.strip() for name, _, value in pairs})
+    except ValueError as error:
+        raise click.BadParameter(str(error), ctx, option) from None
+
+
+def _line(finding: Finding) -> str:
+    """Return a finding as text; one that is no error says so after its place."""
+    text = str(finding)
+    place = "" if finding.place is None else f"{finding.place}: "
+    if finding.severity is Severity.ERROR or not text.startswith(place):
+        return text
+    return f"{place}{finding.severity}: {text[len(place) :]}"
+
+
+def _silence() -> None:
+    """Leave nothing in the buffer of standard output that could fail once more at the exit."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,182 @@
+"""The verbs that look: `info`, `validate`, `cat`, `formats`; and `demo`."""
+
+import json
+
+import click
+
+from exset import api
+from exset import formats as registry
+from exset.cli.frame import (
+    BAD,
+    FINE,
+    LIMIT,
+    counted,
+    each,
+    from_option,
+    limit_option,
+    lines,
+    put,
+    reason,
+    say,
+    tally,
+)
+from exset.errors import Findings, Severity, safe
+from exset.limits import Limits
+
+SCHEMA = 1
+"""The version of what `--json` writes; it changes when a key goes or means something else."""
+
+as_json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+files = click.argument("files", metavar="FILE...", nargs=-1, required=True)
+
+
+@click.command()
+@files
+@as_json
+@from_option
+@limit_option
+@click.pass_context
+def info(
+    ctx: click.Context,
+    files: tuple[str, ...],
+    as_json: bool,
+    from_format: str | None,
+    limits: Limits,
+) -> None:
+    """Say in numbers what files hold."""
+
+    def show(path: str) -> int:
+        from exset.runtime.summary import size, summarise
+
+        source = api.read_source(path, limits=limits)
+        known = api.recognise(source, from_format)
+        findings = Findings()
+        summary = summarise(known.read(source, limits=limits, findings=findings))
+        if as_json:
+            head = {"schema": SCHEMA, "file": path, "format": known.name}
+            _write({**head, "bytes": len(source.data), **summary.to_dict()})
+            return FINE
+        if path != files[0]:
+            click.echo()
+        click.echo(f"{safe(source.name)}: {known.title}, {size(len(source.data))}")
+        rows = summary.rows()
+        if len(findings):
+            rows.append(("findings", f"{counted(findings)} (exset validate says which)"))
+        for label, text in rows:
+            click.echo(f"  {label:<11} {safe(text)}")
+        return FINE
+
+    ctx.exit(each(files, show))
+
+
+@click.command()
+@files
+@as_json
+@click.option("--strict", is_flag=True, help="A warning is as bad as an error.")
+@from_option
+@limit_option
+@click.pass_context
+def validate(
+    ctx: click.Context,
+    files: tuple[str, ...],
+    as_json: bool,
+    strict: bool,
+    from_format: str | None,
+    limits: Limits,
+) -> None:
+    """Tell of everything in files that is wrong or a trap."""
+
+    def check(path: str) -> int:
+        try:
+            findings = api.validate(path, format=from_format, limits=limits)
+        except OSError as error:
+            if as_json:
+                _write({"schema": SCHEMA, "file": path, "ok": False, "error": reason(error)})
+            raise
+        bad = findings.worst is Severity.ERROR or (strict and findings.worst is Severity.WARNING)
+        if as_json:
+            _write(
+                {
+                    "schema": SCHEMA,
+                    "file": path,
+                    "ok": not bad,
+                    "counts": tally(findings),
+                    "findings": [finding.to_dict() for finding in findings],
+                }
+            )
+        else:
+            for line in lines(findings, findings.keep):
+                click.echo(line)
+            verdict = "not valid" if bad else "ok"
+            name = "<stdin>" if path == "-" else safe(path)
+            click.echo(f"{name}: " + ", ".join(filter(None, (verdict, counted(findings)))))
+        if findings.count("limit"):
+            return LIMIT
+        return BAD if bad else FINE
+
+    ctx.exit(each(files, check))
+
+
+@click.command()
+@click.argument("file")
+@click.option("--head", metavar="N", type=click.IntRange(min=0), help="Only the first N examples.")
+@click.option("--compact", is_flag=True, help="As few bytes as possible.")
+@click.option("--unshare", is_flag=True, help="Copy shared lists where text cannot share them.")
+@click.option("--lossy", is_flag=True, help="Leave out what text cannot say.")
+@from_option
+@limit_option
+def cat(
+    file: str,
+    head: int | None,
+    compact: bool,
+    unshare: bool,
+    lossy: bool,
+    from_format: str | None,
+    limits: Limits,
+) -> None:
+    """Write any file as canonical text to standard output."""
+    source = api.read_source(file, limits=limits)
+    known = api.recognise(source, from_format)
+    findings = Findings()
+    model = known.read(source, limits=limits, findings=findings)
+    if head is not None:
+        model = model.select(slice(head))
+    text = registry.text_of(known)
+    options = {"compact": compact, "unshare": unshare, "lossy": lossy}
+    data = api.dumps(model, format=text.name, name=source.name, findings=findings, **options)
+    put(data, text)
+    if findings.worst not in (None, Severity.NOTE):
+        say(f"{safe(source.name)}: {counted(findings)} (exset validate says which)")
+
+
+@click.command()
+@as_json
+def formats(as_json: bool) -> None:
+    """List the formats and what tells them apart."""
+    for known in registry.FORMATS:
+        if as_json:
+            kind = "binary" if known.binary else "text"
+            row = {"name": known.name, "title": known.title, "family": known.family, "kind": kind}
+            _write({"schema": SCHEMA, **row, "suffixes": known.suffixes, "options": known.options})
+        else:
+            options = " ".join(f"--{option}" for option in known.options)
+            click.echo(f"{known.name:<6} {known.title:<28} {' '.join(known.suffixes):<8} {options}")
+
+
+@click.command()
+@click.argument("folder", default="exset-demo")
+def demo(folder: str) -> None:
+    """Write the bundled samples into a folder, check and convert each.
+
+    The folder is ./exset-demo unless another is named; it is made, or must hold nothing but the
+    demo's own files.
+    """
+    from exset.demo import run
+
+    for line in run(folder):
+        click.echo(safe(line))
+
+
+def _write(row: dict[str, object]) -> None:
+    """Write one JSON object as a line of ASCII, so that nothing in it can reach a terminal."""
+    click.echo(json.dumps(row, allow_nan=False))

@@ -1,0 +1,36 @@
+"""The bundled samples: small files that show each part of a format, `exset::NAME` as a path.
+
+xor.ex            exclusive or, dense
+xor-sparse.ex     the same with sparse inputs and targets
+xor-both.ex       the same as an auto-encoder: inputs that are also the targets
+xor-events.ex     the same with every other word of the format: header, procedures, events
+xor-binary.bex    the dense one as a binary file
+pulse.ex          a time-varying set: many events, each with its own times
+groups.ex         ranges that name the groups of a network
+"""
+
+import errno
+from importlib.resources import files
+
+from exset.source import Source
+
+PREFIX = "exset::"
+"""What a path begins with that names a bundled sample."""
+
+
+def names() -> tuple[str, ...]:
+    """Return the file names of the samples, sorted."""
+    found = (entry.name for entry in files(__name__).iterdir())
+    return tuple(sorted(name for name in found if name.endswith((".ex", ".bex"))))
+
+
+def read(name: str) -> Source:
+    """Return a sample by its file name, with `exset::` or without.
+
+    Raises FileNotFoundError that lists the samples there are.
+    """
+    bare = name.removeprefix(PREFIX)
+    if bare not in names():
+        reason = f"no such sample (there are {', '.join(names())})"
+        raise FileNotFoundError(errno.ENOENT, reason, PREFIX + bare)
+    return Source(PREFIX + bare, files(__name__).joinpath(bare).read_bytes())

@@ -1,0 +1,99 @@
+"""The command line as a process of its own: closed pipes, full disks, interrupts, terminals."""
+
+import errno
+import os
+import pty
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from exset import samples
+
+ROOT = Path(__file__).parent.parent
+XOR = samples.read("xor.ex").data
+
+
+def start(*arguments: str, **options: object) -> "subprocess.Popen[bytes]":
+    """Start the command line as a process of its own."""
+    code = "import sys; from exset.cli import main; sys.exit(main())"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    pipe = subprocess.PIPE
+    return subprocess.Popen(  # type: ignore[call-overload, no-any-return]
+        [sys.executable, "-c", code, *arguments],
+        env=environment,
+        **{"stdin": subprocess.DEVNULL, "stdout": pipe, "stderr": pipe, **options},
+    )
+
+
+def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
+    path = tmp_path / "big.ex"
+    path.write_bytes(XOR * 2000)
+    for arguments in (("cat", str(path)), ("validate", *["exset::xor.ex"] * 9)):
+        reader, writer = os.pipe()
+        os.close(reader)
+        process = start(*arguments, stdout=writer)
+        os.close(writer)
+        _, talk = process.communicate(timeout=60)
+        assert (talk, process.returncode) == (b"", 141)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+def test_a_full_disk() -> None:
+    with open("/dev/full", "wb") as full:
+        process = start("cat", "exset::xor.ex", stdout=full)
+        _, talk = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert talk.decode().splitlines() == [f"exset: {os.strerror(errno.ENOSPC)}"]
+
+
+def test_interrupted(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    process = start("cat", str(path))
+    with open(path, "wb"):  # waits until the other end is open, too
+        process.send_signal(signal.SIGINT)
+        _, talk = process.communicate(timeout=60)
+    assert (process.returncode, talk) == (130, b"exset: interrupted\n")
+
+
+def on_terminal(*arguments: str) -> bytes:
+    """Return what the command line shows on a terminal."""
+    master, terminal = pty.openpty()
+    process = start(*arguments, stdout=terminal, stderr=terminal)
+    os.close(terminal)
+    shown = b""
+    try:
+        while piece := os.read(master, 4096):
+            shown += piece
+    except OSError:  # how Linux says that the other end is closed
+        pass
+    process.wait(60)
+    os.close(master)
+    return shown.replace(b"\r\n", b"\n")
+
+
+def test_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    path = tmp_path / "evil.ex"
+    path.write_bytes(b"name:{\x1b[31m]} I:1;")
+    shown = on_terminal("cat", str(path))
+    assert b"\\x1b[31m]" in shown and b"\x1b" not in shown
+    assert b"not for a terminal" in on_terminal("convert", str(path), "-", "--to", "bex")
+
+
+def test_progress_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    names = [str(tmp_path / f"[red]{i}.ex") for i in range(3)]
+    for name in names:
+        Path(name).write_bytes(XOR)
+    arguments = ("convert", "--to", "bex", *names)
+    shown = on_terminal(*arguments)
+    assert b"converting" in shown and b"[red]1.bex: 4 examples" in shown
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert b"\x1b[3" not in on_terminal(*arguments)
+    monkeypatch.setenv("TERM", "dumb")
+    assert b"\x1b" not in on_terminal(*arguments)
