@@ -1,0 +1,15 @@
+"""The binary engine: runs a Construct declaration over the bytes of a file, and gives columns.
+
+    layout = Layout(Struct("n" / Int32ub, "x" / Array(this.n, Float32b)))
+    fields = read(layout, source)            # {"n": array([3]), "x": array([1., 2., 3.])}
+    write(layout, fields) == source.data
+
+It knows no format.
+"""
+
+from exset.codecs.engine.fields import Fields, Values
+from exset.codecs.engine.layout import Layout
+from exset.codecs.engine.reference import read, write
+from exset.codecs.engine.strings import NulString
+
+__all__ = ["Fields", "Layout", "NulString", "Values", "read", "write"]

@@ -1,0 +1,47 @@
+"""The reasons for which a binary file is refused: a closed set, the same for every driver.
+
+The error is at the first byte of the primitive that failed. A test fails at the first field that it
+names. So does a count, before its array is begun: if it is negative, or if so many of the smallest
+elements do not fit in the bytes from there on. A count that is constant is not looked at.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from exset.codecs.engine.fields import indexed
+from exset.codecs.engine.layout import Layout
+from exset.errors import FormatError, LimitError, Place
+from exset.grammars.columns import Longs
+from exset.source import Source
+
+
+class Reason(StrEnum):
+    """Why a primitive cannot be read."""
+
+    ENDS = "the data end inside {field}"
+    CONSTANT = "{field} must be {value}"
+    CHECK = "{field} is {value}, but must satisfy: {condition}"
+    NEGATIVE = "{field} is {value}, a negative count"
+    TOO_MANY = "{field} is {value}, more than the bytes left can hold"
+    UNENDED = "{field} is a string without its NUL"
+    TOO_LONG = "{field} is a string of more than {value} bytes"
+
+
+def failure(
+    reason: Reason,
+    layout: Layout,
+    source: Source,
+    starts: Mapping[str, Longs],
+    path: str,
+    offset: int,
+    **words: object,
+) -> FormatError:
+    """The error of a primitive: the offset of its first byte, its path with indices, a reason.
+
+    starts: the offsets of the elements met so far, as in Fields.
+    """
+    message = reason.format(field=path.rpartition(".")[2] or "the layout", **words)
+    place = Place.in_bytes(source, offset, indexed(layout, starts, path, offset) or None)
+    if reason is Reason.TOO_LONG:
+        return LimitError(message, place=place, hint="a higher limit for max_name lets it pass")
+    return FormatError(message, place=place)

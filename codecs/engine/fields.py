@@ -1,0 +1,101 @@
+"""What a layout reads: one flat column a field, and where in the file each of its elements is."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.codecs.engine.layout import Layout
+from exset.codecs.engine.nodes import Number, Record
+from exset.errors import Place
+from exset.grammars.columns import Flags, Floats, Ints, Longs, Strings
+from exset.source import Source
+
+Values: TypeAlias = NDArray[np.generic] | Strings
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fields(Mapping[str, Values]):
+    """The columns of a file by path: numbers as arrays of native dtype, strings as Strings.
+
+    columns: of each field, in file order. starts: int64, the offset of each element of a field or
+    of an array of records; of an array of numbers, that of each such array. bounds: int64, of each
+    array, where in its column each of its instances begins, and the end. end: the offset after the
+    last byte that was read.
+    """
+
+    layout: Layout
+    columns: Mapping[str, Values]
+    starts: Mapping[str, Longs]
+    bounds: Mapping[str, Longs]
+    end: int
+
+    def __getitem__(self, path: str) -> Values:
+        return self.columns[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __repr__(self) -> str:
+        return f"Fields({len(self)} columns, {self.end} bytes)"
+
+    def ints(self, path: str) -> Ints:
+        """A column of 32-bit integers."""
+        return cast(Ints, self.columns[path])
+
+    def reals(self, path: str) -> Floats:
+        """A column of 32-bit reals."""
+        return cast(Floats, self.columns[path])
+
+    def flags(self, path: str) -> Flags:
+        """A column of flags."""
+        return cast(Flags, self.columns[path])
+
+    def strings(self, path: str) -> Strings:
+        """A column of strings."""
+        return cast(Strings, self.columns[path])
+
+    def offset(self, path: str, index: int) -> int:
+        """The offset of an element of a column; IndexError if there is none."""
+        starts, leaf = self.starts[path], self.layout.leaves[path]
+        if path not in self.bounds or not isinstance(leaf, Number):
+            return int(starts[index])
+        bounds = self.bounds[path]
+        if not 0 <= index < bounds[-1]:
+            raise IndexError(f"{path} has no element {index}")
+        run = int(np.searchsorted(bounds, index, "right")) - 1
+        return int(starts[run] + (index - bounds[run]) * leaf.stored.itemsize)
+
+    def place(self, source: Source, path: str, index: int) -> Place:
+        """The place of an element of a column, for messages."""
+        offset = self.offset(path, index)
+        return Place.in_bytes(source, offset, indexed(self.layout, self.starts, path, offset))
+
+
+def indexed(layout: Layout, starts: Mapping[str, Longs], path: str, offset: int) -> str:
+    """The path of the field at an offset with the number of each array's element, such as a[3].b.
+
+    Elements are never empty, so those of one parent are the ones that begin between its first byte
+    and the next parent's: two searches an array, however large the file.
+    """
+    text, prefix, begin = "", "", 0
+    for name in path.split("."):
+        prefix = f"{prefix}.{name}" if prefix else name
+        text = f"{text}.{name}" if text else name
+        rows = layout.rows.get(prefix)
+        if rows is None or starts[prefix].size == 0:
+            continue
+        nth = int(np.searchsorted(starts[prefix], offset, "right")) - 1
+        start = int(starts[prefix][nth])
+        if isinstance(rows.element, Number):
+            text += f"[{(offset - start) // rows.element.stored.itemsize}]"
+            continue
+        text += f"[{nth - int(np.searchsorted(starts[prefix], begin))}]"
+        if isinstance(rows.element, Record):
+            begin = start
+    return text

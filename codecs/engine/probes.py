@@ -1,0 +1,59 @@
+"""The copy of a declaration that the reference driver runs, with a probe around each primitive."""
+
+from typing import IO, Protocol
+
+from construct import Array, Construct, Container, IfThenElse, Struct, Subconstruct
+
+from exset.codecs.engine.nodes import Branch, Node, Nothing, Number, Record, Rows
+
+
+class Run(Protocol):
+    """What happens at a probe, given its node and the Construct object that does the work."""
+
+    def parse(self, node: Node, subcon: Construct, stream: IO[bytes], context: Container) -> object:
+        """Read it, and return its value for expressions."""
+
+    def build(self, node: Node, subcon: Construct, stream: IO[bytes], context: Container) -> object:
+        """Write it, and return its value for expressions."""
+
+
+class Probe(Subconstruct):  # type: ignore[misc]
+    """Stands around one Construct object and leaves reading and writing it to the run."""
+
+    def __init__(self, node: Node, subcon: Construct, run: Run) -> None:
+        """Put a probe around the Construct object of a node."""
+        super().__init__(subcon)
+        self.flagbuildnone = True
+        self.node = node
+        self.run = run
+
+    def _parse(self, stream: IO[bytes], context: Container, path: str) -> object:
+        return self.run.parse(self.node, self.subcon, stream, context)
+
+    def _build(self, obj: object, stream: IO[bytes], context: Container, path: str) -> object:
+        return self.run.build(self.node, self.subcon, stream, context)
+
+
+def copied(node: Node, run: Run) -> Construct:
+    """The declaration again, probed: each primitive, each array, each element that is a Struct.
+
+    An array of numbers has one probe and not one an element.
+    """
+    match node:
+        case Record():
+            members = [(name, copied(member, run)) for name, member in node.members]
+            return Struct(*(name / con if name else con for name, con in members))
+        case Branch():
+            then, otherwise = copied(node.then, run), copied(node.otherwise, run)
+            return IfThenElse(node.construct.condfunc, then, otherwise)
+        case Rows(element=Number()):
+            return Probe(node, Array(node.construct.count, node.element.construct), run)
+        case Rows():
+            inner = copied(node.element, run)
+            if isinstance(node.element, Record):
+                inner = Probe(node.element, inner, run)
+            return Probe(node, Array(node.construct.count, inner, discard=True), run)
+        case Nothing():
+            return node.construct
+        case _:
+            return Probe(node, node.construct, run)

@@ -1,0 +1,88 @@
+"""What Lens reads in a binary file but people are caught by, as findings."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import numpy as np
+
+from exset.codecs.engine import Fields
+from exset.codecs.lens_events import INPUTS, EventLists, Placed
+from exset.codecs.lens_lists import is_odd
+from exset.errors import Findings, Place
+from exset.grammars.arrays import Flags, Longs
+from exset.grammars.lens_traps import trap
+from exset.source import Source
+
+_SAVED: Final = 4096  # bytes of a string beyond which Lens crashes when it saves the set as text
+_SHOWN: Final = 100  # findings of one code and one field that get a place of their own
+_GROUPS: Final = 12
+
+# The code of a trap, a field, and which of its elements.
+Doubt = tuple[str, str, Flags]
+
+
+def report(
+    fields: Fields,
+    source: Source,
+    kinds: Sequence[EventLists],
+    placed: Placed,
+    event_offsets: Longs,
+    findings: Findings,
+) -> None:
+    """Add a finding for every trap."""
+    if fields.ints("sizeof_real")[0] != 4:
+        what = "sizeof(real) is 8, from a build with double reals"
+        advice = "exset writes 4; the reals have four bytes in either case"
+        at = fields.place(source, "sizeof_real", 0)
+        findings.add(trap("lens-refuses", at, what=what, hint=advice))
+    doubts = [*_strings(fields), *_events(fields, kinds), *_ranges(fields)]
+    for code, path, wrong in doubts:
+        which = np.flatnonzero(wrong).tolist()
+        for rank, k in enumerate(which[:_SHOWN]):
+            times = len(which) - rank if rank == _SHOWN - 1 else 1
+            findings.add(trap(code, fields.place(source, path, k)), times)
+    for path, row, event in placed.lost:
+        example = int(np.searchsorted(event_offsets, event, "right")) - 1
+        words = {
+            "event": event - int(event_offsets[example]),
+            "role": "inputs" if path == INPUTS else "targets",
+        }
+        shown = findings.strict or findings.count("lens-replaced-list") < _SHOWN
+        place = fields.place(source, f"{path}.set_numEventsInList", row) if shown else None
+        findings.add(trap("lens-replaced-list", place, **words))
+    left = len(source.data) - fields.end
+    if left:
+        findings.add(trap("lens-trailing-bytes", Place.in_bytes(source, fields.end), count=left))
+
+
+def report_groups(count: int, source: Source, findings: Findings) -> None:
+    """Add a finding if a set has more groups than Lens can hold (registerGroupName)."""
+    if count > _GROUPS:
+        what = f"{count} group names; it crashes on more than {_GROUPS}"
+        advice = "builds of Lens that mend registerGroupName load it"
+        findings.add(trap("lens-refuses", Place.of(source.name), what=what, hint=advice))
+
+
+def _strings(fields: Fields) -> Iterator[Doubt]:
+    yield "lens-set-proc", "set_proc", fields.strings("set_proc").lengths > 0
+    for path in ("set_proc", "examples.example_name", "examples.example_proc"):
+        yield "lens-long-string", path, fields.strings(path).lengths > _SAVED
+
+
+def _events(fields: Fields, kinds: Sequence[EventLists]) -> Iterator[Doubt]:
+    for kind in kinds:
+        path = f"{kind.path}.event_num"
+        yield "lens-event-span", path, is_odd(fields.ints(path), kind.offsets)
+
+
+def _ranges(fields: Fields) -> Iterator[Doubt]:
+    for kind in ("inputs", "targets"):
+        ranges = f"examples.{kind}.ranges"
+        bounds = fields.bounds[ranges]
+        yield "lens-no-ranges", f"examples.{kind}.num_ranges", bounds[1:] == bounds[:-1]
+        path = f"{ranges}.range_numUnits"
+        yield "lens-empty-range", path, fields.ints(path) == 0
+        path = f"{ranges}.units.range_firstUnit"
+        yield "lens-negative-first", path, fields.ints(path) < 0
+        path = f"{ranges}.units.unit_index"
+        yield "lens-unit-span", path, is_odd(fields.ints(path), fields.bounds[path], units=True)
