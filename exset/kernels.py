@@ -28,7 +28,17 @@ _MARK = "__exset_kernel__"
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Mark a function as one that can be compiled; it is returned as it is."""
-    setattr(function, _MARK, True)
+    setattr(function, _MARK, "kernel")
+    return function
+
+
+def bare_kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Mark a kernel that makes no array, and calls none that does.
+
+    Arrays are then not counted when they are passed on, which for tuples of many arrays is most of
+    the work of a call.
+    """
+    setattr(function, _MARK, "bare")
     return function
 
 
@@ -100,19 +110,21 @@ class Kernels:
                     function.__code__, names, function.__name__, function.__defaults__
                 )
                 copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
-                names[function.__name__] = _jit(copy)
+                names[function.__name__] = _jit(copy, getattr(function, _MARK) == "bare")
         finally:
             setattr(config, "CACHE_DIR", before)  # noqa: B010
         return names
 
 
-def _jit(function: FunctionType) -> object:
-    from numba import njit
-
+def _jit(function: FunctionType, bare: bool) -> object:
+    njit: Callable[..., Callable[[FunctionType], object]] = importlib.import_module("numba").njit
+    options: dict[str, object] = {"nogil": True, "error_model": "numpy"}
+    if bare:
+        options["_nrt"] = False
     try:
-        return njit(cache=True, nogil=True, error_model="numpy")(function)
+        return njit(cache=True, **options)(function)
     except (RuntimeError, OSError):  # no place for a cache
-        return njit(nogil=True, error_model="numpy")(function)
+        return njit(**options)(function)
 
 
 def _equal(a: object, b: object) -> bool:

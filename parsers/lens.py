@@ -7,28 +7,28 @@ lost: comments, blanks, the spelling of numbers and strings.
 """
 
 import re
-from typing import Final, TypeVar
+from collections.abc import Iterator
+from typing import Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from exset import kernels
 from exset.errors import Findings, FormatError, Place
-from exset.grammars.arrays import offsets_of, row_indices
+from exset.grammars.arrays import offsets_of
 from exset.grammars.columns import Ragged, Reals, Strings
 from exset.grammars.examples import ExampleSet
 from exset.grammars.lens_traps import trap
 from exset.grammars.parts import REAL_FIELDS, Events, Ranges, SetHeader
 from exset.limits import DEFAULT, Limits
 from exset.parsers import lens_columns as c
-from exset.parsers.engine import reference
+from exset.parsers.engine import reference, table
 from exset.parsers.engine.errors import syntax_error
-from exset.parsers.engine.stream import Rejection
+from exset.parsers.engine.stream import ParseStream, Rejection
 from exset.parsers.lens_actions import act, event_counts
 from exset.parsers.lens_checks import (
     check_event_counts,
     check_integers,
     check_strings,
-    check_units,
     hint,
     impossible,
 )
@@ -38,51 +38,109 @@ from exset.parsers.lens_text import render
 from exset.parsers.lens_tokens import GRAMMAR, Text
 from exset.source import Source, Span
 
-__all__ = ["parse", "render"]
+__all__ = ["Engine", "parse", "render"]
 
-T = TypeVar("T", bound=np.generic)
+Engine = Literal["auto", "reference", "table"]
+
+KERNELS: Final = kernels.Kernels(
+    "exset.parsers.lens_columns", "exset.parsers.lens_lists", "exset.parsers.lens_actions"
+)
+COMPILED_FROM: Final = 100_000
+"""Bytes of text from which it pays to compile, or to load what is compiled."""
 
 _BOM: Final = b"\xef\xbb\xbf"
 _LAST_COMMENT: Final = re.compile(rb"(?:\A|[\r\n])(#[^\r\n]*)\Z")
 _SMALLEST: Final = 4  # bytes: Lens looks for the magic of a binary file first
 _GROUPS: Final = 12
-_MAX_NOTES: Final = 10_000
+_BLOCK: Final = 1 << 20
 
 
 def parse(
-    source: Source, *, limits: Limits = DEFAULT, findings: Findings | None = None
+    source: Source,
+    *,
+    limits: Limits = DEFAULT,
+    findings: Findings | None = None,
+    engine: Engine = "auto",
 ) -> ExampleSet:
     """The examples of a text, in normal form.
 
-    `findings` collects what Lens accepts but people are caught by. Raises FormatError where Lens
-    refuses, crashes or hangs, and LimitError.
+    `findings` collects what Lens accepts but people are caught by. `engine`: "reference" has Lark
+    itself run the grammar, "table" the tables that it is lowered to, compiled whatever the size;
+    "auto" runs the tables, compiled if the text is long. Raises FormatError where Lens refuses,
+    crashes or hangs, and LimitError.
     """
     findings = Findings() if findings is None else findings
-    begin = _begin(source, findings)
-    try:
-        stream = reference.run(GRAMMAR, source.data[begin:])
-    except Rejection as rejection:
-        moved = Rejection(rejection.offset + begin, rejection.expected)
-        raise syntax_error(GRAMMAR, source, moved, hint) from None
-    text = Text(source, stream, begin)
-    tokens = Tokens(stream.steps.astype(np.int64), stream.tokens_before, text.ints(), text.reals())
-    check_integers(text, tokens.ints)
-    counts = event_counts(tokens)
-    check_event_counts(text, tokens, counts, limits)
-    columns = empty_columns(tokens.steps, offsets_of(counts), _MAX_NOTES)
-    if act(tokens, columns, limits.max_expand):
-        raise impossible(text, columns, limits)
-    pairs = _strings_given(columns)
-    units = _units(columns)
-    check_strings(text, tokens, pairs, limits)
-    check_units(text, tokens, units)
-    report(text, tokens, columns, pairs, units, findings)
-    examples = _example_set(text, tokens, columns)
+    reading = _Reading(source, limits, findings, engine)
+    parts = [reading.examples(stream) for stream in reading.streams()]
+    examples = parts[0] if len(parts) == 1 else parts[0].concat(*parts[1:])
     if len(examples.groups) > _GROUPS:
         what = f"{len(examples.groups)} group names; it crashes on more than {_GROUPS}"
         advice = "builds of Lens that mend registerGroupName load it"
         findings.add(trap("lens-refuses", Place.of(source.name), what=what, hint=advice))
     return examples
+
+
+class _Reading:
+    """A text being read, part by part; each part but the last ends with an example."""
+
+    def __init__(self, source: Source, limits: Limits, findings: Findings, engine: Engine) -> None:
+        self.source = source
+        self.limits = limits
+        self.findings = findings
+        self.engine = engine
+        self.begin = _begin(source, findings)
+        self.compiled = engine == "table" or (
+            engine == "auto" and len(source.data) >= COMPILED_FROM
+        )
+        self.compiled = self.compiled and kernels.available()
+        self.act = KERNELS.compiled(act) if self.compiled else act
+        self.header: SetHeader | None = None
+        self.done: Columns | None = None
+        self.events = 0
+
+    def streams(self) -> Iterator[ParseStream]:
+        """The parse streams of the parts; FormatError where the grammar is broken."""
+        data = memoryview(self.source.data)[self.begin :]
+        try:
+            if self.engine == "reference":
+                yield reference.run(GRAMMAR, bytes(data))
+            else:
+                blocks = (data[at : at + _BLOCK] for at in range(0, len(data), _BLOCK))
+                yield from table.streams(
+                    GRAMMAR, blocks, boundary=c.EXAMPLE, compiled=self.compiled
+                )
+        except Rejection as rejection:
+            moved = Rejection(rejection.offset + self.begin, rejection.expected)
+            raise syntax_error(GRAMMAR, self.source, moved, hint) from None
+
+    def examples(self, stream: ParseStream) -> ExampleSet:
+        """The examples of a part."""
+        text = Text(self.source, stream, self.begin)
+        reals, ints = text.numbers(self.compiled)
+        spans = (text.starts, text.ends)
+        before = stream.tokens_before
+        tokens = Tokens(stream.steps, before, *spans, ints, reals, text.buffer, text.base)
+        check_integers(text, tokens.ints)
+        counts = event_counts(tokens)
+        self.events += int(counts.sum())
+        check_event_counts(text, tokens, self.events, self.limits)
+        kinds = np.bincount(stream.kinds, minlength=len(GRAMMAR.terminals))
+        values = kinds[[GRAMMAR.terminal(name) for name in ("VALUE", "UNKNOWN")]].sum()
+        units = kinds[[GRAMMAR.terminal(name) for name in ("UNIT", "STAR")]].sum()
+        columns = empty_columns(stream.steps, offsets_of(counts), values, units)
+        if self.done is not None:
+            c.go_on(columns, self.done)
+        if self.act(tokens, columns, self.limits.max_expand):
+            raise impossible(text, columns, self.limits)
+        pairs = _strings_given(columns)
+        check_strings(text, pairs, self.limits)
+        report(text, tokens, columns, pairs, self.findings)
+        if self.header is None:
+            [proc] = text.strings(columns.header_proc[None])
+            reals_of_set = zip(REAL_FIELDS, columns.header.tolist(), strict=True)
+            self.header = SetHeader(proc=proc, **dict(reals_of_set))
+        self.done = columns
+        return _example_set(text, columns, self.header)
 
 
 def _begin(source: Source, findings: Findings) -> int:
@@ -109,35 +167,21 @@ def _begin(source: Source, findings: Findings) -> int:
 
 
 def _strings_given(columns: Columns) -> Ints:
-    pairs = (
-        columns.header_proc[None],
-        columns.name,
-        columns.proc,
-        columns.event_proc,
-        columns.group,
-    )
-    given = np.concatenate(pairs)
-    return np.unique(given[given[:, 0] >= 0], axis=0)
+    """The strings of a part, each once: the same proc may be that of many events."""
+    of_events = np.unique(columns.event_proc, axis=0)
+    of_set = columns.header_proc[None]
+    group = columns.group[: columns.state[c.NUM_RANGES]]
+    given = np.concatenate((of_set, columns.name, columns.proc, of_events, group))
+    return given[given[:, 0] >= 0]
 
 
-def _units(columns: Columns) -> Ints:
-    """int64[units, 2]: the token of each number in a sparse range, and of the first one there."""
-    count = columns.state[c.NUM_RANGES]
-    run, sparse = columns.run[:count], columns.sparse[:count]
-    starts, lengths = run[sparse, 0], (run[:, 1] - run[:, 0])[sparse]
-    return np.stack([row_indices(starts, lengths), np.repeat(starts, lengths)], axis=1)
-
-
-def _example_set(text: Text, tokens: Tokens, columns: Columns) -> ExampleSet:
+def _example_set(text: Text, columns: Columns, header: SetHeader) -> ExampleSet:
     lists, count = columns.state[c.NUM_LISTS], columns.state[c.NUM_RANGES]
-    [proc] = text.strings(columns.header_proc[None])
-    reals = dict(zip(REAL_FIELDS, columns.header.tolist(), strict=True))
     named = columns.group[:count, 0] >= 0
     group = np.full(count, -1, np.int32)
     groups, group[named] = text.strings(columns.group[:count][named]).distinct()
-    sparse = columns.sparse[:count]
     return ExampleSet.normal(
-        header=SetHeader(proc=proc, **reals),
+        header=header,
         name=text.strings(columns.name),
         proc=text.strings(columns.proc),
         frequency=columns.frequency,
@@ -148,17 +192,15 @@ def _example_set(text: Text, tokens: Tokens, columns: Columns) -> ExampleSet:
             group=group,
             first=columns.first[:count].astype(np.int32),
             value=columns.value[:count],
-            values=_runs(tokens.reals, columns.run[:count], ~sparse),
-            units=_runs(tokens.ints.astype(np.int32), columns.run[:count], sparse),
+            values=Ragged(
+                columns.values[: columns.state[c.NUM_VALUES]], columns.value_ends[: count + 1]
+            ),
+            units=Ragged(
+                columns.units[: columns.state[c.NUM_UNITS]], columns.unit_ends[: count + 1]
+            ),
         ),
         groups=groups,
     )
-
-
-def _runs(numbers: NDArray[T], run: Ints, wanted: NDArray[np.bool_]) -> Ragged[T]:
-    """The numbers between each pair of tokens where wanted, elsewhere none."""
-    lengths = np.where(wanted, run[:, 1] - run[:, 0], 0)
-    return Ragged(numbers[row_indices(run[:, 0], lengths)], offsets_of(lengths))
 
 
 def _events(text: Text, columns: Columns) -> Events:

@@ -7,7 +7,7 @@ impossible return a reason (0 is fine) and leave the token to blame in the state
 
 import numpy as np
 
-from exset.kernels import kernel
+from exset.kernels import bare_kernel
 from exset.parsers import lens_columns as c
 from exset.parsers.lens_columns import (
     Columns,
@@ -18,11 +18,13 @@ from exset.parsers.lens_columns import (
     given_again,
     impossible,
     note,
+    note_real,
+    other,
 )
 from exset.parsers.lens_lists import begin_list, end_list, end_range, set_range
 
 
-@kernel
+@bare_kernel
 def act(tokens: Tokens, columns: Columns, max_expand: int) -> int:
     """Run the steps; the reason why one is impossible, or 0.
 
@@ -30,7 +32,7 @@ def act(tokens: Tokens, columns: Columns, max_expand: int) -> int:
     """
     state = columns.state
     for index in range(len(tokens.steps)):
-        step, token = tokens.steps[index], tokens.tokens_before[index]
+        step, token = tokens.steps[index], tokens.before[index]
         reason = c.FINE
         if state[c.PENDING] and (
             c.EVENT <= step <= c.EVENTS or c.INPUTS <= step <= c.BOTH or step == c.EXAMPLE
@@ -50,7 +52,7 @@ def act(tokens: Tokens, columns: Columns, max_expand: int) -> int:
             elif c.INPUTS <= step <= c.BOTH:
                 reason = begin_list(columns, step, token)
             elif c.DENSE_VALUES <= step <= c.ALL_UNITS:
-                end_range(columns, step, token)
+                reason = end_range(tokens, columns, step, token)
             elif c.DENSE_RANGE <= step <= c.STRING:
                 set_range(tokens, columns, step, token)
             elif step == c.EXAMPLE:
@@ -69,12 +71,13 @@ def act(tokens: Tokens, columns: Columns, max_expand: int) -> int:
 # Fields
 
 
-@kernel
+@bare_kernel
 def set_real(tokens: Tokens, columns: Columns, step: int, token: int, max_expand: int) -> int:
     """A real field of the set, or of every event of the event list."""
     state, field, at = columns.state, step % c.NUM_REALS, token - 2
     if step < c.NUM_REALS:
         real = tokens.reals[token - 1]
+        note_real(tokens, columns, token - 1)
     else:
         real, at = np.float32(np.nan), token - 1
         note(columns, c.MISSING_VALUE, at, 0, 0)
@@ -87,16 +90,17 @@ def set_real(tokens: Tokens, columns: Columns, step: int, token: int, max_expand
             return impossible(columns, c.TOO_MANY, at, 0)
         low = state[c.BASE] + columns.lows[span]
         high = state[c.BASE] + columns.highs[span] + 1
-        columns.reals[field, low:high] = real
-        columns.given[field, low:high] = True
-        if (field == c.ACTIVE_INPUT and np.any(columns.inputs[low:high] >= 0)) or (
-            field == c.ACTIVE_TARGET and np.any(columns.targets[low:high] >= 0)
+        for event in range(low, high):
+            columns.reals[field, event] = real
+            columns.given[field, event] = True
+        if (field == c.ACTIVE_INPUT and other(columns.inputs, low, high, -1) >= 0) or (
+            field == c.ACTIVE_TARGET and other(columns.targets, low, high, -1) >= 0
         ):
             note(columns, c.LATE_ACTIVE, at, 0, 0)
     return c.FINE
 
 
-@kernel
+@bare_kernel
 def set_string(columns: Columns, step: int, token: int, max_expand: int) -> int:
     """A name, or a proc of the set, of an example or of every event of the event list."""
     state = columns.state
@@ -112,8 +116,9 @@ def set_string(columns: Columns, step: int, token: int, max_expand: int) -> int:
                 return impossible(columns, c.TOO_MANY, start, 0)
             low = state[c.BASE] + columns.lows[span]
             high = state[c.BASE] + columns.highs[span] + 1
-            columns.event_proc[low:high, 0] = start
-            columns.event_proc[low:high, 1] = token
+            for event in range(low, high):
+                columns.event_proc[event, 0] = start
+                columns.event_proc[event, 1] = token
         return c.FINE
     if step == c.NAME:
         begin_examples(columns)
@@ -130,7 +135,7 @@ def set_string(columns: Columns, step: int, token: int, max_expand: int) -> int:
     return c.FINE
 
 
-@kernel
+@bare_kernel
 def set_heading(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
     """The frequency of an example, or its number of events, which the event offsets have."""
     begin_examples(columns)
@@ -140,6 +145,9 @@ def set_heading(tokens: Tokens, columns: Columns, step: int, token: int) -> None
     at = token - 2
     if step == c.FREQUENCY:
         columns.frequency[columns.state[c.EXAMPLES_DONE]] = tokens.reals[token - 1]
+        note_real(tokens, columns, token - 1)
+        if tokens.reals[token - 1] < 0:
+            note(columns, c.NEGATIVE_FREQUENCY, token - 1, 0, 0)
     else:
         at = token - 1
         columns.frequency[columns.state[c.EXAMPLES_DONE]] = np.nan
@@ -150,7 +158,7 @@ def set_heading(tokens: Tokens, columns: Columns, step: int, token: int) -> None
 # Event lists
 
 
-@kernel
+@bare_kernel
 def list_events(tokens: Tokens, columns: Columns, step: int, token: int) -> int:
     """An event, a span of events, or `*` of an event list."""
     state = columns.state
@@ -179,7 +187,7 @@ def list_events(tokens: Tokens, columns: Columns, step: int, token: int) -> int:
     return c.FINE
 
 
-@kernel
+@bare_kernel
 def end_events(columns: Columns) -> None:
     """The events are listed, all if none is named: the next inputs and targets are theirs."""
     state = columns.state
@@ -189,12 +197,14 @@ def end_events(columns: Columns) -> None:
         state[c.SPANS] = 1
         columns.lows[0] = 0
         columns.highs[0] = state[c.NUM_EVENTS_HERE] - 1
-    state[c.FIRST_LISTED] = columns.lows[: state[c.SPANS]].min()
+    state[c.FIRST_LISTED] = columns.lows[0]
+    for span in range(1, state[c.SPANS]):
+        state[c.FIRST_LISTED] = min(state[c.FIRST_LISTED], columns.lows[span])
     state[c.INPUTS_SEEN] = 0
     state[c.TARGETS_SEEN] = 0
 
 
-@kernel
+@bare_kernel
 def end_example(columns: Columns, token: int) -> None:
     """The example is complete: forget what belongs to it alone."""
     state = columns.state
@@ -222,5 +232,5 @@ def event_counts(tokens: Tokens) -> Ints:
     counts = np.ones(len(ends), np.int64)
     given = np.flatnonzero(tokens.steps == c.NUM_EVENTS)
     last = np.searchsorted(ends, given)
-    counts[last] = tokens.ints[tokens.tokens_before[given] - 1]
+    counts[last] = tokens.ints[tokens.before[given] - 1]
     return counts

@@ -11,7 +11,6 @@ from exset.parsers.engine.errors import shown
 from exset.parsers.lens_columns import Columns, Ints, Tokens
 from exset.parsers.lens_tokens import Text
 
-_MAX_INT: Final = 2**31 - 1
 _CLOSERS: Final = {b"{": b"}", b"[": b"]", b"(": b")", b'"': b'"'}
 _DELIMITERS: Final = ("LBRACE", "RBRACE", "LSQB", "RSQB", "LPAR", "RPAR", "QUOTE")
 
@@ -50,24 +49,27 @@ def hint(found: bytes, expected: frozenset[str]) -> str | None:
 
 def check_integers(text: Text, ints: Ints) -> None:
     """Integers are of 32 bits: FormatError."""
-    wrong = np.flatnonzero((ints > _MAX_INT) | (ints < -_MAX_INT - 1)).tolist()
-    if wrong:
-        raise _error(text, wrong[0], f"{shown(text.raw(wrong[0]))} does not fit in 32 bits", None)
+    if ints.max(initial=0) > c.MAX_INT or ints.min(initial=0) < -c.MAX_INT - 1:
+        wrong = int(np.argmax((ints > c.MAX_INT) | (ints < -c.MAX_INT - 1)))
+        raise _error(text, wrong, f"{shown(text.raw(wrong))} does not fit in 32 bits", None)
 
 
-def check_event_counts(text: Text, tokens: Tokens, counts: Ints, limits: Limits) -> None:
-    """An example has one event or more: FormatError; and not too many: LimitError."""
-    given = tokens.tokens_before[tokens.steps == c.NUM_EVENTS] - 1
+def check_event_counts(text: Text, tokens: Tokens, events: int, limits: Limits) -> None:
+    """An example has one event or more: FormatError; and not too many: LimitError.
+
+    events: how many there are so far.
+    """
+    given = tokens.before[tokens.steps == c.NUM_EVENTS] - 1
     zero = given[tokens.ints[given] == 0]
     if len(zero):
         raise _error(text, zero[0], "an example has one event or more", None)
-    most = len(text.data) + limits.max_events
-    if int(counts.sum()) > most:
+    most = len(text.source.data) + limits.max_events
+    if events > most:
         token = int(given[np.argmax(tokens.ints[given])])
         raise _limit(text, token, f"more than {most} events", "max_events")
 
 
-def check_strings(text: Text, tokens: Tokens, pairs: Ints, limits: Limits) -> None:
+def check_strings(text: Text, pairs: Ints, limits: Limits) -> None:
     """Delimiters nest only so deep, and strings are only so long: LimitError.
 
     pairs: the first token of each string and the one after its last.
@@ -77,45 +79,27 @@ def check_strings(text: Text, tokens: Tokens, pairs: Ints, limits: Limits) -> No
     if len(long):
         message = f"a string longer than {limits.max_name} bytes"
         raise _limit(text, pairs[long[0], 0], message, "max_name")
-    outermost = np.zeros(len(text), np.bool_)
-    outermost[tokens.tokens_before[tokens.steps == c.STRING] - 1] = True
-    stack: list[bytes] = []
-    for token in np.flatnonzero(text.is_a(*_DELIMITERS)).tolist() if outermost.any() else ():
-        mark = text.raw(token)
-        if stack and mark == _CLOSERS[stack[-1]]:
-            stack.pop()
-        elif stack or outermost[token]:
+    deep = pairs[pairs[:, 1] - pairs[:, 0] > limits.max_depth]
+    for first, after in deep.tolist():
+        stack: list[bytes] = []
+        tokens = np.arange(first, after)
+        for token in tokens[text.is_a(tokens, *_DELIMITERS)].tolist():
+            mark = text.raw(token)
+            if stack and mark == _CLOSERS[stack[-1]]:
+                stack.pop()
+                continue
             stack.append(mark)
             if len(stack) > limits.max_depth:
                 message = f"delimiters nest deeper than {limits.max_depth}"
                 raise _limit(text, token, message, "max_depth")
 
 
-def check_units(text: Text, tokens: Tokens, run: Ints) -> None:
-    """A negative unit ends a span that begins no higher (readEventRanges): FormatError.
-
-    run: for each number of a sparse range, in order, the pair of its token and its range's first.
-    """
-    units, is_first = tokens.ints[run[:, 0]], run[:, 0] == run[:, 1]
-    before = np.where(is_first, 0, np.roll(units, 1))
-    wrong = (units < 0) & ~text.is_a("STAR")[run[:, 0]] & (is_first | (-units < before))
-    if wrong.any():
-        at = int(run[np.argmax(wrong), 0])
-        message = f"{shown(text.raw(at))} would end a span of units, but "
-        if is_first[np.argmax(wrong)]:
-            message += "none has begun"
-        else:
-            message += f"the unit before it is {before[np.argmax(wrong)]}"
-        raise _error(
-            text, at, message, "a span is written from its lower unit to its higher, as 4-6"
-        )
-
-
 def impossible(text: Text, columns: Columns, limits: Limits) -> FormatError:
     """Why the actions stopped, as an error."""
     state = columns.state
+    advice: str | None
     token, number, events = int(state[c.CULPRIT]), state[c.NUMBER], state[c.NUM_EVENTS_HERE]
-    example = f"example {state[c.EXAMPLES_DONE]}"
+    example = f"example {state[c.BEFORE] + state[c.EXAMPLES_DONE]}"
     match state[c.REASON]:
         case c.OUT_OF_RANGE:
             message = f"event {number} is out of range: {example} has {_count(events)}"
@@ -130,6 +114,14 @@ def impossible(text: Text, columns: Columns, limits: Limits) -> FormatError:
             role = "inputs" if state[c.REASON] == c.INPUTS_GIVEN else "targets"
             advice = f"an event list such as `[0]` says which events the next {role} are for"
             return _error(text, token, f"event {number} of {example} already has {role}", advice)
+        case c.NO_UNIT_BEFORE | c.UNIT_SPAN_DOWN:
+            message = f"{shown(text.raw(token))} would end a span of units, but "
+            if state[c.REASON] == c.NO_UNIT_BEFORE:
+                message += "none has begun"
+            else:
+                message += f"the unit before it is {number}"
+            advice = "a span is written from its lower unit to its higher, as 4-6"
+            return _error(text, token, message, advice)
         case _:
             message = f"the event lists name more than {limits.max_expand} events in all"
             return _limit(text, token, message, "max_expand")
@@ -140,7 +132,10 @@ def _count(events: int) -> str:
 
 
 def _count_hint(text: Text, columns: Columns) -> str:
-    if columns.state[c.EXAMPLES_DONE] == 0 and len(text) and text.is_a("COUNT")[0]:
+    if (
+        not columns.state[c.BEFORE] + columns.state[c.EXAMPLES_DONE]
+        and text.is_a(np.zeros(1, np.int64), "COUNT")[0]
+    ):
         return (
             f"{shown(text.raw(0))} at the start of the file was thrown away, as Lens does;"
             " put `;` before it to make it the number of events"

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.grammars.parts import REAL_FIELDS
-from exset.kernels import kernel
+from exset.kernels import bare_kernel
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -35,6 +35,9 @@ ACTIVE_TARGET: Final = REAL_FIELDS.index("active_target")
 
 # Why a step is impossible.
 (FINE, OUT_OF_RANGE, BAD_SPAN, NO_EVENT_LEFT, INPUTS_GIVEN, TARGETS_GIVEN, TOO_MANY) = range(7)
+(NOT_32_BITS, NO_UNIT_BEFORE, UNIT_SPAN_DOWN) = range(7, 10)
+
+MAX_INT: Final = 2**31 - 1
 
 # What is noted on the way; the code of each as a trap.
 NOTES: Final = (
@@ -50,28 +53,49 @@ NOTES: Final = (
     "lens-no-ranges",
     "lens-empty-range",
     "lens-empty-example",
+    "lens-zero-span",
+    "lens-blank-span",
+    "lens-span-chain",
+    "lens-negative-first",
+    "lens-glued-numbers",
+    "lens-number-tail",
+    "lens-overflow",
+    "lens-negative-frequency",
 )
 (REPEATED_FIELD, MISSING_VALUE, VALUE_TWICE, GROUP_TWICE, EVERY_EVENT, LATE_ACTIVE) = range(6)
 (SHARED_ACTIVE, BOTH_APART, BOTH_ACTIVE, NO_RANGES, EMPTY_RANGE, EMPTY_EXAMPLE) = range(6, 12)
+(ZERO_SPAN, BLANK_SPAN, SPAN_CHAIN, NEGATIVE_FIRST) = range(12, 16)
+(GLUED_NUMBERS, NUMBER_TAIL, OVERFLOW, NEGATIVE_FREQUENCY) = range(16, 20)
+
+KEPT: Final = 100  # notes of each kind that keep their place
 
 # Where the actions stand: numbers kept in one array, so that they can stop and go on.
-(REASON, CULPRIT, NUMBER, NOTED, EXPANDED) = range(5)
-(IN_HEADER, EXAMPLES_DONE, BASE, NUM_EVENTS_HERE, GIVEN_FIELDS, ANYTHING) = range(5, 11)
-(STRING_START, LISTING, SPANS, EVERY, FIRST_LISTED) = range(11, 16)
-(INPUTS_SEEN, TARGETS_SEEN, NEXT_INPUT, NEXT_TARGET) = range(16, 20)
-(PENDING, PENDING_TOKEN, INPUT_EVENT, TARGET_EVENT) = range(20, 24)
-(INPUTS_LISTED, TARGETS_LISTED, NUM_LISTS, LIST_START) = range(24, 28)
-(NUM_RANGES, RUN_START, EXPLICIT, GROUP_START, GROUP_END) = range(28, 33)
-(FIRST, NUMBERS_GIVEN, STATE_SIZE) = range(33, 36)
+(REASON, CULPRIT, NUMBER, EXPANDED) = range(4)
+(IN_HEADER, EXAMPLES_DONE, BASE, NUM_EVENTS_HERE, GIVEN_FIELDS, ANYTHING) = range(4, 10)
+(STRING_START, LISTING, SPANS, EVERY, FIRST_LISTED) = range(10, 15)
+(INPUTS_SEEN, TARGETS_SEEN, NEXT_INPUT, NEXT_TARGET) = range(15, 19)
+(PENDING, PENDING_TOKEN, INPUT_EVENT, TARGET_EVENT) = range(19, 23)
+(INPUTS_LISTED, TARGETS_LISTED, NUM_LISTS, LIST_START) = range(23, 27)
+(NUM_RANGES, RUN_START, EXPLICIT, GROUP_START, GROUP_END) = range(27, 32)
+(FIRST, NUMBERS_GIVEN, NUM_VALUES, NUM_UNITS, BEFORE, STATE_SIZE) = range(32, 38)
 
 
 class Tokens(NamedTuple):
-    """The parse stream, and the values of its tokens (`exset.parsers.lens_tokens.Text`)."""
+    """A parse stream, the values of its tokens, and the text.
 
-    steps: Ints
-    tokens_before: Ints
+    reals: float32[tokens], the value of each token that is a real. ints: int64[tokens], of each
+    integer, -1 for `*`, 1 for a line break in a string; 0 elsewhere. base: the place of the first
+    byte of buffer.
+    """
+
+    steps: NDArray[np.int16]
+    before: Ints
+    starts: Ints
+    ends: Ints
     ints: Ints
     reals: Floats
+    buffer: NDArray[np.uint8]
+    base: int
 
 
 class Columns(NamedTuple):
@@ -84,10 +108,11 @@ class Columns(NamedTuple):
     event_proc, reals, given: strings, and a row a field by a column an event; of no size where no
         event list sets any
     inputs, targets: the list of each event, or -1; lists: the offsets of each list's ranges
-    group, first, value, sparse: of each range; run: the pair of tokens that its numbers lie between
+    group, first, value: of each range; value_ends, unit_ends: where its numbers end in values and
+        in units
     lows, highs: the spans of events of the last event list
     active: the active value of the list being read, and the value of the range being read
-    notes: kind, token and two numbers of each note
+    notes: token and two numbers of each note, by kind; noted: how many there were of each
     state: where the actions stand
     """
 
@@ -106,17 +131,25 @@ class Columns(NamedTuple):
     group: Ints
     first: Ints
     value: Floats
-    sparse: NDArray[np.bool_]
-    run: Ints
+    value_ends: Ints
+    unit_ends: Ints
+    values: Floats
+    units: NDArray[np.int32]
     lows: Ints
     highs: Ints
     active: Floats
     notes: Ints
+    noted: Ints
     state: Ints
 
 
-def empty_columns(steps: Ints, event_offsets: Ints, max_notes: int) -> Columns:
-    """Room for everything that the steps can fill, everything at its default."""
+def empty_columns(
+    steps: NDArray[np.int16], event_offsets: Ints, values: int, units: int
+) -> Columns:
+    """Room for everything that the steps can fill, everything at its default.
+
+    values, units: how many tokens can be such.
+    """
     count = np.bincount(steps, minlength=len(STEPS))
     examples, events = len(event_offsets) - 1, int(event_offsets[-1])
     lists = int(count[[INPUTS, TARGETS, BOTH]].sum())
@@ -144,29 +177,39 @@ def empty_columns(steps: Ints, event_offsets: Ints, max_notes: int) -> Columns:
         group=np.full((ranges, 2), -1, np.int64),
         first=np.zeros(ranges, np.int64),
         value=np.zeros(ranges, np.float32),
-        sparse=np.zeros(ranges, np.bool_),
-        run=np.zeros((ranges, 2), np.int64),
+        value_ends=np.zeros(ranges + 1, np.int64),
+        unit_ends=np.zeros(ranges + 1, np.int64),
+        values=np.zeros(values, np.float32),
+        units=np.zeros(units, np.int32),
         lows=np.zeros(spans, np.int64),
         highs=np.zeros(spans, np.int64),
         active=np.zeros(2, np.float32),
-        notes=np.zeros((max_notes, 4), np.int64),
+        notes=np.zeros((len(NOTES), KEPT, 3), np.int64),
+        noted=np.zeros(len(NOTES), np.int64),
         state=state,
     )
 
 
-@kernel
+def go_on(columns: Columns, done: Columns) -> None:
+    """Let the actions of a further part of a text go on after those of the part before."""
+    columns.header[:] = done.header
+    columns.state[[IN_HEADER, GIVEN_FIELDS]] = 0
+    columns.state[EXPANDED] = done.state[EXPANDED]
+    columns.state[BEFORE] = done.state[BEFORE] + done.state[EXAMPLES_DONE]
+
+
+@bare_kernel
 def note(columns: Columns, kind: int, token: int, first: int, second: int) -> None:
-    """Keep a note if there is room, and count it."""
-    count = columns.state[NOTED]
-    if count < len(columns.notes):
-        columns.notes[count, 0] = kind
-        columns.notes[count, 1] = token
-        columns.notes[count, 2] = first
-        columns.notes[count, 3] = second
-    columns.state[NOTED] += 1
+    """Count a note, and keep it if it is among the first of its kind."""
+    count = columns.noted[kind]
+    if count < KEPT:
+        columns.notes[kind, count, 0] = token
+        columns.notes[kind, count, 1] = first
+        columns.notes[kind, count, 2] = second
+    columns.noted[kind] += 1
 
 
-@kernel
+@bare_kernel
 def impossible(columns: Columns, reason: int, token: int, number: int) -> int:
     """Say which token is to blame, and a number for the message."""
     columns.state[CULPRIT] = token
@@ -174,7 +217,7 @@ def impossible(columns: Columns, reason: int, token: int, number: int) -> int:
     return reason
 
 
-@kernel
+@bare_kernel
 def given_again(columns: Columns, bit: int, token: int) -> None:
     """Note a field of the set's or an example's header that was given before."""
     if columns.state[GIVEN_FIELDS] & (1 << bit):
@@ -182,7 +225,7 @@ def given_again(columns: Columns, bit: int, token: int) -> None:
     columns.state[GIVEN_FIELDS] |= 1 << bit
 
 
-@kernel
+@bare_kernel
 def begin_examples(columns: Columns) -> None:
     """The set's header is over, and the example has something in it."""
     if columns.state[IN_HEADER]:
@@ -191,16 +234,45 @@ def begin_examples(columns: Columns) -> None:
     columns.state[ANYTHING] = 1
 
 
-@kernel
+@bare_kernel
 def expand(columns: Columns, span: int, max_expand: int) -> bool:
     """Count the events of a listed span against the limit."""
     columns.state[EXPANDED] += columns.highs[span] + 1 - columns.lows[span]
     return bool(columns.state[EXPANDED] <= max_expand)
 
 
-@kernel
+@bare_kernel
+def fill(numbers: Ints, low: int, high: int, value: int) -> None:
+    """Set some numbers."""
+    for index in range(low, high):
+        numbers[index] = value
+
+
+@bare_kernel
+def other(numbers: Ints, low: int, high: int, allowed: int) -> int:
+    """The first index at which a number is neither negative nor the one allowed, or -1."""
+    for index in range(low, high):
+        if numbers[index] >= 0 and numbers[index] != allowed:
+            return index
+    return -1
+
+
+@bare_kernel
 def effective(columns: Columns, field: int, event: int) -> float:
     """The value of a real field for an event: its own, or else the set's."""
     if columns.given.shape[1] and columns.given[field, event]:
         return float(columns.reals[field, event])
     return float(columns.header[field])
+
+
+@bare_kernel
+def note_real(tokens: Tokens, columns: Columns, token: int) -> None:
+    """Note a real that is too large, or that may have an exponent without digits."""
+    last = tokens.buffer[tokens.ends[token] - 1 - tokens.base]
+    if 48 <= last <= 57 or last == 46:
+        if np.isinf(tokens.reals[token]):
+            note(columns, OVERFLOW, token, 0, 0)
+    elif tokens.ends[token] - tokens.starts[token] > 1 and (
+        last == 101 or last == 69 or last == 112 or last == 80 or last == 43 or last == 45
+    ):
+        note(columns, NUMBER_TAIL, token, 0, 0)

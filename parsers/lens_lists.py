@@ -3,9 +3,7 @@
 Written like those of `exset.parsers.lens_actions`, which runs them.
 """
 
-import numpy as np
-
-from exset.kernels import kernel
+from exset.kernels import bare_kernel
 from exset.parsers import lens_columns as c
 from exset.parsers.lens_columns import (
     Columns,
@@ -13,12 +11,15 @@ from exset.parsers.lens_columns import (
     begin_examples,
     effective,
     expand,
+    fill,
     impossible,
     note,
+    note_real,
+    other,
 )
 
 
-@kernel
+@bare_kernel
 def begin_list(columns: Columns, step: int, token: int) -> int:
     """Inputs, targets or both begin: whose they are, and the active value that they take."""
     state = columns.state
@@ -64,7 +65,7 @@ def begin_list(columns: Columns, step: int, token: int) -> int:
     return c.FINE
 
 
-@kernel
+@bare_kernel
 def end_list(columns: Columns, max_expand: int) -> int:
     """Give the list to its events. One without ranges gives nothing, but its turn is over."""
     state = columns.state
@@ -91,15 +92,15 @@ def end_list(columns: Columns, max_expand: int) -> int:
         after = max(after, columns.highs[span] + 1)
         low, high = base + columns.lows[span], base + columns.highs[span] + 1
         if state[c.INPUTS_LISTED]:
-            others = (columns.inputs[low:high] >= 0) & (columns.inputs[low:high] != number)
-            if np.any(others):
-                return impossible(columns, c.INPUTS_GIVEN, at, low - base + np.argmax(others))
-            columns.inputs[low:high] = number
+            event = other(columns.inputs, low, high, number)
+            if event >= 0:
+                return impossible(columns, c.INPUTS_GIVEN, at, event - base)
+            fill(columns.inputs, low, high, number)
         if state[c.TARGETS_LISTED]:
-            others = (columns.targets[low:high] >= 0) & (columns.targets[low:high] != number)
-            if np.any(others):
-                return impossible(columns, c.TARGETS_GIVEN, at, low - base + np.argmax(others))
-            columns.targets[low:high] = number
+            event = other(columns.targets, low, high, number)
+            if event >= 0:
+                return impossible(columns, c.TARGETS_GIVEN, at, event - base)
+            fill(columns.targets, low, high, number)
         note_shared_active(
             columns, c.ACTIVE_TARGET if kind == c.TARGETS else c.ACTIVE_INPUT, low, high
         )
@@ -112,16 +113,17 @@ def end_list(columns: Columns, max_expand: int) -> int:
     return c.FINE
 
 
-@kernel
+@bare_kernel
 def takes_active(columns: Columns) -> bool:
     """Whether a sparse range of the list being read has the active value."""
     for index in range(columns.state[c.LIST_START], columns.state[c.NUM_RANGES]):
-        if columns.sparse[index] and columns.value[index] == columns.active[0]:
+        is_sparse = columns.unit_ends[index + 1] > columns.unit_ends[index]
+        if is_sparse and columns.value[index] == columns.active[0]:
             return True
     return False
 
 
-@kernel
+@bare_kernel
 def note_both_active(columns: Columns) -> None:
     """Note targets that take the active input where the active target differs."""
     event = columns.state[c.BASE] + columns.state[c.TARGET_EVENT]
@@ -129,22 +131,22 @@ def note_both_active(columns: Columns) -> None:
         note(columns, c.BOTH_ACTIVE, columns.state[c.PENDING_TOKEN], 0, 0)
 
 
-@kernel
+@bare_kernel
 def note_shared_active(columns: Columns, field: int, low: int, high: int) -> None:
     """Note events whose own active value is not the one that their shared list took."""
     if not columns.given.shape[1]:
         return
-    own = np.where(
-        columns.given[field, low:high], columns.reals[field, low:high], columns.header[field]
-    )
-    if np.any(own != columns.active[0]) and takes_active(columns):
-        note(columns, c.SHARED_ACTIVE, columns.state[c.PENDING_TOKEN], 0, 0)
+    for event in range(low, high):
+        if effective(columns, field, event) != columns.active[0]:
+            if takes_active(columns):
+                note(columns, c.SHARED_ACTIVE, columns.state[c.PENDING_TOKEN], 0, 0)
+            return
 
 
 # Ranges
 
 
-@kernel
+@bare_kernel
 def begin_range(columns: Columns) -> None:
     """Nothing is known of the next range yet."""
     columns.state[c.GROUP_START] = -1
@@ -154,7 +156,7 @@ def begin_range(columns: Columns) -> None:
     columns.active[1] = columns.active[0]
 
 
-@kernel
+@bare_kernel
 def set_range(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
     """What stands in ( ) or { }, a string begun, or the closing of one of the two."""
     state = columns.state
@@ -164,8 +166,8 @@ def set_range(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
         start, state[c.STRING_START] = state[c.STRING_START], -1
         if start < 0:
             start = token - 1
-        elif np.all(tokens.ints[start + 1 : token - 1] == 1):
-            return  # empty but for line breaks: no name
+        elif is_blank(tokens, start + 1, token - 1):
+            return
         if state[c.GROUP_START] >= 0:
             note(columns, c.GROUP_TWICE, start, 0, 0)
         state[c.GROUP_START] = start
@@ -176,26 +178,72 @@ def set_range(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
         state[c.NUMBERS_GIVEN] += 1
         if step == c.FIRST_UNIT:
             state[c.FIRST] = tokens.ints[token - 1]
+            if state[c.FIRST] < 0:
+                note(columns, c.NEGATIVE_FIRST, token - 1, 0, 0)
         else:
             columns.active[1] = tokens.reals[token - 1]
+            note_real(tokens, columns, token - 1)
     else:
         state[c.RUN_START] = token
         state[c.EXPLICIT] = 1
 
 
-@kernel
-def end_range(columns: Columns, step: int, token: int) -> None:
+@bare_kernel
+def is_blank(tokens: Tokens, start: int, end: int) -> bool:
+    """Whether a string has nothing but line breaks in it: then it is empty, and no name."""
+    for token in range(start, end):  # noqa: SIM110 (Numba knows no `all` of a generator)
+        if tokens.ints[token] != 1:
+            return False
+    return True
+
+
+@bare_kernel
+def end_range(tokens: Tokens, columns: Columns, step: int, token: int) -> int:
     """The numbers of a range are read. Without ( ) or { } a list begins only with a number."""
-    state, index = columns.state, columns.state[c.NUM_RANGES]
-    if state[c.EXPLICIT] or token > state[c.RUN_START]:
-        if token == state[c.RUN_START]:
+    state, index, start = columns.state, columns.state[c.NUM_RANGES], columns.state[c.RUN_START]
+    reason = c.FINE
+    if state[c.EXPLICIT] or token > start:
+        if token == start:
             note(columns, c.EMPTY_RANGE, token - 1, 0, 0)
+        if step == c.DENSE_VALUES:
+            end = state[c.NUM_VALUES] + token - start
+            for at in range(start, token):
+                columns.values[state[c.NUM_VALUES] + at - start] = tokens.reals[at]
+                if at > start and tokens.starts[at] == tokens.ends[at - 1]:
+                    note(columns, c.GLUED_NUMBERS, at, 0, 0)
+                note_real(tokens, columns, at)
+            state[c.NUM_VALUES] = end
+        else:
+            reason = keep_units(tokens, columns, step, token)
         columns.group[index, 0] = state[c.GROUP_START]
         columns.group[index, 1] = state[c.GROUP_END]
         columns.first[index] = state[c.FIRST]
         columns.value[index] = columns.active[1]
-        columns.sparse[index] = step != c.DENSE_VALUES
-        columns.run[index, 0] = state[c.RUN_START]
-        columns.run[index, 1] = token
+        columns.value_ends[index + 1] = state[c.NUM_VALUES]
+        columns.unit_ends[index + 1] = state[c.NUM_UNITS]
         state[c.NUM_RANGES] += 1
     begin_range(columns)
+    return reason
+
+
+@bare_kernel
+def keep_units(tokens: Tokens, columns: Columns, step: int, token: int) -> int:
+    """Keep the units of a range; a negative one ends a span that begins no higher."""
+    state, start, before = columns.state, columns.state[c.RUN_START], 0
+    for at in range(start, token):
+        unit = tokens.ints[at]
+        if step == c.UNITS and unit <= 0 and tokens.buffer[tokens.starts[at] - tokens.base] == 45:
+            if unit == 0:
+                note(columns, c.ZERO_SPAN, at, 0, 0)
+            elif at == start:
+                return impossible(columns, c.NO_UNIT_BEFORE, at, 0)
+            elif -unit < before:
+                return impossible(columns, c.UNIT_SPAN_DOWN, at, before)
+            elif before < 0:
+                note(columns, c.SPAN_CHAIN, at, 0, 0)
+            if unit < 0 and tokens.starts[at] != tokens.ends[at - 1]:
+                note(columns, c.BLANK_SPAN, at, 0, 0)
+        columns.units[state[c.NUM_UNITS]] = unit
+        state[c.NUM_UNITS] += 1
+        before = unit
+    return c.FINE

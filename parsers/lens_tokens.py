@@ -10,11 +10,21 @@ from numpy.typing import NDArray
 
 from exset.errors import Place
 from exset.grammars.columns import Strings
+from exset.kernels import Kernels
+from exset.parsers.engine.conversion import (
+    INTEGER,
+    NOT_A_NUMBER,
+    NOTHING,
+    REAL,
+    convert,
+)
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.numbers import float32s, int64s
 from exset.parsers.engine.stream import ParseStream
 from exset.parsers.lens_columns import STEPS, Floats, Ints
 from exset.source import Source, Span
+
+KERNELS: Final = Kernels("exset.parsers.engine.conversion")
 
 _A_STRING: Final = "a word or a string in { }, [ ], ( ) or quotation marks"
 _DATA: Final = "inputs or targets (`I:` `T:` `B:` `i:` `t:` `b:`)"
@@ -40,87 +50,110 @@ GRAMMAR: Final = Grammar(
     ),
 )
 
-_REALS: Final = ("REAL", "INF", "NAN", "VALUE", "UNKNOWN")
-_INTS: Final = ("INT", "UNIT", "COUNT")
 _BARE: Final = ("BARE", "WORD", "DASH", "DOT")
 _LINE_BREAK: Final = re.compile(rb"\r\n?|\n")
+_ROLES: Final = MappingProxyType(
+    {
+        **dict.fromkeys(("REAL", "INF", "VALUE"), REAL),
+        **dict.fromkeys(("NAN", "UNKNOWN"), NOT_A_NUMBER),
+        **dict.fromkeys(("INT", "UNIT", "COUNT"), INTEGER),
+    }
+)
+_CONSTANTS: Final = MappingProxyType({"STAR": -1, "BREAK": 1})
 
 
 class Text:
-    """The tokens of one text by number. Their places count from the source's first byte."""
+    """The tokens of a text, or of a part of it, by number.
+
+    Places count from the source's first byte. begin: where the text began that was parsed.
+    """
 
     def __init__(self, source: Source, stream: ParseStream, begin: int) -> None:
         self.source = source
-        self.data = source.data
         self.kinds = stream.kinds
         self.starts = stream.starts + begin
         self.ends = stream.ends + begin
+        self.base = 0
 
     def __len__(self) -> int:
         return len(self.kinds)
 
     @cached_property
     def buffer(self) -> NDArray[np.uint8]:
-        """The source's bytes."""
-        return np.frombuffer(self.data, np.uint8)
+        """The source's bytes, from `base` on."""
+        return np.frombuffer(self.source.data, np.uint8)
 
-    def is_a(self, *names: str) -> NDArray[np.bool_]:
-        """Which tokens are one of these terminals."""
+    def is_a(self, tokens: Ints, *names: str) -> NDArray[np.bool_]:
+        """Which of these tokens are one of these terminals."""
         wanted = np.zeros(len(GRAMMAR.terminals), np.bool_)
         wanted[[GRAMMAR.terminal(name) for name in names]] = True
-        return wanted[self.kinds]
+        return wanted[self.kinds[tokens]]
 
     def raw(self, token: int) -> bytes:
         """The bytes of a token."""
-        return self.data[self.starts[token] : self.ends[token]]
+        return self.source.data[self.starts[token] - self.base : self.ends[token] - self.base]
 
-    def span(self, first: int, last: int | None = None) -> Span:
-        """The bytes from one token to another."""
-        return Span(int(self.starts[first]), int(self.ends[first if last is None else last]))
+    def span(self, token: int) -> Span:
+        """The bytes of a token."""
+        return Span(int(self.starts[token]), int(self.ends[token]))
 
     def place(self, token: int) -> Place:
         """Where a token stands."""
         return Place.in_text(self.source, self.span(token))
 
-    def reals(self) -> Floats:
-        """float32[tokens]: the value of each token that is a real, 0 elsewhere."""
-        reals = np.zeros(len(self), np.float32)
-        tokens = np.flatnonzero(self.is_a(*_REALS))
-        reals[tokens] = float32s([self.raw(token) for token in tokens.tolist()])
-        return reals
+    def numbers(self, compiled: bool) -> tuple[Floats, Ints]:
+        """The values of all tokens: reals float32[tokens] and ints int64[tokens].
 
-    def ints(self) -> Ints:
-        """int64[tokens]: the value of each integer; -1 for `*`, 1 for a break in a string, or 0."""
-        ints = self.is_a("BREAK").astype(np.int64)
-        ints[self.is_a("STAR")] = -1
-        tokens = np.flatnonzero(self.is_a(*_INTS))
-        ints[tokens] = int64s([self.raw(token) for token in tokens.tolist()])
-        return ints
+        A token that is none has 0; `*` is the integer -1, a line break in a string 1.
+        """
+        names = GRAMMAR.terminals
+        constants = np.array([_CONSTANTS.get(name, 0) for name in names], np.int64)
+        roles = np.array([_ROLES.get(name, NOTHING) for name in names], np.int64)
+        ints = constants[self.kinds]
+        reals = np.zeros(len(self), np.float32)
+        if compiled:
+            hard = np.empty(len(self), np.int64)
+            run = KERNELS.compiled(convert)
+            spans = (self.kinds, self.starts, self.ends)
+            count = run(self.buffer, self.base, *spans, roles, reals, ints, hard)
+            rest = hard[:count]
+        else:
+            reals[roles[self.kinds] == NOT_A_NUMBER] = np.nan
+            rest = np.flatnonzero(np.isin(roles[self.kinds], (REAL, INTEGER)))
+        for role, values, slow in ((REAL, reals, float32s), (INTEGER, ints, int64s)):
+            some = rest[roles[self.kinds[rest]] == role]
+            values[some] = slow([self.raw(token) for token in some.tolist()])
+        return reals, ints
 
     def bounds(self, pairs: Ints) -> tuple[Ints, Ints]:
         """Where the strings begin and end that pairs of tokens stand for, delimiters left out."""
         if not len(self):
             return np.zeros(len(pairs), np.int64), np.zeros(len(pairs), np.int64)
         first, after = np.maximum(pairs, (0, 1)).T
-        bare = self.is_a(*_BARE)[first]
+        bare = self.is_a(first, *_BARE)
         starts = np.where(bare, self.starts[first], self.ends[first])
         ends = np.where(bare, self.ends[first], self.starts[after - 1])
         some = after > first
-        return np.where(some, starts, 0), np.where(some, ends, 0)
+        return np.where(some, starts, self.base), np.where(some, ends, self.base)
 
     def strings(self, pairs: Ints) -> Strings:
         """The strings that pairs of tokens stand for, as Lens keeps them; -1 for none."""
         given = pairs[:, 0] >= 0
-        starts, ends = self.bounds(pairs)
-        breaks = np.flatnonzero((self.buffer == 10) | (self.buffer == 13))
-        broken = given & (np.searchsorted(breaks, starts) < np.searchsorted(breaks, ends))
+        starts, ends = (bound - self.base for bound in self.bounds(pairs))
+        inside = np.searchsorted(self._breaks, pairs)
+        broken = given & (inside[:, 0] < inside[:, 1])
         if not broken.any():
             return Strings.from_spans(self.buffer, starts, ends, given)
-        raw = (self.data[start:end] for start, end in zip(starts, ends, strict=True))
+        raw = (self.source.data[start:end] for start, end in zip(starts, ends, strict=True))
         return Strings.of(
             (unbroken(text) if many else text) if some else None
             for text, some, many in zip(raw, given, broken, strict=True)
         )
+
+    @cached_property
+    def _breaks(self) -> Ints:
+        """The tokens that are line breaks in strings."""
+        return np.flatnonzero(self.kinds == GRAMMAR.terminal("BREAK"))
 
 
 def unbroken(raw: bytes) -> bytes:

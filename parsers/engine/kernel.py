@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.kernels import kernel
+from exset.kernels import bare_kernel
 from exset.parsers.engine.tables import Tables
 
 # Why it stopped.
@@ -34,17 +34,17 @@ class Output(NamedTuple):
     state: NDArray[np.int64]
 
 
-@kernel
+@bare_kernel
 def parse(tables: Tables, buffer: NDArray[np.uint8], final: bool, base: int, output: Output) -> int:
     """Parse a buffer from the state on, and say why it stopped.
 
     final: whether nothing comes after the buffer; otherwise a token that the buffer's end may cut
     is left for the next call. base: what is added to places in the buffer, for those of the stream.
     """
-    byte_class, moves, accept, ahead = tables.byte_class, tables.moves, tables.accept, tables.ahead
+    moves, ahead, row = tables.moves, tables.ahead, tables.row
     lexer, action, goto, ignored = tables.lexer, tables.action, tables.goto, tables.ignored
-    classes, columns, nonterminals = tables.sizes[0], tables.sizes[1], tables.sizes[2]
-    last = tables.sizes[4]
+    columns, nonterminals, last = tables.sizes[0], tables.sizes[1], tables.sizes[3]
+    length, step_of, loops, origin = tables.length, tables.step, tables.loops, tables.origin
     stack, state = output.stack, output.state
     position, depth = state[POSITION], state[DEPTH]
     tokens, steps = state[TOKENS], state[STEPS]
@@ -62,16 +62,19 @@ def parse(tables: Tables, buffer: NDArray[np.uint8], final: bool, base: int, out
                 lexing = lexer[stack[depth]]
                 at = position
                 while at < size:
-                    lexing = moves[lexing * classes + byte_class[buffer[at]]]
+                    lexing = moves[(lexing & ~255) | buffer[at]]
                     if lexing == 0:
                         break
                     at += 1
-                    label = accept[lexing]
-                    if label < -1 and at < size:
-                        label = ahead[(-2 - label) * classes + byte_class[buffer[at]]]
-                    if label >= 0:
-                        kind = label
+                    code = lexing & 255
+                    if code > 1:
+                        kind = code - 2
                         end = at
+                    elif code == 1 and at < size:
+                        label = ahead[(row[lexing >> 8] << 8) | buffer[at]]
+                        if label >= 0:
+                            kind = label
+                            end = at
                 if lexing != 0 and not final:
                     kind = NO_KIND
                     why = MORE
@@ -90,23 +93,23 @@ def parse(tables: Tables, buffer: NDArray[np.uint8], final: bool, base: int, out
         move = action[stack[depth] * columns + kind]
         while move < 0:
             rule = -move - 1
-            if tables.step[rule] >= 0:
+            if step_of[rule] >= 0:
                 if steps >= len(output.steps):
                     break
-                output.steps[steps] = tables.step[rule]
+                output.steps[steps] = step_of[rule]
                 output.before[steps] = tokens
                 steps += 1
-            if tables.loops[rule]:
-                depth -= tables.length[rule] - 1
+            if loops[rule]:
+                depth -= length[rule] - 1
             else:
-                depth -= tables.length[rule]
+                depth -= length[rule]
                 if depth + 1 >= len(stack):
                     # Undo, for the rule is reduced again when there is room.
-                    depth += tables.length[rule]
-                    if tables.step[rule] >= 0:
+                    depth += length[rule]
+                    if step_of[rule] >= 0:
                         steps -= 1
                     break
-                stack[depth + 1] = goto[stack[depth] * nonterminals + tables.origin[rule]]
+                stack[depth + 1] = goto[stack[depth] * nonterminals + origin[rule]]
                 depth += 1
             if kind == columns - 1 and stack[depth] == last:
                 state[POSITION], state[DEPTH] = position, depth

@@ -6,9 +6,8 @@ from lark.grammar import Rule
 from lark.parsers.lalr_analysis import Shift
 
 from exset.parsers.engine.automata import DEAD, automaton, byte_classes, combine, units
+from exset.parsers.engine.expect import END
 from exset.parsers.engine.tables import SILENT, Lowered, Tables
-
-END = "$END"
 
 
 def lower(lark: Lark, start: str, step_names: tuple[str, ...]) -> Lowered:
@@ -39,25 +38,28 @@ def lower(lark: Lark, start: str, step_names: tuple[str, ...]) -> Lowered:
     byte_class, sample = byte_classes(list(automata.values()))
     lexer = np.zeros(len(states), np.int32)
     # Lexer state 0 is dead: it moves nowhere and accepts nothing.
-    moves, accept = [np.zeros((1, len(sample)), np.int32)], [np.full(1, -1, np.int16)]
+    moves, codes = [np.zeros((1, len(sample)), np.int32)], [np.zeros(1, np.int32)]
     rows: dict[bytes, int] = {}
+    row = [np.zeros(1, np.int16)]
     base = 1
     for allowed, where in accepted.items():
         made = combine(units([patterns[name] for name in allowed]), automata, numbers, sample)
-        lexer[where] = base
+        lexer[where] = base << 8
         moves.append(np.where(made.moves == DEAD, 0, made.moves + base).astype(np.int32))
-        accept.append(made.accept.astype(np.int16))
-        for state in np.flatnonzero((made.accept < 0) & (made.ahead >= 0).any(axis=1)):
-            row = rows.setdefault(made.ahead[state].astype(np.int16).tobytes(), len(rows))
-            accept[-1][state] = -2 - row
+        depends = (made.accept < 0) & (made.ahead >= 0).any(axis=1)
+        codes.append(np.where(made.accept >= 0, made.accept + 2, depends).astype(np.int32))
+        row.append(np.zeros(len(made.accept), np.int16))
+        for state in np.flatnonzero(depends):
+            spread = made.ahead[state][byte_class].astype(np.int16)
+            row[-1][state] = rows.setdefault(spread.tobytes(), len(rows))
         base += len(made.accept)
+    target, code = np.concatenate(moves), np.concatenate(codes)
 
     return Lowered(
         Tables(
-            byte_class=byte_class,
-            moves=np.concatenate(moves).reshape(-1),
-            accept=np.concatenate(accept),
+            moves=((target << 8) | code[target])[:, byte_class].reshape(-1),
             ahead=np.frombuffer(b"".join(rows), np.int16).copy(),
+            row=np.concatenate(row),
             lexer=lexer,
             action=action.reshape(-1),
             goto=goto.reshape(-1),
@@ -68,7 +70,6 @@ def lower(lark: Lark, start: str, step_names: tuple[str, ...]) -> Lowered:
             ignored=np.array([name in lark.ignore_tokens for name in terminals]),
             sizes=np.array(
                 [
-                    len(sample),
                     len(numbers),
                     len(origins),
                     states[conf.start_state],

@@ -14,13 +14,15 @@ from exset.parsers.engine.tables import Tables
 
 KERNELS = Kernels("exset.parsers.engine.tables", "exset.parsers.engine.kernel")
 
+Block = bytes | memoryview
+
 _TOKENS = 1 << 19
 _STACK = 256
 
 
 def streams(
     grammar: Grammar,
-    blocks: Iterable[bytes],
+    blocks: Iterable[Block],
     *,
     boundary: int | None = None,
     compiled: bool = True,
@@ -52,23 +54,28 @@ class _Parser:
             stack=np.zeros(_STACK, np.int32),
             state=np.zeros(k.STATE_SIZE, np.int64),
         )
-        self.output.stack[0] = self.tables.sizes[3]
+        self.output.stack[0] = self.tables.sizes[2]
         self.output.state[k.KIND] = k.NO_KIND
 
-    def run(self, blocks: Iterable[bytes], boundary: int | None) -> Iterator[ParseStream]:
+    def run(self, blocks: Iterable[Block], boundary: int | None) -> Iterator[ParseStream]:
         """The streams."""
+        waiting: list[Block] = []
         for block in blocks:
-            self._extend(block)
-            yield from self._step(boundary)
-        self._extend(b"\n")  # and the one after it
+            waiting.append(block)
+            # A token that fills the buffer is lexed again only when there is twice as much of it.
+            if sum(map(len, waiting)) >= len(self.buffer) - self.output.state[k.POSITION]:
+                self._extend(waiting)
+                waiting.clear()
+                yield from self._step(boundary)
+        self._extend([*waiting, b"\n"])  # and the one after it
         self.final = True
         yield from self._step(boundary)
 
-    def _extend(self, block: bytes) -> None:
+    def _extend(self, blocks: Iterable[Block]) -> None:
         state = self.output.state
         left = self.buffer[state[k.POSITION] :]
         self.base += int(state[k.POSITION])
-        self.buffer = np.concatenate([left, np.frombuffer(block, np.uint8)])
+        self.buffer = np.concatenate([left, *(np.frombuffer(block, np.uint8) for block in blocks)])
         state[k.POSITION] = 0
 
     def _step(self, boundary: int | None) -> Iterator[ParseStream]:
@@ -166,7 +173,7 @@ class _Table:
     def __init__(self, tables: Tables, terminals: tuple[str, ...]) -> None:
         self.tables = tables
         self.numbers = {name: number for number, name in enumerate((*terminals, END))}
-        _, self.columns, self.nonterminals, _, self.last = tables.sizes.tolist()
+        self.columns, self.nonterminals, _, self.last = tables.sizes.tolist()
 
     def move(self, state: int, terminal: str) -> bool | tuple[int, int] | None:
         move = int(self.tables.action[state * self.columns + self.numbers[terminal]])

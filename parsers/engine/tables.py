@@ -14,20 +14,21 @@ SILENT = -1
 class Tables(NamedTuple):
     """The arrays that the kernel runs on.
 
-    byte_class: uint8[256]. moves: int32[lexer states * classes], 0 is the dead state. accept:
-    int16[lexer states], a terminal or -1, or -2 - row for a row of ahead: int16[rows * classes].
-    lexer: int32[parser states], the first lexer state of each. action: int16[parser states *
+    moves: int32[lexer states * 256]: 256 times the state that a byte leads to, and what it accepts:
+    0 nothing, 1 it depends on the byte after it, n + 2 the terminal n. State 0 is dead. row:
+    int16[lexer states]: for those that it depends in, the row of ahead: int16[rows * 256], the
+    terminal that is accepted before a byte, or -1. lexer: int32[parser states], 256 times the
+    first lexer state of each. action: int16[parser states *
     (terminals + 1)]: 0 none, s + 1 shift to s, -(r + 1) reduce by rule r; the last column is for
     the end. goto: int16[parser states * nonterminals]. length, origin, step: int16[rules], step
     being SILENT for rules that report none. loops: bool[rules], whether a rule begins with its own
-    origin. ignored: bool[terminals]. sizes: int64: classes, terminals + 1, nonterminals, the first
-    state and the last one.
+    origin. ignored: bool[terminals]. sizes: int64: terminals + 1, nonterminals, the first state and
+    the last one.
     """
 
-    byte_class: NDArray[np.uint8]
     moves: NDArray[np.int32]
-    accept: NDArray[np.int16]
     ahead: NDArray[np.int16]
+    row: NDArray[np.int16]
     lexer: NDArray[np.int32]
     action: NDArray[np.int16]
     goto: NDArray[np.int16]
