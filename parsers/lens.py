@@ -21,7 +21,7 @@ from exset.grammars.lens_traps import trap
 from exset.grammars.parts import REAL_FIELDS, Events, Ranges, SetHeader
 from exset.limits import DEFAULT, Limits
 from exset.parsers import lens_columns as c
-from exset.parsers.engine import reference, table
+from exset.parsers.engine import table
 from exset.parsers.engine.errors import syntax_error
 from exset.parsers.engine.stream import ParseStream, Rejection
 from exset.parsers.lens_actions import act, event_counts
@@ -103,6 +103,8 @@ class _Reading:
         data = memoryview(self.source.data)[self.begin :]
         try:
             if self.engine == "reference":
+                from exset.parsers.engine import reference  # which imports Lark
+
                 yield reference.run(GRAMMAR, bytes(data))
             else:
                 blocks = (data[at : at + _BLOCK] for at in range(0, len(data), _BLOCK))

@@ -169,12 +169,10 @@ def combine(
             kept[hit] = np.minimum(kept[hit], position)
         if label >= 0:
             row[row < 0] = label
-        targets = np.stack(
-            [
-                moves_of[name][here] if here != DEAD else np.full(len(sample), DEAD, np.int32)
-                for name, here in zip(names, state, strict=True)
-            ]
-        )
+        targets = np.full((len(names), len(sample)), DEAD, np.int32)
+        for component, (name, here) in enumerate(zip(names, state, strict=True)):
+            if here != DEAD:
+                targets[component] = moves_of[name][here]
         targets[np.arange(len(names))[:, None] >= kept[None, :]] = DEAD
         line = np.full(len(sample), DEAD, np.int32)
         for column in range(len(sample)):
