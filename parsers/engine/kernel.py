@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.kernels import bare_kernel
-from exset.parsers.engine.tables import Tables
+from exset.parsers.engine.tables import LOOPS, ORIGIN, PART, STEP, Tables
 
 # Why it stopped.
 (DONE, MORE, FULL, DEEP, REJECTED) = range(5)
@@ -44,7 +44,7 @@ def parse(tables: Tables, buffer: NDArray[np.uint8], final: bool, base: int, out
     moves, ahead, row = tables.moves, tables.ahead, tables.row
     lexer, action, goto, ignored = tables.lexer, tables.action, tables.goto, tables.ignored
     columns, nonterminals, last = tables.sizes[0], tables.sizes[1], tables.sizes[3]
-    length, step_of, loops, origin = tables.length, tables.step, tables.loops, tables.origin
+    rules = tables.rules
     stack, state = output.stack, output.state
     position, depth = state[POSITION], state[DEPTH]
     tokens, steps = state[TOKENS], state[STEPS]
@@ -92,24 +92,25 @@ def parse(tables: Tables, buffer: NDArray[np.uint8], final: bool, base: int, out
         # Reduce as long as the token asks for it, then shift it.
         move = action[stack[depth] * columns + kind]
         while move < 0:
-            rule = -move - 1
-            if step_of[rule] >= 0:
+            rule = rules[-move - 1]
+            step, length = (rule >> STEP) & PART, rule & PART
+            if step > 0:
                 if steps >= len(output.steps):
                     break
-                output.steps[steps] = step_of[rule]
+                output.steps[steps] = step - 1
                 output.before[steps] = tokens
                 steps += 1
-            if loops[rule]:
-                depth -= length[rule] - 1
+            if (rule >> LOOPS) & 1:
+                # The state of the loop's own origin stays where it is.
+                depth -= length - 1
             else:
-                depth -= length[rule]
+                depth -= length
                 if depth + 1 >= len(stack):
                     # Undo, for the rule is reduced again when there is room.
-                    depth += length[rule]
-                    if step_of[rule] >= 0:
-                        steps -= 1
+                    depth += length
+                    steps -= step > 0
                     break
-                stack[depth + 1] = goto[stack[depth] * nonterminals + origin[rule]]
+                stack[depth + 1] = goto[stack[depth] * nonterminals + (rule >> ORIGIN)]
                 depth += 1
             if kind == columns - 1 and stack[depth] == last:
                 state[POSITION], state[DEPTH] = position, depth

@@ -7,7 +7,7 @@ from lark.parsers.lalr_analysis import Shift
 
 from exset.parsers.engine.automata import DEAD, automaton, byte_classes, combine, units
 from exset.parsers.engine.expect import END
-from exset.parsers.engine.tables import SILENT, Lowered, Tables
+from exset.parsers.engine.tables import SILENT, Lowered, Tables, packed_rule
 
 
 def lower(lark: Lark, start: str, step_names: tuple[str, ...]) -> Lowered:
@@ -63,10 +63,18 @@ def lower(lark: Lark, start: str, step_names: tuple[str, ...]) -> Lowered:
             lexer=lexer,
             action=action.reshape(-1),
             goto=goto.reshape(-1),
-            length=np.array([len(rule.expansion) for rule in rules], np.int16),
-            origin=np.array([origins[rule.origin.name] for rule in rules], np.int16),
-            step=np.array([_step(rule, step_names) for rule in rules], np.int16),
-            loops=np.array([_loops(rule) for rule in rules]),
+            rules=np.array(
+                [
+                    packed_rule(
+                        len(rule.expansion),
+                        _loops(rule),
+                        _step(rule, step_names),
+                        origins[rule.origin.name],
+                    )
+                    for rule in rules
+                ],
+                np.int64,
+            ),
             ignored=np.array([name in lark.ignore_tokens for name in terminals]),
             sizes=np.array(
                 [

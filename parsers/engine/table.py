@@ -10,7 +10,7 @@ from exset.parsers.engine import kernel as k
 from exset.parsers.engine.expect import END, expected
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.stream import ParseStream, Rejection
-from exset.parsers.engine.tables import Tables
+from exset.parsers.engine.tables import ORIGIN, PART, Tables
 
 KERNELS = Kernels("exset.parsers.engine.tables", "exset.parsers.engine.kernel")
 
@@ -179,8 +179,8 @@ class _Table:
         move = int(self.tables.action[state * self.columns + self.numbers[terminal]])
         if move >= 0:
             return move > 0 or None
-        rule = -move - 1
-        return int(self.tables.length[rule]), int(self.tables.origin[rule])
+        rule = int(self.tables.rules[-move - 1])
+        return rule & PART, rule >> ORIGIN
 
     def goto(self, state: int, origin: int) -> int:
         return int(self.tables.goto[state * self.nonterminals + origin])

@@ -10,6 +10,19 @@ from numpy.typing import NDArray
 
 SILENT = -1
 
+# Where the parts of a packed rule begin; a rule has less than 65536 symbols.
+(LOOPS, STEP, ORIGIN) = (16, 20, 40)
+PART = 0xFFFF
+
+
+def packed_rule(length: int, loops: bool, step: int, origin: int) -> int:
+    """A rule as one number.
+
+    length: how many symbols it has. loops: whether the first one is its own origin. step: what it
+    reports, or SILENT. origin: the nonterminal that it makes.
+    """
+    return length | loops << LOOPS | (step + 1) << STEP | origin << ORIGIN
+
 
 class Tables(NamedTuple):
     """The arrays that the kernel runs on.
@@ -18,12 +31,10 @@ class Tables(NamedTuple):
     0 nothing, 1 it depends on the byte after it, n + 2 the terminal n. State 0 is dead. row:
     int16[lexer states]: for those that it depends in, the row of ahead: int16[rows * 256], the
     terminal that is accepted before a byte, or -1. lexer: int32[parser states], 256 times the
-    first lexer state of each. action: int16[parser states *
-    (terminals + 1)]: 0 none, s + 1 shift to s, -(r + 1) reduce by rule r; the last column is for
-    the end. goto: int16[parser states * nonterminals]. length, origin, step: int16[rules], step
-    being SILENT for rules that report none. loops: bool[rules], whether a rule begins with its own
-    origin. ignored: bool[terminals]. sizes: int64: terminals + 1, nonterminals, the first state and
-    the last one.
+    first lexer state of each. action: int16[parser states * (terminals + 1)]: 0 none, s + 1 shift
+    to s, -(r + 1) reduce by rule r; the last column is for the end. goto: int16[parser states *
+    nonterminals]. rules: int64[rules], of `packed_rule`. ignored: bool[terminals]. sizes: int64:
+    terminals + 1, nonterminals, the first state and the last one.
     """
 
     moves: NDArray[np.int32]
@@ -32,10 +43,7 @@ class Tables(NamedTuple):
     lexer: NDArray[np.int32]
     action: NDArray[np.int16]
     goto: NDArray[np.int16]
-    length: NDArray[np.int16]
-    origin: NDArray[np.int16]
-    step: NDArray[np.int16]
-    loops: NDArray[np.bool_]
+    rules: NDArray[np.int64]
     ignored: NDArray[np.bool_]
     sizes: NDArray[np.int64]
 
