@@ -20,8 +20,9 @@ INTS = st.integers(-(2**70), 2**70).map(lambda n: b"%d" % n)
 def converted(numerals: list[bytes], role: int, compiled: bool) -> tuple[np.ndarray, np.ndarray]:
     """The values of numerals, and which of them the kernel left to the exact way."""
     text = b" ".join(numerals) + b" "
-    ends = np.cumsum([len(numeral) + 1 for numeral in numerals], dtype=np.int64) - 1
-    starts = ends - [len(numeral) for numeral in numerals]
+    lengths = np.array([len(numeral) for numeral in numerals], np.int64)
+    ends = np.cumsum(lengths + 1) - 1
+    starts = ends - lengths
     count = len(numerals)
     reals, ints = np.zeros(count, np.float32), np.zeros(count, np.int64)
     hard = np.zeros(count, np.int64)
@@ -40,7 +41,7 @@ def converted(numerals: list[bytes], role: int, compiled: bool) -> tuple[np.ndar
     values: np.ndarray = reals if role == REAL else ints
     for index in hard[:left].tolist():
         slow = float32s if role == REAL else int64s
-        values[index] = slow([numerals[index]])[0]  # type: ignore[operator]
+        values[index] = slow([numerals[index]])[0]
     return values, hard[:left]
 
 
