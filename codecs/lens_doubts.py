@@ -10,12 +10,10 @@ from exset.codecs.lens_events import INPUTS, EventLists, Placed
 from exset.codecs.lens_lists import is_odd
 from exset.errors import Findings, Place
 from exset.grammars.arrays import Flags, Longs
-from exset.grammars.lens_traps import trap
+from exset.grammars.lens_traps import LONG, LONG_STRING, too_many_groups, trap
 from exset.source import Source
 
-_SAVED: Final = 4096  # bytes of a string beyond which Lens crashes when it saves the set as text
 _SHOWN: Final = 100  # findings of one code and one field that get a place of their own
-_GROUPS: Final = 12
 
 # The code of a trap, a field, and which of its elements.
 Doubt = tuple[str, str, Flags]
@@ -40,7 +38,7 @@ def report(
         which = np.flatnonzero(wrong).tolist()
         for rank, k in enumerate(which[:_SHOWN]):
             times = len(which) - rank if rank == _SHOWN - 1 else 1
-            findings.add(trap(code, fields.place(source, path, k)), times)
+            findings.add(trap(code, fields.place(source, path, k), **LONG_STRING), times)
     for path, row, event in placed.lost:
         example = int(np.searchsorted(event_offsets, event, "right")) - 1
         words = {
@@ -56,17 +54,15 @@ def report(
 
 
 def report_groups(count: int, source: Source, findings: Findings) -> None:
-    """Add a finding if a set has more groups than Lens can hold (registerGroupName)."""
-    if count > _GROUPS:
-        what = f"{count} group names; it crashes on more than {_GROUPS}"
-        advice = "builds of Lens that mend registerGroupName load it"
-        findings.add(trap("lens-refuses", Place.of(source.name), what=what, hint=advice))
+    """Add a finding if a set has more groups than Lens can hold."""
+    if finding := too_many_groups(count, Place.of(source.name)):
+        findings.add(finding)
 
 
 def _strings(fields: Fields) -> Iterator[Doubt]:
     yield "lens-set-proc", "set_proc", fields.strings("set_proc").lengths > 0
     for path in ("set_proc", "examples.example_name", "examples.example_proc"):
-        yield "lens-long-string", path, fields.strings(path).lengths > _SAVED
+        yield "lens-refuses", path, fields.strings(path).lengths > LONG
 
 
 def _events(fields: Fields, kinds: Sequence[EventLists]) -> Iterator[Doubt]:

@@ -21,7 +21,7 @@ _NOTE, _WARNING = Severity.NOTE, Severity.WARNING
 
 TRAPS: Final = MappingProxyType(
     {
-        "lens-refuses": Trap(_WARNING, "Lens 2.63 does not load this: {what}", "{hint}"),
+        "lens-refuses": Trap(_WARNING, "Lens 2.63 fails on this: {what}", "{hint}"),
         "lens-set-proc": Trap(
             _NOTE,
             "the set has a proc: Lens runs it as Tcl while it loads the file; exset never does",
@@ -68,10 +68,10 @@ TRAPS: Final = MappingProxyType(
             "a NUL byte in a string",
             "neither a text nor a binary file can be written with it",
         ),
-        "lens-long-string": Trap(
-            _NOTE,
-            "a string of more than 4096 bytes",
-            "Lens 2.63 crashes when it saves the set as text",
+        "lens-group-number": Trap(
+            _WARNING,
+            "{raw} is the name of a group, not a number",
+            "NaN is written `-`, infinity 1e999",
         ),
         # Event lists
         "lens-every-event": Trap(
@@ -165,6 +165,28 @@ TRAPS: Final = MappingProxyType(
         ),
     }
 )
+
+
+LONG: Final = 4096
+"""Bytes of a string beyond which Lens crashes when it saves the set as text."""
+LONG_STRING: Final = MappingProxyType(
+    {
+        "what": f"a string of more than {LONG} bytes, on which it crashes when it saves it as text",
+        "hint": "it is read and written here as it is",
+    }
+)
+"""The words of `lens-refuses` for such a string."""
+
+_GROUPS: Final = 12
+
+
+def too_many_groups(count: int, place: Place) -> Finding | None:
+    """The finding of a set with more group names than Lens can hold (registerGroupName)."""
+    if count <= _GROUPS:
+        return None
+    what = f"{count} group names; it crashes on more than {_GROUPS}"
+    hint = "builds of Lens that mend registerGroupName load it"
+    return trap("lens-refuses", place, what=what, hint=hint)
 
 
 def trap(code: str, place: Place | None, **words: object) -> Finding:

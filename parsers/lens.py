@@ -17,7 +17,7 @@ from exset.errors import Findings, FormatError, Place
 from exset.grammars.arrays import offsets_of
 from exset.grammars.columns import Ragged, Reals, Strings
 from exset.grammars.examples import ExampleSet
-from exset.grammars.lens_traps import trap
+from exset.grammars.lens_traps import too_many_groups, trap
 from exset.grammars.parts import REAL_FIELDS, Events, Ranges, SetHeader
 from exset.limits import DEFAULT, Limits
 from exset.parsers import lens_columns as c
@@ -31,6 +31,7 @@ from exset.parsers.lens_checks import (
     check_strings,
     hint,
     impossible,
+    swallowed,
 )
 from exset.parsers.lens_columns import Columns, Ints, Tokens, empty_columns
 from exset.parsers.lens_doubts import report
@@ -51,7 +52,6 @@ COMPILED_FROM: Final = 100_000
 _BOM: Final = b"\xef\xbb\xbf"
 _LAST_COMMENT: Final = re.compile(rb"(?:\A|[\r\n])(#[^\r\n]*)\Z")
 _SMALLEST: Final = 4  # bytes: Lens looks for the magic of a binary file first
-_GROUPS: Final = 12
 _BLOCK: Final = 1 << 20
 
 
@@ -73,10 +73,8 @@ def parse(
     reading = _Reading(source, limits, findings, engine)
     parts = [reading.examples(stream) for stream in reading.streams()]
     examples = parts[0] if len(parts) == 1 else parts[0].concat(*parts[1:])
-    if len(examples.groups) > _GROUPS:
-        what = f"{len(examples.groups)} group names; it crashes on more than {_GROUPS}"
-        advice = "builds of Lens that mend registerGroupName load it"
-        findings.add(trap("lens-refuses", Place.of(source.name), what=what, hint=advice))
+    if finding := too_many_groups(len(examples.groups), Place.of(source.name)):
+        findings.add(finding)
     return examples
 
 
@@ -113,7 +111,10 @@ class _Reading:
                 )
         except Rejection as rejection:
             moved = Rejection(rejection.offset + self.begin, rejection.expected)
-            raise syntax_error(GRAMMAR, self.source, moved, hint) from None
+            before = self.source.data[: moved.offset]
+            raise syntax_error(
+                GRAMMAR, self.source, moved, lambda *found: swallowed(before) or hint(*found)
+            ) from None
 
     def examples(self, stream: ParseStream) -> ExampleSet:
         """The examples of a part."""

@@ -81,8 +81,8 @@ def set_real(tokens: Tokens, columns: Columns, step: int, token: int, max_expand
     else:
         real, at = np.float32(np.nan), token - 1
         note(columns, c.MISSING_VALUE, at, 0, 0)
+    given_again(columns, field, at)
     if state[c.IN_HEADER]:
-        given_again(columns, field, at)
         columns.header[field] = real
         return c.FINE
     for span in range(state[c.SPANS]):
@@ -110,6 +110,7 @@ def set_string(columns: Columns, step: int, token: int, max_expand: int) -> int:
     elif start < 0:
         start = token - 1
     state[c.STRING_START] = -1
+    given_again(columns, c.PROC if step == c.EMPTY_PROC else step, start - 1)
     if state[c.LISTING]:
         for span in range(state[c.SPANS]):
             if not expand(columns, span, max_expand):
@@ -131,7 +132,6 @@ def set_string(columns: Columns, step: int, token: int, max_expand: int) -> int:
         begin_examples(columns)
         columns.proc[state[c.EXAMPLES_DONE], 0] = start
         columns.proc[state[c.EXAMPLES_DONE], 1] = token
-    given_again(columns, step, start - 1)
     return c.FINE
 
 
@@ -200,6 +200,7 @@ def end_events(columns: Columns) -> None:
     state[c.FIRST_LISTED] = columns.lows[0]
     for span in range(1, state[c.SPANS]):
         state[c.FIRST_LISTED] = min(state[c.FIRST_LISTED], columns.lows[span])
+    state[c.GIVEN_FIELDS] = 0  # now of the list
     state[c.INPUTS_SEEN] = 0
     state[c.TARGETS_SEEN] = 0
 

@@ -1,5 +1,6 @@
 """What is wrong in a Lens text beyond its grammar, and how it can be mended."""
 
+import re
 from typing import Final
 
 import numpy as np
@@ -20,9 +21,19 @@ _HINTS: Final = {
     b"+": "numbers in lists have no plus sign",
     b"*": "`*` stands alone, first in a sparse range",
 }
+_LAST_WORD: Final = re.compile(rb"(?:name|proc):[ \t\r\n\f\v]*+([^ \t\r\n\f\v{}()\[\]\"]++)")
+_NEAR: Final = 4096
 _KEYWORDS: Final = frozenset(
     b"name: freq: proc: max: min: grace: defI: actI: defT: actT: I: T: B: i: t: b:".split()
 )
+
+
+def swallowed(before: bytes) -> str | None:
+    """How to mend a text whose last name or proc took in what was not meant to be in it."""
+    words = _LAST_WORD.findall(before[-_NEAR:])
+    if words and (b";" in words[-1] or words[-1].endswith(b":")):
+        return f"the word {shown(words[-1])} took in what follows it: put a blank after the name"
+    return None
 
 
 def hint(found: bytes, expected: frozenset[str]) -> str | None:
@@ -51,7 +62,9 @@ def check_integers(text: Text, ints: Ints) -> None:
     """Integers are of 32 bits: FormatError."""
     if ints.max(initial=0) > c.MAX_INT or ints.min(initial=0) < -c.MAX_INT - 1:
         wrong = int(np.argmax((ints > c.MAX_INT) | (ints < -c.MAX_INT - 1)))
-        raise _error(text, wrong, f"{shown(text.raw(wrong))} does not fit in 32 bits", None)
+        raise _error(
+            text, wrong, "lens-integer", f"{shown(text.raw(wrong))} does not fit in 32 bits", None
+        )
 
 
 def check_event_counts(text: Text, tokens: Tokens, events: int, limits: Limits) -> None:
@@ -62,7 +75,7 @@ def check_event_counts(text: Text, tokens: Tokens, events: int, limits: Limits) 
     given = tokens.before[tokens.steps == c.NUM_EVENTS] - 1
     zero = given[tokens.ints[given] == 0]
     if len(zero):
-        raise _error(text, zero[0], "an example has one event or more", None)
+        raise _error(text, zero[0], "lens-num-events", "an example has one event or more", None)
     most = len(text.source.data) + limits.max_events
     if events > most:
         token = int(given[np.argmax(tokens.ints[given])])
@@ -103,17 +116,19 @@ def impossible(text: Text, columns: Columns, limits: Limits) -> FormatError:
     match state[c.REASON]:
         case c.OUT_OF_RANGE:
             message = f"event {number} is out of range: {example} has {_count(events)}"
-            return _error(text, token, message, _count_hint(text, columns))
+            return _error(text, token, "lens-event-range", message, _count_hint(text, columns))
         case c.BAD_SPAN:
             advice = "a single event is written alone, a span from its lower number to its higher"
-            return _error(text, token, f"a span of events cannot end at {number}", advice)
+            message = f"a span of events cannot end at {number}"
+            return _error(text, token, "lens-event-order", message, advice)
         case c.NO_EVENT_LEFT:
             message = f"these would be for event {number}, but {example} has {_count(events)}"
-            return _error(text, token, message, _count_hint(text, columns))
+            return _error(text, token, "lens-no-event-left", message, _count_hint(text, columns))
         case c.INPUTS_GIVEN | c.TARGETS_GIVEN:
             role = "inputs" if state[c.REASON] == c.INPUTS_GIVEN else "targets"
             advice = f"an event list such as `[0]` says which events the next {role} are for"
-            return _error(text, token, f"event {number} of {example} already has {role}", advice)
+            message = f"event {number} of {example} already has {role}"
+            return _error(text, token, "lens-given-twice", message, advice)
         case c.NO_UNIT_BEFORE | c.UNIT_SPAN_DOWN:
             message = f"{shown(text.raw(token))} would end a span of units, but "
             if state[c.REASON] == c.NO_UNIT_BEFORE:
@@ -121,7 +136,7 @@ def impossible(text: Text, columns: Columns, limits: Limits) -> FormatError:
             else:
                 message += f"the unit before it is {number}"
             advice = "a span is written from its lower unit to its higher, as 4-6"
-            return _error(text, token, message, advice)
+            return _error(text, token, "lens-unit-order", message, advice)
         case _:
             message = f"the event lists name more than {limits.max_expand} events in all"
             return _limit(text, token, message, "max_expand")
@@ -143,8 +158,9 @@ def _count_hint(text: Text, columns: Columns) -> str:
     return "events count from 0; the number of events stands before an example's data"
 
 
-def _error(text: Text, token: int, message: str, advice: str | None) -> FormatError:
-    return FormatError(message, source=text.source, span=text.span(int(token)), hint=advice)
+def _error(text: Text, token: int, code: str, message: str, advice: str | None) -> FormatError:
+    span = text.span(int(token))
+    return FormatError(message, source=text.source, span=span, hint=advice, code=code)
 
 
 def _limit(text: Text, token: int, message: str, limit: str) -> LimitError:

@@ -219,7 +219,7 @@ def impossible(columns: Columns, reason: int, token: int, number: int) -> int:
 
 @bare_kernel
 def given_again(columns: Columns, bit: int, token: int) -> None:
-    """Note a field of the set's or an example's header that was given before."""
+    """Note a field of a header or an event list that was given before in the same one."""
     if columns.state[GIVEN_FIELDS] & (1 << bit):
         note(columns, REPEATED_FIELD, token, 0, 0)
     columns.state[GIVEN_FIELDS] |= 1 << bit

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from exset.errors import Findings
 from exset.grammars.arrays import offsets_of, row_indices
-from exset.grammars.lens_traps import trap
+from exset.grammars.lens_traps import LONG, LONG_STRING, trap
 from exset.parsers import lens_columns as c
 from exset.parsers.engine.errors import shown
 from exset.parsers.engine.numbers import has_empty_exponent
@@ -17,7 +17,8 @@ from exset.parsers.lens_columns import KEPT, NOTES, Columns, Ints, Tokens
 from exset.parsers.lens_tokens import Text
 
 _INFINITE: Final = re.compile(rb"[-+]?[0-9.]+e999", re.IGNORECASE)  # the usual way to write it
-_SAVED: Final = 4096  # bytes of a string beyond which Lens crashes when it saves the set as text
+
+_LIKE_NUMBERS: Final = frozenset((b"nan", b"inf", b"infinity", b"-nan", b"-inf", b"na"))
 
 
 def report(text: Text, tokens: Tokens, columns: Columns, pairs: Ints, findings: Findings) -> None:
@@ -37,7 +38,7 @@ def report(text: Text, tokens: Tokens, columns: Columns, pairs: Ints, findings: 
                 times = count - rank if rank == KEPT - 1 else 1
                 doubts.append((token, NOTES[kind], times, first, second))
     for token, code, times, first, second in sorted(doubts):
-        words = {"raw": shown(text.raw(token)), "first": first, "second": second}
+        words = {"raw": shown(text.raw(token)), "first": first, "second": second, **LONG_STRING}
         findings.add(trap(code, text.place(token), **words), times)
 
 
@@ -62,7 +63,7 @@ def _strings(text: Text, pairs: Ints) -> Iterator[tuple[str, Ints]]:
     ends_in_colon = np.append(data, np.uint8(0))[offsets[1:] - 1] == ord(":")
     yield "lens-bare-word", first[bare & (_any(data == ord(";"), offsets) | ends_in_colon)]
     yield "lens-nul", first[_any(data == 0, offsets)]
-    yield "lens-long-string", first[lengths > _SAVED]
+    yield "lens-refuses", first[lengths > LONG]
 
 
 def _any(marked: NDArray[np.bool_], offsets: Ints) -> NDArray[np.bool_]:
@@ -78,3 +79,7 @@ def _headers(text: Text, columns: Columns) -> Iterator[tuple[str, Ints]]:
     named = columns.name[:, 0] >= 0
     yield "lens-empty-name", columns.name[named & (starts == ends), 0]
     yield "lens-set-proc", columns.header_proc[:1][columns.header_proc[:1] >= 0]
+    group = columns.group[: columns.state[c.NUM_RANGES], 0]
+    words = group[group >= 0]
+    like_numbers = [t for t in words.tolist() if text.raw(t).lower() in _LIKE_NUMBERS]
+    yield "lens-group-number", np.array(like_numbers, np.int64)

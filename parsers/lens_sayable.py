@@ -29,7 +29,7 @@ def sayable(examples: ExampleSet, diction: Diction) -> ExampleSet:
         ),
         name=_sayable(examples.name, diction, lambda i: f"examples[{i}].name"),
         proc=_sayable(examples.proc, diction, lambda i: f"examples[{i}].proc"),
-        groups=_sayable(examples.groups, diction, lambda i: _group_path(examples, i)),
+        groups=_sayable(examples.groups, diction, lambda i: _group_path(examples, i), True),
     )
     for index, why in _unsayable(examples.ranges.units).items():
         if (path := _range_path(examples, index)) is not None:
@@ -77,7 +77,12 @@ def _event_path(examples: ExampleSet, event: int) -> str:
     return f"examples[{example}].events[{event - offsets[example]}]"
 
 
-def _sayable(column: Strings, diction: Diction, path: Callable[[int], str | None]) -> Strings:
+def _sayable(
+    column: Strings,
+    diction: Diction,
+    path: Callable[[int], str | None],
+    is_group: bool = False,
+) -> Strings:
     """The strings; those that nothing refers to have no path, and do not matter."""
     odd = np.flatnonzero(_MAY_HAVE_FAULTS[column.data])
     rows = np.unique(np.searchsorted(column.offsets, odd, side="right") - 1)
@@ -87,10 +92,10 @@ def _sayable(column: Strings, diction: Diction, path: Callable[[int], str | None
         raw = column[index] or b""
         if raw in fine:
             continue
-        if not faults(raw):
+        if not faults(raw, is_group):
             fine.add(raw)
         elif (where := path(index)) is not None:
-            patched[index] = diction.sayable(raw, where)
+            patched[index] = diction.sayable(raw, where, is_group)
     if not patched:
         return column
     return Strings.of(patched.get(index, raw) for index, raw in enumerate(column))

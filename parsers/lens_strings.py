@@ -13,14 +13,19 @@ from exset.limits import DEFAULT
 
 BARE: Final = re.compile(rb"[A-Za-z_][A-Za-z0-9_.+-]*")
 """Strings that need no delimiters. Cautious: Lens takes more for a word, and for no number."""
+_WORD: Final = re.compile(rb"[^ \t\r\n\f\v{}()\[\]\"\0]+")
+_GROUP: Final = re.compile(rb"(?![0-9]|-?\.?[0-9]|-;)" + _WORD.pattern)  # no number (isNumber)
 _PLAIN: Final = re.compile(rb"[^\\{}()\[\]\"\r\n\0]*")
 _MARK: Final = re.compile(rb"\\\n*|[{}()\[\]\"\r\0]|(?<=\n)#")
 _OPENS: Final = {b"}": b"{", b")": b"(", b"]": b"["}
 
 
 def is_bare(raw: bytes) -> bool:
-    """Whether a string can be written without delimiters."""
-    return BARE.fullmatch(raw) is not None
+    """Whether a string without faults is written without delimiters.
+
+    One that ends in a backslash must be: it would protect the delimiter.
+    """
+    return BARE.fullmatch(raw) is not None or _ends_in_escape(raw)
 
 
 def quoted(raw: bytes) -> bytes:
@@ -40,8 +45,12 @@ def may_have_faults(raw: bytes) -> bool:
     return _PLAIN.fullmatch(raw) is None
 
 
-def faults(raw: bytes) -> list[tuple[int, str]]:
-    """The bytes of a string that no delimiters can say: offsets, ascending, and why each is one."""
+def _ends_in_escape(raw: bytes) -> bool:
+    return (len(raw) - len(raw.rstrip(b"\\"))) % 2 == 1
+
+
+def faults(raw: bytes, is_group: bool = False) -> list[tuple[int, str]]:
+    """The bytes of a string that text cannot say: offsets, ascending, and why each is one."""
     if not may_have_faults(raw):
         return []
     found = [(i, "it begins with a line break") for i in range(_leading_breaks(raw))]
@@ -69,16 +78,17 @@ def faults(raw: bytes) -> list[tuple[int, str]]:
             found.append((at, "its delimiters are nested too deeply"))
         else:
             open_marks.append((at, mark))
-    if protected == len(raw):
+    word = _GROUP if is_group else _WORD
+    if protected == len(raw) and not word.fullmatch(raw):
         found.append((escape, "it ends in a backslash"))
     found += [(at, f"its {mark.decode()} has no partner") for at, mark in open_marks]
     return sorted(found)
 
 
-def without_faults(raw: bytes) -> bytes:
+def without_faults(raw: bytes, is_group: bool = False) -> bytes:
     """The string with a question mark in place of each byte that cannot be said."""
     patched = bytearray(raw)
-    for at, _ in faults(raw):
+    for at, _ in faults(raw, is_group):
         patched[at] = ord("?")
     return bytes(patched)
 
@@ -97,9 +107,9 @@ class Diction:
         self._lossy = lossy
         self._findings = findings
 
-    def sayable(self, raw: bytes, path: str) -> bytes:
+    def sayable(self, raw: bytes, path: str, is_group: bool = False) -> bytes:
         """The string, without faults. Raises FormatError unless lossy."""
-        found = faults(raw)
+        found = faults(raw, is_group)
         if not found:
             return raw
         at, why = found[0]
@@ -111,7 +121,7 @@ class Diction:
             )
         count = f"{len(found)} bytes are" if len(found) > 1 else "a byte is"
         self.tell(path, f"{count} written as `?`: {why} (byte {at})")
-        return without_faults(raw)
+        return without_faults(raw, is_group)
 
     def tell(self, path: str, message: str) -> None:
         """Add a finding: what is not written as it is."""

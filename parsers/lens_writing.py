@@ -218,7 +218,10 @@ def _string(out: Bytes, at: int, compact: bool, data: Bytes, begin: int, end: in
     is_bare = end > begin and _BEGINS_BARE[data[begin]]
     for i in range(begin, end):
         is_bare = is_bare and _GOES_ON_BARE[data[i]]
-    if is_bare:
+    backslash = end
+    while backslash > begin and data[backslash - 1] == ord("\\"):
+        backslash -= 1
+    if is_bare or (end - backslash) % 2 == 1:  # as `is_bare` has it
         at = _put(out, at, data, begin, end)
         if compact:
             out[at] = _BLANK

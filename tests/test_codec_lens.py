@@ -197,14 +197,14 @@ def test_sizeof_real_may_be_eight() -> None:
     findings = Findings()
     decode(Source("x.bex", data), findings=findings)
     assert str(next(iter(findings))).startswith(
-        "x.bex: byte 4 (sizeof_real): Lens 2.63 does not load this: sizeof(real) is 8"
+        "x.bex: byte 4 (sizeof_real): Lens 2.63 fails on this: sizeof(real) is 8"
     )
 
 
 def test_findings() -> None:
     name, groups = b"x" * 4097, [dense(1, group=b"g%d" % k) for k in range(13)]
     assert codes(file(proc=b"x")) == ["lens-set-proc"]
-    assert codes(file(example(name=name, proc=name))) == ["lens-long-string"] * 2
+    assert codes(file(example(name=name, proc=name))) == ["lens-refuses"] * 2
     assert codes(file() + b"xyz") == ["lens-trailing-bytes"]
     assert codes(file(example(sets(), sets(inputs(listed(0), *groups[:12]))))) == []
     assert codes(file(example(sets(), sets(inputs(listed(0), *groups))))) == ["lens-refuses"]

@@ -304,7 +304,9 @@ def test_strings_keep_their_bytes() -> None:
         ("name:a; I:1;", "lens-bare-word"),
         ("name:aI: I:1;", "lens-bare-word"),
         ("name:{\0}I:1;", "lens-nul"),
-        ("name:" + "n" * 5000 + " I:1;", "lens-long-string"),
+        ("name:" + "n" * 5000 + " I:1;", "lens-refuses"),
+        ("i:{nan}1;", "lens-group-number"),
+        (";2 [0 max:1 max:2];", "lens-repeated-field"),
         (";2 [* 1]I:1;", "lens-every-event"),
         (";i:1[actI:2];", "lens-late-active"),
         (";t:1[actT:2];", "lens-late-active"),
@@ -397,6 +399,8 @@ def test_errors_have_places(text: str, line: int, column: int, message: str | No
         ("I:1", "ends with `;`"),
         ("I:-x;", "a dash is NaN only"),
         ("name:{a", "must balance"),
+        ("name:x;I:1;", "took in what follows"),
+        ("name:xI: 1.5;", "took in what follows"),
     ],
 )
 def test_hints(text: str, hint: str) -> None:

@@ -30,7 +30,10 @@ def read(text: bytes) -> ExampleSet:
         (b"({)}", b"?{?}", "its ( has no partner"),
         (b'6"', b"6?", 'its " has no partner'),
         (b"a\\\\", None, ""),
-        (b"a\\", b"a?", "ends in a backslash"),
+        (b"a\\", None, ""),
+        (b"\\", None, ""),
+        (b";#\\", None, ""),
+        (b"a b\\", b"a b?", "ends in a backslash"),
         (b"a\\\\\\\n", b"a\\\\?\n", "ends in a backslash"),
         (b"a\\\n}", None, ""),
         (b"a\\}", None, ""),
@@ -124,3 +127,16 @@ def test_decimals(value: float, text: str) -> None:
         text.encode(),
         b"-" + text.encode(),
     ]
+
+
+@pytest.mark.parametrize("group", [b"1\\", b"-1\\", b".5\\", b"-.5\\", b"-;\\"])
+def test_a_group_that_ends_in_a_backslash_must_not_look_like_a_number(group: bytes) -> None:
+    assert faults(group, is_group=True)
+    assert not faults(group)
+
+
+@pytest.mark.parametrize("group", [b"-\\", b".\\", b"-.\\", b"-x\\", b"a1\\\\\\"])
+def test_other_groups_that_end_in_a_backslash_are_words(group: bytes) -> None:
+    examples = ExampleSet.from_examples([Example([Event(Dense([1], group=group))])])
+    for compact in (False, True):
+        assert read(render(examples, compact=compact)) == examples
