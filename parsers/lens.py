@@ -171,7 +171,7 @@ def _begin(source: Source, findings: Findings) -> int:
 
 def _strings_given(columns: Columns) -> Ints:
     """The strings of a part, each once: the same proc may be that of many events."""
-    of_events = np.unique(columns.event_proc, axis=0)
+    of_events = columns.event_proc[np.unique(columns.event_proc[:, 0], return_index=True)[1]]
     of_set = columns.header_proc[None]
     group = columns.group[: columns.state[c.NUM_RANGES]]
     given = np.concatenate((of_set, columns.name, columns.proc, of_events, group))

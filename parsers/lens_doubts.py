@@ -19,6 +19,8 @@ from exset.parsers.lens_tokens import Text
 _INFINITE: Final = re.compile(rb"[-+]?[0-9.]+e999", re.IGNORECASE)  # the usual way to write it
 
 _LIKE_NUMBERS: Final = frozenset((b"nan", b"inf", b"infinity", b"-nan", b"-inf", b"na"))
+_LONGEST: Final = max(map(len, _LIKE_NUMBERS))
+_BEGINNINGS: Final = np.frombuffer(b"nNiI-", np.uint8)
 
 
 def report(text: Text, tokens: Tokens, columns: Columns, pairs: Ints, findings: Findings) -> None:
@@ -81,5 +83,7 @@ def _headers(text: Text, columns: Columns) -> Iterator[tuple[str, Ints]]:
     yield "lens-set-proc", columns.header_proc[:1][columns.header_proc[:1] >= 0]
     group = columns.group[: columns.state[c.NUM_RANGES], 0]
     words = group[group >= 0]
-    like_numbers = [t for t in words.tolist() if text.raw(t).lower() in _LIKE_NUMBERS]
+    short = words[text.ends[words] - text.starts[words] <= _LONGEST]
+    first = np.isin(text.buffer[text.starts[short] - text.base], _BEGINNINGS)
+    like_numbers = [t for t in short[first].tolist() if text.raw(t).lower() in _LIKE_NUMBERS]
     yield "lens-group-number", np.array(like_numbers, np.int64)
