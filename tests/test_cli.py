@@ -1,6 +1,7 @@
 import errno
 import gzip
 import json
+import logging
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -45,7 +46,7 @@ def write(**files: bytes) -> None:
 def test_version_and_help(run: Run) -> None:
     assert run("--version").stdout == f"exset {exset.__version__}\n"
     text = run("--help").stdout
-    for verb in ("convert", "info", "validate", "cat", "formats", "demo"):
+    for verb in ("convert", "info", "validate", "cat", "formats", "demo", "doctor"):
         assert verb in text
         assert run(verb, "-h").exit_code == 0
     assert run("nonsense").exit_code == run("convert").exit_code == run("info").exit_code == 2
@@ -71,6 +72,43 @@ def test_convert_many(run: Run) -> None:
     assert sorted(os.listdir("out/deep")) == ["a.bex", "b.bex"]
     assert run("convert", "a.ex", "--to", "bex", "-o", "new/").exit_code == 0
     assert os.listdir("new") == ["a.bex"]
+
+
+def test_many_files_in_processes(run: Run) -> None:
+    """With --jobs all is said and done as without, in the same order."""
+    write(a_ex=XOR, b_ex=TRAP, bad_ex=BAD, c_ex_gz=gzip.compress(XOR))
+    names = ("a.ex", "missing.ex", "bad.ex", "-", "b.ex", "c.ex.gz")
+    for verb in (
+        ("info",),
+        ("info", "--json"),
+        ("validate",),
+        ("validate", "--json"),
+        ("convert", "--to", "bex"),
+    ):
+        alone, many = (run(*verb, *names, *more, stdin=XOR) for more in ((), ("-j", "3")))
+        assert (many.exit_code, many.stdout_bytes) == (alone.exit_code, alone.stdout_bytes)
+        assert many.stderr == alone.stderr and alone.exit_code == 3
+    assert run("convert", "a.ex", "b.ex", "--to", "bex", "-o", "out/", "-j", "0").exit_code == 0
+    assert sorted(os.listdir("out")) == ["a.bex", "b.bex"]
+    assert run("info", "a.ex", "-j", "-1").exit_code == 2
+
+
+def test_what_the_library_logs_is_said_once(
+    run: Run, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    log = logging.getLogger("exset")
+    handlers = list(log.handlers)
+
+    def load(path: str, **options: object) -> object:
+        log.warning("compiling: this takes a while")
+        log.info("not for everybody")
+        return exset.loads(XOR)
+
+    monkeypatch.setattr(api, "load", load)
+    write(a_ex=XOR, b_ex=XOR)
+    result = run("convert", "-q", "a.ex", "b.ex", "--to", "bex")
+    assert (result.exit_code, result.stderr) == (0, "exset: compiling: this takes a while\n")
+    assert log.handlers == handlers
 
 
 def test_convert_through_pipes(run: Run) -> None:

@@ -30,7 +30,7 @@ def start(*arguments: str, **options: object) -> "subprocess.Popen[bytes]":
 
 def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
     path = tmp_path / "big.ex"
-    path.write_bytes(XOR * 2000)
+    path.write_bytes(XOR * 100)
     for arguments in (("cat", str(path)), ("validate", *["exset::xor.ex"] * 9)):
         reader, writer = os.pipe()
         os.close(reader)
@@ -57,6 +57,19 @@ def test_interrupted(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         _, talk = process.communicate(timeout=60)
     assert (process.returncode, talk) == (130, b"exset: interrupted\n")
+
+
+def test_interrupted_with_processes(tmp_path: Path) -> None:
+    """An interrupt reaches all processes, as on a terminal; none says a word, nothing is left."""
+    names = [str(tmp_path / f"{i}.ex") for i in range(5)]
+    for name in names:
+        os.mkfifo(name)
+    process = start("convert", "-j", "2", "--to", "bex", *names, start_new_session=True)
+    with open(names[0], "wb"), open(names[1], "wb"):
+        os.killpg(process.pid, signal.SIGINT)
+        _, talk = process.communicate(timeout=60)
+    assert (process.returncode, talk) == (130, b"exset: interrupted\n")
+    assert sorted(map(str, tmp_path.iterdir())) == names
 
 
 def on_terminal(*arguments: str) -> bytes:

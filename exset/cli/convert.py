@@ -8,9 +8,20 @@ from dataclasses import dataclass
 import click
 
 from exset import api, files, formats, samples
-from exset.cli.frame import FINE, each, from_option, limit_option, lines, put, say, wrong
+from exset.cli.frame import (
+    FINE,
+    each,
+    from_option,
+    jobs_option,
+    limit_option,
+    lines,
+    put,
+    say,
+    wrong,
+)
 from exset.errors import Findings, safe
 from exset.formats import Format
+from exset.jobs import Item, Outcome, Value, run
 from exset.limits import Limits
 
 SHOWN = 3
@@ -19,11 +30,49 @@ SHOWN = 3
 
 @dataclass(frozen=True)
 class Job:
-    """One conversion: from a path to a path, in a format."""
+    """One conversion: from a path to a path, in a format. As a path it is its source."""
 
     source: str
     target: str
     format: Format
+
+    def __fspath__(self) -> str:
+        """Return the path of the source."""
+        return self.source
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a conversion tells; data: what is to go to standard output."""
+
+    examples: int
+    findings: Findings
+    data: bytes | None
+
+
+@dataclass(frozen=True)
+class Work:
+    """How all files are converted."""
+
+    read_as: str | None
+    strict: bool
+    limits: Limits
+    options: dict[str, bool]
+    makes_folder: bool
+
+    def __call__(self, job: Job) -> Done:
+        """Convert a file; FormatError and OSError as those of `load` and `save`."""
+        findings = Findings(strict=self.strict)
+        model = api.load(job.source, format=self.read_as, limits=self.limits, findings=findings)
+        name = "<stdin>" if job.source == "-" else job.source
+        to = job.format.name
+        data = api.dumps(model, format=to, name=name, findings=findings, **self.options)
+        if job.target == "-":
+            return Done(len(model), findings, data)
+        if self.makes_folder:
+            os.makedirs(os.path.dirname(job.target), exist_ok=True)
+        files.write(job.target, data)
+        return Done(len(model), findings, None)
 
 
 @click.command()
@@ -37,6 +86,7 @@ class Job:
 @click.option("--compact", is_flag=True, help="Write text with as few bytes as possible.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing of what went well.")
 @limit_option
+@jobs_option
 @click.pass_context
 def convert(
     ctx: click.Context,
@@ -50,6 +100,7 @@ def convert(
     compact: bool,
     quiet: bool,
     limits: Limits,
+    jobs: int,
 ) -> None:
     """Convert files.
 
@@ -60,33 +111,27 @@ def convert(
       exset convert - -o - --to ex < a.bex     from standard input to standard output
     """
     options = {"lossy": lossy, "unshare": unshare, "compact": compact}
-    jobs = plan(inputs, output, to)
-    for job in jobs:
+    tasks = plan(inputs, output, to)
+    for job in tasks:
         for name in (name for name, value in options.items() if value):
             if name not in job.format.options:
                 wrong(f"--{name} has no meaning for {job.format.name} ({safe(job.target)})")
 
-    def work(job: Job) -> int:
-        findings = Findings(strict=strict)
-        model = api.load(job.source, format=from_format, limits=limits, findings=findings)
-        name = "<stdin>" if job.source == "-" else job.source
-        to = job.format.name
-        data = api.dumps(model, format=to, name=name, findings=findings, **options)
-        if job.target == "-":
-            put(data, job.format)
-        else:
-            if output is not None and job.target != output:
-                os.makedirs(output, exist_ok=True)
-            files.write(job.target, data)
+    def tell(outcome: Outcome[Job, Done]) -> int:
+        job, done = outcome.item, outcome.result()
+        if done.data is not None:
+            put(done.data, job.format)
         if not quiet:
-            for line in lines(findings, SHOWN, notes=False):
+            for line in lines(done.findings, SHOWN, notes=False):
                 say(line)
-            if job.target != "-":
-                count = f"{len(model):,} example{'' if len(model) == 1 else 's'}"
+            if done.data is None:
+                count = f"{done.examples:,} example{'' if done.examples == 1 else 's'}"
                 say(f"{safe(job.source)} -> {safe(job.target)}: {count}")
         return FINE
 
-    ctx.exit(each(_shown(jobs), work))
+    makes_folder = output is not None and any(job.target != output for job in tasks)
+    work = Work(from_format, strict, limits, options, makes_folder)
+    ctx.exit(each(_shown(run(work, tasks, jobs=jobs), tasks), tell))
 
 
 def plan(inputs: tuple[str, ...], output: str | None, to: str | None) -> list[Job]:
@@ -172,11 +217,14 @@ def _identity(path: str) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _shown(jobs: list[Job]) -> Iterable[Job]:
+def _shown(
+    outcomes: Iterable[Outcome[Item, Value]], tasks: list[Job]
+) -> Iterable[Outcome[Item, Value]]:
     """Show the progress of several files, on a terminal alone."""
-    if len(jobs) < 2 or not sys.stderr.isatty() or any(job.target == "-" for job in jobs):
-        return jobs
+    if len(tasks) < 2 or not sys.stderr.isatty() or any(job.target == "-" for job in tasks):
+        return outcomes
     from rich.console import Console
     from rich.progress import track
 
-    return track(jobs, "converting", console=Console(stderr=True), transient=True)
+    console = Console(stderr=True)
+    return track(outcomes, "converting", len(tasks), console=console, transient=True)

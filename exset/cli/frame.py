@@ -1,10 +1,11 @@
 """What all verbs share: exit codes, how errors and findings are shown, the common options."""
 
+import logging
 import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import NoReturn, TypeVar
 
 import click
@@ -12,11 +13,11 @@ import click
 from exset import formats
 from exset.errors import Finding, Findings, FormatError, LimitError, Severity, safe
 from exset.formats import Format
+from exset.jobs import Item, Outcome, Value
 from exset.limits import Limits
 
 FINE, BAD, USAGE, FAILED, LIMIT, INTERRUPTED, PIPE = 0, 1, 2, 3, 4, 130, 141
 
-Item = TypeVar("Item")
 Command = TypeVar("Command", bound=Callable[..., object])
 
 
@@ -31,7 +32,8 @@ class Verbs(click.Group):
         """Run a verb; no error of a file or of the system leaves it as a traceback."""
         try:
             try:
-                return super().invoke(ctx)
+                with _heard():
+                    return super().invoke(ctx)
             finally:
                 sys.stdout.flush()
         except BrokenPipeError:
@@ -50,15 +52,17 @@ class Verbs(click.Group):
             raise click.UsageError(message, error.ctx) from None
 
 
-def each(items: Iterable[Item], act: Callable[[Item], int]) -> int:
-    """Do something for every file: one that fails is reported, the rest goes on.
+def each(
+    outcomes: Iterable[Outcome[Item, Value]], act: Callable[[Outcome[Item, Value]], int]
+) -> int:
+    """Do something with what came of every file: an error is reported, the rest goes on.
 
     Returns the worst exit code.
     """
     worst = FINE
-    for item in items:
+    for outcome in outcomes:
         try:
-            code = act(item)
+            code = act(outcome)
         except BrokenPipeError:
             raise
         except (FormatError, OSError) as error:
@@ -155,6 +159,18 @@ def limit_option(command: Command) -> Command:
     )(command)
 
 
+def jobs_option(command: Command) -> Command:
+    """Add `--jobs N`, how many processes work on several files."""
+    return click.option(
+        "-j",
+        "--jobs",
+        metavar="N",
+        type=click.IntRange(min=0),
+        default=1,
+        help="Work on N files at a time, in processes of their own; 0: one for each core.",
+    )(command)
+
+
 def _limits(ctx: click.Context, option: click.Parameter, values: tuple[str, ...]) -> Limits:
     pairs = [value.partition("=") for value in values]
     try:
@@ -170,6 +186,25 @@ def _line(finding: Finding) -> str:
     if finding.severity is Severity.ERROR or not text.startswith(place):
         return text
     return f"{place}{finding.severity}: {text[len(place) :]}"
+
+
+@contextmanager
+def _heard() -> Iterator[None]:
+    """Show what the library logs, such as that kernels are compiled, once each."""
+    said: set[str] = set()
+
+    class Voice(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if (text := record.getMessage()) not in said:
+                said.add(text)
+                say(f"exset: {safe(text)}")
+
+    voice, log = Voice(logging.WARNING), logging.getLogger("exset")
+    log.addHandler(voice)
+    try:
+        yield
+    finally:
+        log.removeHandler(voice)
 
 
 def _silence() -> None:

@@ -1,6 +1,9 @@
 """The verbs that look: `info`, `validate`, `cat`, `formats`; and `demo`."""
 
 import json
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +16,7 @@ from exset.cli.frame import (
     counted,
     each,
     from_option,
+    jobs_option,
     limit_option,
     lines,
     put,
@@ -21,7 +25,12 @@ from exset.cli.frame import (
     tally,
 )
 from exset.errors import Findings, Severity, safe
+from exset.formats import Format
+from exset.jobs import Outcome, run
 from exset.limits import Limits
+
+if TYPE_CHECKING:
+    from exset.runtime.summary import Summary
 
 SCHEMA = 1
 """The version of what `--json` writes; it changes when a key goes or means something else."""
@@ -30,11 +39,33 @@ as_json = click.option("--json", "as_json", is_flag=True, help="One JSON object 
 files = click.argument("files", metavar="FILE...", nargs=-1, required=True)
 
 
+@dataclass(frozen=True)
+class _Seen:
+    """What `info` tells of a file."""
+
+    name: str
+    format: Format
+    bytes: int
+    summary: "Summary"
+    findings: Findings
+
+
+def _see(path: str, format: str | None, limits: Limits) -> _Seen:
+    from exset.runtime.summary import summarise
+
+    source = api.read_source(path, limits=limits)
+    known = api.recognise(source, format)
+    findings = Findings()
+    summary = summarise(known.read(source, limits=limits, findings=findings))
+    return _Seen(source.name, known, len(source.data), summary, findings)
+
+
 @click.command()
 @files
 @as_json
 @from_option
 @limit_option
+@jobs_option
 @click.pass_context
 def info(
     ctx: click.Context,
@@ -42,31 +73,30 @@ def info(
     as_json: bool,
     from_format: str | None,
     limits: Limits,
+    jobs: int,
 ) -> None:
     """Say in numbers what files hold."""
 
-    def show(path: str) -> int:
-        from exset.runtime.summary import size, summarise
+    def show(outcome: Outcome[str, _Seen]) -> int:
+        from exset.runtime.summary import size
 
-        source = api.read_source(path, limits=limits)
-        known = api.recognise(source, from_format)
-        findings = Findings()
-        summary = summarise(known.read(source, limits=limits, findings=findings))
+        seen = outcome.result()
         if as_json:
-            head = {"schema": SCHEMA, "file": path, "format": known.name}
-            _write({**head, "bytes": len(source.data), **summary.to_dict()})
+            head = {"schema": SCHEMA, "file": outcome.item, "format": seen.format.name}
+            _write({**head, "bytes": seen.bytes, **seen.summary.to_dict()})
             return FINE
-        if path != files[0]:
+        if outcome.item != files[0]:
             click.echo()
-        click.echo(f"{safe(source.name)}: {known.title}, {size(len(source.data))}")
-        rows = summary.rows()
-        if len(findings):
-            rows.append(("findings", f"{counted(findings)} (exset validate says which)"))
+        click.echo(f"{safe(seen.name)}: {seen.format.title}, {size(seen.bytes)}")
+        rows = seen.summary.rows()
+        if len(seen.findings):
+            rows.append(("findings", f"{counted(seen.findings)} (exset validate says which)"))
         for label, text in rows:
             click.echo(f"  {label:<11} {safe(text)}")
         return FINE
 
-    ctx.exit(each(files, show))
+    see = partial(_see, format=from_format, limits=limits)
+    ctx.exit(each(run(see, files, jobs=jobs), show))
 
 
 @click.command()
@@ -75,6 +105,7 @@ def info(
 @click.option("--strict", is_flag=True, help="A warning is as bad as an error.")
 @from_option
 @limit_option
+@jobs_option
 @click.pass_context
 def validate(
     ctx: click.Context,
@@ -83,16 +114,16 @@ def validate(
     strict: bool,
     from_format: str | None,
     limits: Limits,
+    jobs: int,
 ) -> None:
     """Tell of everything in files that is wrong or a trap."""
 
-    def check(path: str) -> int:
-        try:
-            findings = api.validate(path, format=from_format, limits=limits)
-        except OSError as error:
-            if as_json:
-                _write({"schema": SCHEMA, "file": path, "ok": False, "error": reason(error)})
-            raise
+    def tell(outcome: Outcome[str, Findings]) -> int:
+        path = outcome.item
+        if as_json and isinstance(outcome.error, OSError):
+            error = reason(outcome.error)
+            _write({"schema": SCHEMA, "file": path, "ok": False, "error": error})
+        findings = outcome.result()
         bad = findings.worst is Severity.ERROR or (strict and findings.worst is Severity.WARNING)
         if as_json:
             _write(
@@ -114,7 +145,8 @@ def validate(
             return LIMIT
         return BAD if bad else FINE
 
-    ctx.exit(each(files, check))
+    check = partial(api.validate, format=from_format, limits=limits)
+    ctx.exit(each(run(check, files, jobs=jobs), tell))
 
 
 @click.command()

@@ -1,0 +1,67 @@
+"""The command: measures, prints a table for each section, and writes JSON."""
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+
+from benchmarks import drivers, growth, machine, memory, small, speed
+from benchmarks.inputs import Inputs
+from benchmarks.rows import Cases, Row, table
+
+SECTIONS: dict[str, tuple[str, Callable[[Inputs, int], Cases]]] = {
+    "load": ("Loading: from file to ExampleSet, all columns filled", speed.loads),
+    "save": ("Saving: from ExampleSet to a file that is whole and on disk", speed.saves),
+    "reference": ("The table driver against the reference driver", drivers.references),
+    "growth": ("Cost of an example by their number, 1 if it stays the same", growth.growths),
+    "memory": ("Peak of memory", memory.peaks),
+    "small": ("A file of 1 kB, as a process", small.answers),
+}
+_RUNS = 5
+_RUNS_OF = {"memory": 3, "small": 7}
+_QUICK = 1 / 500
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the benchmarks."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--json", metavar="FILE", help="write all figures there, too")
+    parser.add_argument("--only", metavar="NAME", help="only cases with this in `section name`")
+    parser.add_argument("--runs", metavar="N", type=int, help="how many turns (5; small files 7)")
+    parser.add_argument("--quick", action="store_true", help="tiny inputs, one turn: a trial")
+    chosen = parser.parse_args(arguments)
+
+    where = machine.description()
+    print("\n".join(f"{name:<10} {text}" for name, text in where.items()))
+    begun, rows = time.time(), []
+    with tempfile.TemporaryDirectory(prefix="exset-benchmarks-") as folder:
+        inputs = Inputs(folder, _QUICK if chosen.quick else 1)
+        for section, (title, cases) in SECTIONS.items():
+            runs = 1 if chosen.quick else chosen.runs or _RUNS_OF.get(section, _RUNS)
+            found = list(_measured(section, cases(inputs, runs), chosen.only or ""))
+            if found:
+                print(f"\n{title}; {runs} turns\n", *table(found), sep="\n", flush=True)
+            rows += found
+    if not rows:
+        print(f"no case has {chosen.only!r} in its name", file=sys.stderr)
+        return 2
+    if chosen.json:
+        report = {"schema": 1, "quick": chosen.quick, "machine": where, "begun": begun}
+        with open(chosen.json, "w", encoding="utf-8") as file:
+            json.dump({**report, "rows": [row.to_dict() for row in rows]}, file, indent=1)
+            file.write("\n")
+    return 0
+
+
+def _measured(section: str, cases: Cases, only: str) -> Iterator[Row]:
+    for name, measure in cases:
+        if only in f"{section} {name}":
+            if sys.stderr.isatty():
+                print(f"  {section} {name}", file=sys.stderr)
+            yield Row(section, name, measure())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

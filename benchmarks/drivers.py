@@ -1,0 +1,44 @@
+"""The same declaration run twice: lowered and compiled, and by Lark or Construct themselves."""
+
+import os
+from functools import partial
+
+from benchmarks.inputs import SIZES, Inputs
+from benchmarks.measure import race
+from benchmarks.rows import Cases, Figures
+from exset.codecs import lens as codec
+from exset.parsers import lens as parser
+from exset.source import Source
+
+_SLICE = 1 / 200
+"""The part of a file that the reference drivers are given; their times are scaled."""
+
+
+def references(inputs: Inputs, runs: int) -> Cases:
+    """From bytes to `ExampleSet`."""
+    for kind in SIZES:
+        yield f"{kind}.ex", partial(_race, inputs, kind, ".ex", "Lark", runs)
+        yield f"{kind}.bex", partial(_race, inputs, kind, ".bex", "Construct", runs)
+
+
+def _race(inputs: Inputs, kind: str, suffix: str, name: str, runs: int) -> Figures:
+    read = parser.parse if suffix == ".ex" else codec.decode
+    whole, part = (_source(inputs.path(kind, suffix, size)) for size in (1, _SLICE))
+    size, some = len(whole.data), len(part.data)
+    result = race(
+        partial(read, whole, engine="table"),
+        partial(read, part, engine="reference"),
+        runs,
+        peer_part=some / size,
+    )
+    return {
+        "MB/s": size / 1e6 / result.subject.median,
+        "peer": name,
+        "peer, MB/s": size / 1e6 / result.peer.median,
+        "times as fast": result.ratio,
+    }
+
+
+def _source(path: str) -> Source:
+    with open(path, "rb") as file:
+        return Source(os.path.basename(path), file.read())

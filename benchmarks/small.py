@@ -1,0 +1,53 @@
+"""The time from pressing return to the answer, for a file of a thousand bytes."""
+
+import os
+import subprocess
+import sys
+from functools import partial
+
+from benchmarks.inputs import ROOT, Inputs, lines
+from benchmarks.measure import race
+from benchmarks.rows import Cases, Figures
+
+_BYTES = 1000
+_EXSET = "import sys; from exset.cli import main; sys.exit(main())"
+_PEER = "import numpy"
+
+
+def answers(inputs: Inputs, runs: int) -> Cases:
+    """What people do with a small file."""
+    path = os.path.join(inputs.folder, "small.ex")
+    with open(path, "w", encoding="ascii") as file:
+        text = ""
+        for line in lines("mixed", 100):
+            if len(text) + len(line) < _BYTES:
+                text += line + "\n"
+        file.write(text)
+    binary = os.path.join(inputs.folder, "small.bex")
+    for name, arguments in (
+        ("info small.ex", ["info", path]),
+        ("convert small.ex small.bex", ["convert", path, "-o", binary]),
+        ("info small.bex", ["info", binary]),
+        ("convert small.bex again.ex", ["convert", binary, "-o", f"{path}.again.ex"]),
+    ):
+        yield name, partial(_race, arguments, runs)
+
+
+def _race(arguments: list[str], runs: int) -> Figures:
+    result = race(partial(_wait, ["-c", _EXSET, *arguments]), partial(_wait, ["-c", _PEER]), runs)
+    return {
+        "ms": result.subject.median * 1000,
+        "peer": "import numpy",
+        "peer, ms": result.peer.median * 1000,
+        "times as long": result.slowness,
+    }
+
+
+def _wait(arguments: list[str]) -> None:
+    subprocess.run(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=True,
+    )

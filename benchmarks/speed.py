@@ -1,0 +1,77 @@
+"""Loading and saving, against what NumPy and `re` do with as many numbers."""
+
+import os
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+import exset
+from benchmarks import peers
+from benchmarks.inputs import SIZES, Inputs
+from benchmarks.measure import Race, Spread, race
+from benchmarks.rows import Cases, Figures
+from exset.grammars.examples import ExampleSet
+
+
+def loads(inputs: Inputs, runs: int) -> Cases:
+    """From file to `ExampleSet`, all columns filled."""
+    for kind in SIZES:
+        for suffix, peer, name in (
+            (".ex", peers.numbers, "re + float"),
+            (".bex", peers.words, "fromfile + byteswap"),
+        ):
+            yield kind + suffix, partial(_load, inputs, kind, suffix, peer, name, runs)
+
+
+def _load(
+    inputs: Inputs,
+    kind: str,
+    suffix: str,
+    peer: Callable[[str], object],
+    name: str,
+    runs: int,
+) -> Figures:
+    path = inputs.path(kind, suffix)
+    result = race(partial(exset.load, path), partial(peer, path), runs)
+    return _figures(result, os.path.getsize(path), name, peers.LENS.get((kind, suffix)))
+
+
+def saves(inputs: Inputs, runs: int) -> Cases:
+    """From `ExampleSet` to a file that is whole and on disk."""
+    for kind in SIZES:
+        for suffix in (".ex", ".bex"):
+            yield kind + suffix, partial(_save, inputs, kind, suffix, runs)
+
+
+def _save(inputs: Inputs, kind: str, suffix: str, runs: int) -> Figures:
+    model, size = inputs.model(kind), os.path.getsize(inputs.path(kind, suffix))
+    ours, theirs = (os.path.join(inputs.folder, name + suffix) for name in ("ours", "theirs"))
+    subject = partial(exset.save, model, ours)
+    if suffix == ".ex":
+        peer, name = partial(peers.write_numbers, theirs, _numbers(model)), "%g + join"
+    else:
+        words = np.fromfile(inputs.path(kind, suffix), np.uint32)
+        peer, name = partial(peers.write_words, theirs, words), "byteswap + tobytes"
+    return _figures(race(subject, peer, runs), size, name, None)
+
+
+def _numbers(model: ExampleSet) -> NDArray[np.float32]:
+    """All numbers that a text of the set has."""
+    ranges = model.ranges
+    return np.concatenate([ranges.values.values, ranges.units.values.astype(np.float32)])
+
+
+def _figures(result: Race, size: int, peer: str, lens: float | None) -> Figures:
+    subject = result.subject
+    return {
+        "MB": size / 1e6,
+        "seconds": subject,
+        "MB/s": Spread.of(
+            [size / 1e6 / time for time in (subject.high, subject.median, subject.low)]
+        ),
+        "peer": peer,
+        "times as fast": result.ratio,
+        "Lens, MB/s": lens,
+    }

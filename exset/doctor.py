@@ -1,0 +1,186 @@
+"""How exset is: versions, engines, and what it keeps once a machine."""
+
+import importlib
+import os
+import pkgutil
+import platform
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import cache as once
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import exset
+from exset import cache, formats, kernels, samples
+from exset.errors import Findings
+from exset.source import Source
+
+if TYPE_CHECKING:
+    from exset.parsers.engine.grammar import Grammar
+
+LIBRARIES = ("numpy", "lark", "interegular", "construct", "h5py", "numba")
+
+_HOMES = ("exset.parsers", "exset.codecs")
+_MANY = 1 << 15
+"""Examples that are so many that everything is compiled that can be."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is worked out once a machine: a lowered grammar, or kernels that are compiled."""
+
+    name: str
+    ready: bool
+    files: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """The state of this installation."""
+
+    versions: dict[str, str | None]
+    """Of exset, Python and the libraries; None for one that is not installed."""
+    platform: str
+    compiled: bool
+    """Whether long files are read and written by compiled code."""
+    why: str
+    """Why, or why not."""
+    cache: str
+    """The folder of the cache."""
+    writable: bool
+    bytes: int
+    """Of all in the cache."""
+    stale: int
+    """Bytes in the cache that this version of exset has no use for."""
+    grammars: tuple[Part, ...]
+    kernels: tuple[Part, ...]
+
+    @property
+    def ready(self) -> bool:
+        """Whether nothing is left to be worked out."""
+        parts = (*self.grammars, *(self.kernels if self.compiled else ()))
+        return all(part.ready for part in parts)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return it for JSON."""
+        return {**asdict(self), "ready": self.ready}
+
+
+def examine() -> Report:
+    """Look; nothing is compiled and nothing written."""
+    folder = cache.folder()
+    grammars = tuple(_grammar(found) for found in _grammars())
+    groups = tuple(_group(found) for found in _groups())
+    used = sum(part.bytes for part in (*grammars, *groups))
+    everything = _size(folder)
+    compiled, why = _compiler()
+    return Report(
+        versions={
+            "exset": exset.__version__,
+            "Python": platform.python_version(),
+            **{name: _version(name) for name in LIBRARIES},
+        },
+        platform=platform.platform(),
+        compiled=compiled,
+        why=why,
+        cache=str(folder),
+        writable=_is_writable(folder),
+        bytes=everything,
+        stale=max(everything - used, 0),
+        grammars=grammars,
+        kernels=groups,
+    )
+
+
+def warm_up() -> float:
+    """Read and write much of everything, so that all is compiled; return how many seconds it took.
+
+    The bundled samples, repeated, are what is read and written, in every format of their family.
+    """
+    import numpy as np
+
+    begun = time.perf_counter()
+    for name in samples.names():
+        known = formats.by_suffix(name)
+        assert known is not None
+        model = known.read(samples.read(name), findings=Findings())
+        many = model.select(np.resize(np.arange(len(model)), _MANY))
+        for other in formats.FORMATS:
+            if other.family == known.family:
+                data = other.write(many, findings=Findings())
+                other.read(Source(name, data), findings=Findings())
+    return time.perf_counter() - begun
+
+
+def _compiler() -> tuple[bool, str]:
+    """Whether kernels are compiled, and why or why not."""
+    if not kernels.available():
+        return False, "numba is not installed"
+    try:
+        importlib.import_module("numba")
+    except Exception as error:  # it checks versions of other libraries, in ways of its own
+        return False, f"numba cannot be imported: {error}"
+    return True, "numba is installed"
+
+
+@once
+def _objects() -> tuple[object, ...]:
+    """All that the modules of the engines hold: what is declared in them is found, not listed."""
+    found = {}
+    for home in _HOMES:
+        package = importlib.import_module(home)
+        for module in pkgutil.walk_packages(package.__path__, f"{home}."):
+            found.update(
+                {id(each): each for each in vars(importlib.import_module(module.name)).values()}
+            )
+    return tuple(found.values())
+
+
+def _grammars() -> Iterator["Grammar"]:
+    from exset.parsers.engine.grammar import Grammar
+
+    yield from (each for each in _objects() if isinstance(each, Grammar))
+
+
+def _groups() -> Iterator[kernels.Kernels]:
+    yield from (each for each in _objects() if isinstance(each, kernels.Kernels))
+
+
+def _grammar(grammar: "Grammar") -> Part:
+    found = list((cache.folder() / "grammars").glob(f"*-{grammar._digest()}.npz"))
+    return Part(grammar.file, bool(found), len(found), sum(map(_size, found)))
+
+
+def _group(group: kernels.Kernels) -> Part:
+    folder = group.folder
+    names = ", ".join(name.removeprefix("exset.") for name in group.modules)
+    return Part(names, group.is_cached, len(list(folder.glob("**/*.nbc"))), _size(folder))
+
+
+def _size(path: Path) -> int:
+    """Bytes of a file, or of all files in a folder; 0 for none."""
+    files = [path] if path.is_file() else path.rglob("*")
+    total = 0
+    for file in files:
+        try:
+            total += file.stat().st_size if file.is_file() else 0
+        except OSError:  # gone meanwhile
+            continue
+    return total
+
+
+def _is_writable(folder: Path) -> bool:
+    """Whether files can be made in a folder that may be yet to make."""
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,81 @@
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import exset
+from exset import doctor, kernels
+from exset.cli import cli
+
+
+def ask(*arguments: str) -> str:
+    result = CliRunner().invoke(cli, ["doctor", *arguments])
+    assert (result.exit_code, result.stderr) == (0, "")
+    return result.stdout
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache that is yet to make."""
+    monkeypatch.setenv("EXSET_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def test_a_new_machine(folder: Path) -> None:
+    report = doctor.examine()
+    assert report.versions["exset"] == exset.__version__
+    assert report.versions.keys() >= {"Python", "numpy", "lark", "construct", "numba", "h5py"}
+    assert (report.cache, report.writable, report.bytes) == (str(folder), True, 0)
+    assert [part.name for part in report.grammars] == ["lens.lark"]
+    modules = ", ".join(part.name for part in report.kernels)
+    assert "parsers.engine.kernel" in modules and "codecs.engine.machine" in modules
+    assert not any(part.ready for part in (*report.grammars, *report.kernels))
+    assert not report.ready and not folder.exists()
+
+
+def test_what_is_in_the_cache(folder: Path) -> None:
+    (folder / "kernels").mkdir(parents=True)
+    (folder / "kernels" / "old").write_bytes(bytes(1000))
+    (grammar,) = doctor._grammars()
+    _ = grammar.__class__(grammar.file, grammar.start, grammar.steps).lowered
+    report = doctor.examine()
+    (part,) = report.grammars
+    assert part.ready and part.files == 1 and part.bytes > 1000
+    assert (report.bytes, report.stale) == (part.bytes + 1000, 1000)
+
+
+def test_as_text_and_as_json(folder: Path) -> None:
+    text = ask()
+    for words in (f"numpy        {doctor._version('numpy')}\n", str(folder), "lens.lark: not yet"):
+        assert words in text
+    row = json.loads(ask("--json"))
+    assert row["schema"] == 1 and row["cache"] == str(folder) and row["seconds"] is None
+    assert row["ready"] is False and row["grammars"][0]["name"] == "lens.lark"
+
+
+def test_without_numba(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "available", lambda: False)
+    assert "plain Python: all works, slower (numba is not installed)" in ask()
+    monkeypatch.setattr(kernels, "available", lambda: True)
+    monkeypatch.setitem(sys.modules, "numba", None)
+    assert "(numba cannot be imported: " in ask()
+    assert json.loads(ask("--json"))["compiled"] is False
+
+
+def test_a_cache_that_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "\x1b[31mfile").write_bytes(b"")
+    monkeypatch.setenv("EXSET_CACHE", str(tmp_path / "\x1b[31mfile" / "cache"))
+    assert not doctor.examine().writable
+    text = ask()
+    assert "not writable" in text and "\x1b" not in text
+
+
+@pytest.mark.skipif(not kernels.available(), reason="no Numba")
+def test_warming_up() -> None:
+    """With the cache of all other tests: what they did not compile yet is compiled now."""
+    result = CliRunner().invoke(cli, ["doctor", "--compile"])
+    assert result.exit_code == 0 and "not yet" not in result.stdout
+    assert result.stdout.splitlines()[-1].endswith("seconds")
+    assert doctor.examine().ready
