@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
 Flags = NDArray[np.bool_]
@@ -68,6 +69,9 @@ def compact(array: NDArray[T], default: object = None) -> NDArray[T]:
 
 def canonical_nan(array: Floats) -> Floats:
     """The column with every NaN the quiet 7FC00000; copied only if that changes something."""
+    with np.errstate(invalid="ignore"):
+        if array.size == 0 or not np.isnan(array.min()):  # the least is NaN if there is one
+            return array
     wrong = np.isnan(array) & (array.view(np.uint32) != QUIET_NAN)
     if not wrong.any():
         return array
@@ -152,6 +156,8 @@ def chosen_rows(which: ArrayLike | slice, n: int) -> Longs:
 
 def row_indices(starts: Longs, lengths: Longs) -> Longs:
     """The indices start, start + 1, ... of each row, row after row."""
+    if lengths.size and lengths.strides[0] == 0 and lengths[0] == 1:
+        return starts
     offsets = offsets_of(lengths)
     return np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
 
@@ -167,14 +173,13 @@ def gather_ragged(values: NDArray[T], offsets: Longs, indices: Longs) -> tuple[N
         begin = bounds[0]
         return frozen(values[begin : bounds[-1]]), frozen(bounds - begin if begin else bounds)
     starts = offsets[:-1][indices]
-    lengths = offsets[1:][indices] - starts
-    new = offsets_of(compact(lengths))
+    lengths = compact(offsets[1:][indices] - starts)
+    new = offsets_of(lengths)
     if values.size and values.strides[0] == 0:
         return np.broadcast_to(values[0], (int(new[-1]),)), new
     width = int(lengths[0])
-    if width and (lengths == width).all() and not (starts % width).any():
-        table = values[: values.size // width * width].reshape(-1, width)
-        return frozen(table[starts // width].reshape(-1)), new
+    if width and is_constant(lengths):
+        return frozen(sliding_window_view(values, width)[starts].reshape(-1)), new
     return frozen(values[row_indices(starts, lengths)]), new
 
 

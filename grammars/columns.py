@@ -92,7 +92,7 @@ class Ragged(Rows, Generic[T]):
     def __getitem__(self, index: SupportsIndex | slice) -> NDArray[T] | Self:
         if isinstance(index, slice):
             return self.take(np.arange(len(self))[index])
-        i = range(len(self))[index]
+        i = self._row(index)
         return self.values[self.offsets[i] : self.offsets[i + 1]]
 
     def __repr__(self) -> str:
@@ -141,7 +141,7 @@ class Reals(Rows):
     def __getitem__(self, index: SupportsIndex | slice) -> float | Self | None:
         if isinstance(index, slice):
             return type(self)(self.values[index], self.given[index])
-        i = range(len(self))[index]
+        i = self._row(index)
         return float(self.values[i]) if self.given[i] else None
 
     def __repr__(self) -> str:

@@ -6,6 +6,7 @@ is kept; how it was spelt is not. See the Lens manual, "Example Files".
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import accumulate
 from typing import Self, TypeVar
 
@@ -117,7 +118,8 @@ class ExampleSet(ExampleColumns):
     ) -> Self:
         """The set of these dense arrays, [example, unit] or [example, event, unit].
 
-        None is for no inputs, or no targets; frequency: one number an example. Raises ValueError.
+        None is for no inputs, or no targets; frequency: one number an example. What is masked in a
+        NumPy masked array is NaN, Lens's value for "not known". Raises ValueError.
         """
         columns = build.from_arrays(
             inputs,
@@ -133,7 +135,7 @@ class ExampleSet(ExampleColumns):
     @property
     def examples(self) -> Views[ExampleView]:
         """The examples as a sequence of views, made when asked for."""
-        return Views(lambda i: ExampleView(self, i), range(len(self)))
+        return Views(partial(ExampleView, self), range(len(self)), "examples")
 
     def __repr__(self) -> str:
         counts = f"{_count(len(self), 'example')}, {_count(self.num_events, 'event')}"

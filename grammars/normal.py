@@ -65,8 +65,10 @@ def _number_lists(raw: ExampleColumns) -> tuple[Longs, Longs, Longs | None]:
     example, inputs before targets; a list then takes its place from its first use.
     """
     num_lists = raw.lists.size - 1
-    has_ranges = np.append(raw.lists[1:] > raw.lists[:-1], False)
     inputs, targets = raw.events.inputs, raw.events.targets
+    if _is_plain(raw):
+        return inputs, targets, None
+    has_ranges = np.append(raw.lists[1:] > raw.lists[:-1], False)
     is_input, is_target = has_ranges[inputs], has_ranges[targets]
     inputs_before, targets_before = offsets_of(is_input), offsets_of(is_target)
     example = raw.example_of_event
@@ -93,6 +95,20 @@ def _number_lists(raw: ExampleColumns) -> tuple[Longs, Longs, Longs | None]:
     order = used[is_first]
     same_order = order.size == num_lists and bool((order == np.arange(num_lists)).all())
     return inputs, targets, None if same_order else order
+
+
+def _is_plain(raw: ExampleColumns) -> bool:
+    """Whether each example is one event, with list after list for inputs and targets."""
+    n = len(raw)
+    if raw.num_events != n or raw.lists.size != 2 * n + 1:
+        return False
+    even = np.arange(0, 2 * n, 2)
+    inputs, targets = raw.events.inputs, raw.events.targets
+    return (
+        np.array_equal(inputs, even)
+        and np.array_equal(targets, even + 1)
+        and bool((raw.lists[1:] > raw.lists[:-1]).all())
+    )
 
 
 def _where_listed(numbers: Longs, listed: Flags) -> Longs:

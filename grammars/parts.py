@@ -6,8 +6,8 @@ here: see `exset.grammars.normal`.
 """
 
 import math
+from collections.abc import Sized
 from dataclasses import dataclass
-from numbers import Real
 from typing import Self
 
 import numpy as np
@@ -23,6 +23,7 @@ from exset.grammars.arrays import (
     is_constant,
 )
 from exset.grammars.columns import Ragged, Reals, Strings
+from exset.grammars.given import check_kind, raw, real
 from exset.grammars.tables import Rows, Table
 
 TIME_FIELDS = ("max_time", "min_time", "grace_time")
@@ -30,34 +31,54 @@ UNIT_FIELDS = ("default_input", "active_input", "default_target", "active_target
 REAL_FIELDS = TIME_FIELDS + UNIT_FIELDS
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class SetHeader:
     """What a set says once for all its examples: its proc (Tcl, never run) and seven real fields.
 
-    Reals are rounded to float32; an empty proc is none. Equality is bitwise: NaN equals NaN, -0.0
-    differs from 0.0. The defaults are those of Lens (defaults.h).
+    The proc is given as bytes or text, held as bytes, as in all columns, and read as text by
+    `proc_text`, as in all views; an empty one is none. Reals are rounded to float32. Equality is
+    bitwise: NaN equals NaN, -0.0 differs from 0.0. The defaults are those of Lens (defaults.h).
+    Raises ValueError.
     """
 
-    proc: bytes | None = None
-    max_time: float = 1.0
-    min_time: float = 0.0
-    grace_time: float = 0.0
-    default_input: float = 0.0
-    active_input: float = 1.0
-    default_target: float = 0.0
-    active_target: float = 1.0
+    proc: bytes | None
+    max_time: float
+    min_time: float
+    grace_time: float
+    default_input: float
+    active_input: float
+    default_target: float
+    active_target: float
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.proc, bytes | None):
-            raise ValueError(f"proc: bytes are wanted, not {type(self.proc).__name__}")
-        object.__setattr__(self, "proc", self.proc or None)
-        with np.errstate(over="ignore"):
-            for field in REAL_FIELDS:
-                given = getattr(self, field)
-                if not isinstance(given, Real):
-                    raise ValueError(f"{field}: a real number is wanted, not {given!r}")
-                value = float(np.float32(given))
-                object.__setattr__(self, field, math.nan if math.isnan(value) else value)
+    def __init__(
+        self,
+        proc: bytes | str | None = None,
+        max_time: float = 1.0,
+        min_time: float = 0.0,
+        grace_time: float = 0.0,
+        default_input: float = 0.0,
+        active_input: float = 1.0,
+        default_target: float = 0.0,
+        active_target: float = 1.0,
+    ) -> None:
+        given = (
+            max_time,
+            min_time,
+            grace_time,
+            default_input,
+            active_input,
+            default_target,
+            active_target,
+        )
+        object.__setattr__(self, "proc", raw("proc", proc) or None)
+        for field, each in zip(REAL_FIELDS, given, strict=True):
+            value = real(field, each)
+            object.__setattr__(self, field, math.nan if math.isnan(value) else value)
+
+    @property
+    def proc_text(self) -> str | None:
+        """The proc as text: UTF-8, bytes that are not as lone surrogates."""
+        return None if self.proc is None else self.proc.decode("utf-8", "surrogateescape")
 
     def real(self, field: str) -> np.float32:
         """The value of one of the seven real fields."""
@@ -94,6 +115,7 @@ class Events(Rows):
     targets: Longs
 
     def __post_init__(self) -> None:
+        check_kind("events.proc", self.proc, Strings)
         for field in REAL_FIELDS:
             _check_rows(f"events.{field}", self.real(field), Reals, len(self.proc))
         for name, numbers in (("inputs", self.inputs), ("targets", self.targets)):
@@ -135,8 +157,8 @@ class Ranges(Rows):
     units: Ragged[np.int32]
 
     def __post_init__(self) -> None:
-        r = self.group.size
         check_column("ranges.group", self.group, np.int32)
+        r = self.group.size
         check_column("ranges.first", self.first, np.int32, r)
         check_column("ranges.value", self.value, np.float32, r)
         _check_rows("ranges.values", self.values, Ragged, r)
@@ -173,9 +195,13 @@ class ExampleColumns(Table):
     groups: Strings
 
     def __post_init__(self) -> None:
-        for what, kind in (("header", SetHeader), ("events", Events), ("ranges", Ranges)):
-            if not isinstance(part := getattr(self, what), kind):
-                raise ValueError(f"{what}: {kind.__name__} is wanted, not {type(part).__name__}")
+        for what, kind in (
+            ("header", SetHeader),
+            ("events", Events),
+            ("ranges", Ranges),
+            ("groups", Strings),
+        ):
+            check_kind(what, getattr(self, what), kind)
         check_offsets("event_offsets", self.event_offsets, len(self.events))
         n = self.event_offsets.size - 1
         _check_rows("name", self.name, Strings, n)
@@ -221,10 +247,9 @@ class ExampleColumns(Table):
 
 
 def _check_rows(
-    what: str, column: object, kind: type[Strings | Reals | Ragged[np.float32]], n: int
+    what: str, column: Sized, kind: type[Strings | Reals | Ragged[np.float32]], n: int
 ) -> None:
-    if not isinstance(column, kind):
-        raise ValueError(f"{what}: {kind.__name__} is wanted, not {type(column).__name__}")
+    check_kind(what, column, kind)
     if len(column) != n:
         raise ValueError(f"{what}: {n} rows are wanted, not {len(column)}")
 

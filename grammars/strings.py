@@ -21,6 +21,7 @@ from exset.grammars.arrays import (
     row_indices,
     take,
 )
+from exset.grammars.given import raw, shown
 from exset.grammars.tables import Rows
 
 
@@ -46,10 +47,16 @@ class Strings(Rows):
 
     @classmethod
     def of(cls, strings: Iterable[bytes | str | None]) -> Self:
-        """A column of these; text becomes UTF-8, its lone surrogates the bytes they stand for."""
-        rows = [s.encode("utf-8", "surrogateescape") if isinstance(s, str) else s for s in strings]
-        if not all(isinstance(row, bytes | None) for row in rows):
-            raise ValueError("strings: bytes, text or None are wanted")
+        """A column of these; text becomes UTF-8, its lone surrogates the bytes they stand for.
+
+        Raises ValueError.
+        """
+        if isinstance(strings, str | bytes):
+            raise ValueError(f"strings: a list of strings is wanted, not {shown(strings)}")
+        rows = [
+            row if row is None or type(row) is bytes else raw(f"strings[{i}]", row)
+            for i, row in enumerate(strings)
+        ]
         lengths = np.array([len(row or b"") for row in rows], np.int64)
         given = np.array([row is not None for row in rows], np.bool_)
         data = np.frombuffer(b"".join(row or b"" for row in rows), np.uint8)
@@ -98,7 +105,7 @@ class Strings(Rows):
     def __getitem__(self, index: SupportsIndex | slice) -> bytes | Self | None:
         if isinstance(index, slice):
             return self.take(np.arange(len(self))[index])
-        i = range(len(self))[index]
+        i = self._row(index)
         return self.data[self.offsets[i] : self.offsets[i + 1]].tobytes() if self.given[i] else None
 
     def __iter__(self) -> Iterator[bytes | None]:

@@ -1,7 +1,10 @@
-"""What all frozen dataclasses of columns share: equality by value; rows are taken and joined."""
+"""What all frozen dataclasses of columns share: equality by value; rows are taken and joined.
+
+A copy or a pickle is read-only too, and what repeats takes no space there either.
+"""
 
 from collections.abc import Sequence
-from typing import Self
+from typing import Self, SupportsIndex
 
 import numpy as np
 
@@ -35,6 +38,13 @@ class Table:
             for name, column in vars(self).items()
         )
 
+    def __getstate__(self) -> dict[str, object]:
+        return {name: _packed(column) for name, column in vars(self).items()}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        vars(self).update((name, _unpacked(column)) for name, column in state.items())
+        self._freeze()
+
     def _freeze(self) -> None:
         for name, column in vars(self).items():
             if isinstance(column, np.ndarray):
@@ -49,6 +59,17 @@ class Rows(Table):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self)} rows)"
+
+    def _row(self, index: SupportsIndex) -> int:
+        """The number of a row, counted from the start. Raises IndexError, TypeError."""
+        try:
+            return range(len(self))[index]
+        except IndexError:
+            name = type(self).__name__
+            raise IndexError(f"{name}: no row {index}, there are {len(self)}") from None
+        except TypeError:
+            found = f"{type(self).__name__}: an integer or a slice is wanted"
+            raise TypeError(f"{found}, not {type(index).__name__}") from None
 
     def take(self, indices: Longs) -> Self:
         """The rows at the indices, int64 [k]; a view if they are consecutive. Raises IndexError."""
@@ -69,3 +90,17 @@ class Rows(Table):
             parts = [vars(table)[name] for table in tables]
             joined[name] = concat(parts) if isinstance(column, np.ndarray) else column.concat(parts)
         return cls.unchecked(**joined)
+
+
+def _packed(column: object) -> object:
+    """A column as it is pickled: a constant as one element and its length."""
+    if isinstance(column, np.ndarray) and column.size > 1 and column.strides[0] == 0:
+        return column[:1], column.size
+    return column
+
+
+def _unpacked(column: object) -> object:
+    if isinstance(column, tuple):
+        value, n = column
+        return np.broadcast_to(value[0], (n,))
+    return column

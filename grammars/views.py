@@ -1,36 +1,60 @@
 """Views: one example, event, range list or range of a set as an object, made when asked for.
 
-They hold the set and a number, and nothing else. Text is UTF-8; bytes that are not are lone
-surrogates, as Python has them in file names.
+They hold the set and a number, and nothing else. Text, of names, procs and groups alike, is UTF-8;
+bytes that are not are lone surrogates, as Python has them in file names. The bytes themselves are
+in the columns.
+
+Views are equal if they say the same: own values bit for bit, NaN equal to NaN. Where they stand,
+what the set's header says and which lists are shared is not compared. They have no hash.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Literal, TypeVar, overload
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Literal, SupportsIndex, TypeVar, overload
 
-from exset.grammars.arrays import Floats, Ints
-from exset.grammars.parts import ExampleColumns
+from exset.grammars.arrays import Floats, Ints, canonical_nan, same
+from exset.grammars.parts import REAL_FIELDS, ExampleColumns
 
 V = TypeVar("V", covariant=True)
 
 
 class Views(Sequence[V]):
-    """A sequence of views, each made when it is asked for; a slice is another such sequence."""
+    """A sequence of views, each made when it is asked for; a slice is another such sequence.
 
-    def __init__(self, make: Callable[[int], V], numbers: range) -> None:
+    `what` says in errors which sequence it is: IndexError, or TypeError for what is no index.
+    """
+
+    def __init__(self, make: Callable[[int], V], numbers: range, what: str) -> None:
         self._make = make
         self._numbers = numbers
+        self._what = what
 
     def __len__(self) -> int:
         return len(self._numbers)
 
+    def __iter__(self) -> Iterator[V]:
+        return map(self._make, self._numbers)
+
     @overload
-    def __getitem__(self, index: int) -> V: ...
+    def __getitem__(self, index: SupportsIndex) -> V: ...
     @overload
     def __getitem__(self, index: slice) -> "Views[V]": ...
-    def __getitem__(self, index: int | slice) -> "V | Views[V]":
+    def __getitem__(self, index: SupportsIndex | slice) -> "V | Views[V]":
         if isinstance(index, slice):
-            return Views(self._make, self._numbers[index])
-        return self._make(self._numbers[index])
+            return Views(self._make, self._numbers[index], self._what)
+        try:
+            number = self._numbers[index]
+        except IndexError:
+            raise IndexError(f"{self._what}: no index {index}, there are {len(self)}") from None
+        except TypeError:
+            kind = type(index).__name__
+            raise TypeError(f"{self._what}: an integer or a slice is wanted, not {kind}") from None
+        return self._make(number)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Views):
+            return NotImplemented
+        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
 
     def __repr__(self) -> str:
         head = [repr(view) for view in self[:3]]
@@ -63,7 +87,16 @@ class ExampleView:
     def events(self) -> "Views[EventView]":
         """The events of the example, at least one."""
         begin, end = self._columns.event_offsets[self.index : self.index + 2].tolist()
-        return Views(lambda i: EventView(self._columns, i, i - begin), range(begin, end))
+        make = partial(EventView, self._columns, self.index)
+        return Views(make, range(begin, end), f"examples[{self.index}].events")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ExampleView):
+            return NotImplemented
+        return self._key() == other._key() and self.events == other.events
+
+    def _key(self) -> tuple[str | None, str | None, str]:
+        return self.name, self.proc, self.frequency.hex()
 
     def __repr__(self) -> str:
         name = "" if self.name is None else f" {self.name!r}"
@@ -97,10 +130,11 @@ class EventView:
     default_target = _Real()
     active_target = _Real()
 
-    def __init__(self, columns: ExampleColumns, row: int, index: int) -> None:
+    def __init__(self, columns: ExampleColumns, example: int, row: int) -> None:
         self._columns = columns
+        self._example = example
         self.row = row
-        self.index = index
+        self.index = row - int(columns.event_offsets[example])
 
     @property
     def proc(self) -> str | None:
@@ -110,20 +144,36 @@ class EventView:
     @property
     def inputs(self) -> "RangeList | None":
         """The ranges of the inputs, or None."""
-        return self._list(int(self._columns.events.inputs[self.row]))
+        return self._list("inputs", int(self._columns.events.inputs[self.row]))
 
     @property
     def targets(self) -> "RangeList | None":
         """The ranges of the targets, or None."""
-        return self._list(int(self._columns.events.targets[self.row]))
+        return self._list("targets", int(self._columns.events.targets[self.row]))
 
     def effective(self, field: str) -> float:
         """The value of a real field that holds at the event: its own, or the set's."""
         own = self._columns.events.real(field)[self.row]
         return float(self._columns.header.real(field)) if own is None else own
 
-    def _list(self, number: int) -> "RangeList | None":
-        return None if number < 0 else RangeList(self._columns, number)
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, EventView):
+            return NotImplemented
+        return (
+            self._key() == other._key()
+            and self.inputs == other.inputs
+            and self.targets == other.targets
+        )
+
+    def _key(self) -> tuple[str | None, ...]:
+        reals: list[float | None] = [getattr(self, field) for field in REAL_FIELDS]
+        return self.proc, *(None if value is None else value.hex() for value in reals)
+
+    def _list(self, side: str, number: int) -> "RangeList | None":
+        if number < 0:
+            return None
+        what = f"examples[{self._example}].events[{self.index}].{side}"
+        return RangeList(self._columns, number, what)
 
     def __repr__(self) -> str:
         words = [
@@ -137,9 +187,9 @@ class EventView:
 class RangeList(Views["RangeView"]):
     """The ranges of an event's inputs or targets. Lists with the same number are one, shared."""
 
-    def __init__(self, columns: ExampleColumns, number: int) -> None:
+    def __init__(self, columns: ExampleColumns, number: int, what: str) -> None:
         begin, end = columns.lists[number : number + 2].tolist()
-        super().__init__(lambda i: RangeView(columns, i), range(begin, end))
+        super().__init__(partial(RangeView, columns), range(begin, end), what)
         self.number = number
 
 
@@ -182,6 +232,18 @@ class RangeView:
     def units(self) -> Ints:
         """The units of a sparse range as stored: n, -m for the end of a span, or -1 for all."""
         return self._columns.ranges.units[self.row]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, RangeView):
+            return NotImplemented
+        if self.kind != other.kind or self.group != other.group:
+            return False
+        if self.kind == "dense":
+            values = canonical_nan(self.values), canonical_nan(other.values)
+            return self.first == other.first and same(*values)
+        return self.kind is None or (
+            self.value.hex() == other.value.hex() and same(self.units, other.units)
+        )
 
     def __repr__(self) -> str:
         where = "" if self.group is None else f" {self.group!r}"

@@ -1,13 +1,15 @@
 """Hypothesis strategies for Lens example sets: in normal form, and as odd as the formats allow.
 
 What text cannot say: strings whose delimiters do not balance, deep nesting, line breaks other than
-LF or at the start, comment lines and NUL in them; one list as the inputs and as the targets of
+LF or at the start, comment lines and NUL in them; a backslash at the end of one that is no bare
+word, or of a group that begins as a number does; one list as the inputs and as the targets of
 different events; units in an order that the text parser refuses. What binary cannot say: NUL in
 strings, empty names, negative frequencies. Lens, util.c: readBlock; example.c: readEventRanges,
 readExample, readBinaryExample.
 """
 
 import math
+import re
 from functools import cache
 from itertools import chain
 from typing import NamedTuple
@@ -21,6 +23,8 @@ from exset.grammars.examples import REAL_FIELDS, Events, ExampleSet, Ranges, Set
 MAX_DEPTH = 31  # Lens nests 32 deep, and the delimiters around a string are the first
 
 _CLOSERS = {ord("{"): ord("}"), ord("("): ord(")"), ord("["): ord("]")}
+_BARE = re.compile(rb"[^ \t\r\n\f\v{}()\[\]\"\0]+")
+_NUMERIC = re.compile(rb"-?\.?[0-9]|-;")
 _QUOTE, _BACKSLASH, _LF = b'"\\\n'
 _INT32 = 2**31 - 1
 
@@ -54,12 +58,21 @@ _odd_names = st.sampled_from(
         b"I:",
         b";",
         b"\xff",
+        b"a\\",
+        b"-.\\",
+        b"1\\",
     ]
 )
 
 
-def text_can_say(string: bytes) -> bool:
-    """Whether a delimited string of a text file can be exactly these bytes."""
+def text_can_say(string: bytes, *, group: bool = False) -> bool:
+    """Whether a text file can hold exactly these bytes as a name or proc, or as a group's name.
+
+    Either between delimiters, or as a bare word, where a backslash is like any other character; a
+    group that is a bare word must not look like a number (Lens, util.c: readBlock, isNumber).
+    """
+    if _BARE.fullmatch(string) and not (group and _NUMERIC.match(string)):
+        return True
     lines = string.split(b"\n")
     if b"\r" in string or b"\0" in string or string.startswith(b"\n"):
         return False
@@ -85,12 +98,13 @@ def text_can_say(string: bytes) -> bool:
 
 @cache
 def strings(
-    *, text: bool = True, binary: bool = True, min_size: int = 0
+    *, text: bool = True, binary: bool = True, min_size: int = 0, group: bool = False
 ) -> st.SearchStrategy[bytes]:
-    """Byte strings that a text file, a binary file, or both can hold as names, procs and groups."""
+    """Byte strings that a text file, a binary file, or both can hold: names, procs, or groups."""
     drawn = _nested() | _odd_names | st.text(max_size=8).map(str.encode) | st.binary(max_size=8)
     if text:
-        drawn = drawn.map(lambda raw: raw.lstrip(b"\n")).filter(text_can_say)
+        drawn = drawn.map(lambda raw: raw.lstrip(b"\n"))
+        drawn = drawn.filter(lambda raw: text_can_say(raw, group=group))
     elif binary:
         drawn = drawn.map(lambda raw: raw.replace(b"\0", b""))
     return drawn.filter(lambda raw: len(raw) >= min_size)
@@ -110,7 +124,8 @@ def example_sets(
     """Example sets in normal form, that text (`text`) and binary files (`binary`) can hold."""
     string = strings(text=text, binary=binary)
     names = strings(text=text, binary=binary, min_size=1 if binary else 0)
-    groups = draw(st.lists(strings(text=text, binary=binary, min_size=1), max_size=4))
+    group = strings(text=text, binary=binary, min_size=1, group=True)
+    groups = draw(st.lists(group, max_size=4))
     if draw(st.integers(0, 19)) == 19:  # more than stock Lens holds
         groups += [b"g%d" % i for i in range(14)]
     header = draw(set_headers(text=text, binary=binary))
