@@ -26,7 +26,7 @@ from construct import (
     this,
 )
 
-from exset.codecs.engine import Layout, NulString, read, write
+from exset.codecs.engine import Engine, Layout, NulString, read, write
 from exset.codecs.lens_columns import columns_of
 from exset.codecs.lens_losses import Losses
 from exset.codecs.lens_meaning import REALS, examples_of
@@ -123,29 +123,40 @@ _SWAPPED: Final = (4).to_bytes(4, "little")
 
 
 def decode(
-    source: Source, *, limits: Limits = DEFAULT, findings: Findings | None = None
+    source: Source,
+    *,
+    limits: Limits = DEFAULT,
+    findings: Findings | None = None,
+    engine: Engine = "auto",
 ) -> ExampleSet:
     """The examples of a binary file, in normal form.
 
-    `findings` collects what Lens accepts but people are caught by. Raises FormatError where Lens
-    refuses, hangs or leaves its memory, and LimitError.
+    engine: the driver, see `exset.codecs.engine.read`. `findings` collects what Lens accepts but
+    people are caught by. Raises FormatError where Lens refuses, hangs or leaves its memory, and
+    LimitError.
     """
     try:
-        fields = read(LAYOUT, source, limits=limits)
+        fields = read(LAYOUT, source, limits=limits, engine=engine)
     except FormatError as error:
         raise _with_hint(error, source) from None
     return examples_of(fields, source, limits, Findings() if findings is None else findings)
 
 
-def encode(examples: ExampleSet, *, lossy: bool = False, findings: Findings | None = None) -> bytes:
+def encode(
+    examples: ExampleSet,
+    *,
+    lossy: bool = False,
+    findings: Findings | None = None,
+    engine: Engine = "auto",
+) -> bytes:
     """The bytes that Lens would write for these examples.
 
-    Raises FormatError for what they cannot hold and names the example; with `lossy` that is written
-    as Lens writes it, and `findings` collects it: a string is cut at a NUL, an empty name is none,
-    a negative frequency stays, though Lens does not load it.
+    engine: as for `decode`. Raises FormatError for what they cannot hold and names the example;
+    with `lossy` that is written as Lens writes it, and `findings` collects it: a string is cut at a
+    NUL, an empty name is none, a negative frequency stays, though Lens does not load it.
     """
     losses = Losses(lossy, Findings() if findings is None else findings)
-    return write(LAYOUT, columns_of(normal_form(examples), losses))
+    return write(LAYOUT, columns_of(normal_form(examples), losses), engine=engine)
 
 
 def _with_hint(error: FormatError, source: Source) -> FormatError:

@@ -4,12 +4,13 @@ Lens, example.c: writeBinaryExampleFile, writeBinaryEventRanges, normalEvent.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from exset.codecs.engine import Values
 from exset.codecs.lens_lists import write_spans
 from exset.codecs.lens_losses import Losses, ints
 from exset.codecs.lens_meaning import REALS
-from exset.grammars.arrays import Flags, Ints, Longs, row_indices
+from exset.grammars.arrays import Flags, Ints, Longs, T, compact, row_indices
 from exset.grammars.columns import Strings
 from exset.grammars.examples import ExampleSet
 from exset.grammars.parts import TIME_FIELDS
@@ -82,44 +83,48 @@ class _Sets:
             used = np.flatnonzero(numbers >= 0)
             self.owner[numbers[used]] = examples.example_of_event[used]
         self.is_input[inputs[inputs >= 0]] = True
+        self.inputs, self.targets = np.flatnonzero(self.is_input), np.flatnonzero(~self.is_input)
 
     def columns(self) -> _Columns:
         """What follows the special events of an example."""
         inputs, targets = self.examples.events.inputs, self.examples.events.targets
         shared = self.event_lists(targets, self.is_input)
-        is_shared = shared[1][self.is_input] > 0
+        shared_counts = shared[1][self.inputs]
+        is_shared = shared_counts > 0
         return {
-            "example_numInputSets": self.counts(self.is_input),
-            **self.set_columns("inputs", "externalInput", inputs, self.is_input),
+            "example_numInputSets": self.counts(self.inputs),
+            **self.set_columns("inputs", "externalInput", inputs, self.inputs),
             "inputs.shared_targets": is_shared,
-            "inputs.target_events.set_numEventsInList": shared[1][self.is_input][is_shared],
+            "inputs.target_events.set_numEventsInList": shared_counts[is_shared],
             "inputs.target_events.event_num": shared[0],
-            "example_numTargetSets": self.counts(~self.is_input),
-            **self.set_columns("targets", "target", targets, ~self.is_input),
+            "example_numTargetSets": self.counts(self.targets),
+            **self.set_columns("targets", "target", targets, self.targets),
         }
 
-    def counts(self, wanted: Flags) -> Ints:
+    def counts(self, wanted: Longs) -> Ints:
         """How many of the lists each example has."""
         sets = np.bincount(self.owner[wanted], minlength=len(self.examples))
         return ints(sets, "sets of one example")
 
-    def set_columns(self, kind: str, real: str, numbers: Longs, wanted: Flags) -> _Columns:
-        """The event lists and the ranges of some of the lists."""
-        entries, entry_counts = self.event_lists(numbers, wanted)
-        starts, lengths = self.examples.lists[:-1], np.diff(self.examples.lists)
-        ranges = self.examples.ranges.take(row_indices(starts[wanted], lengths[wanted]))
-        dense = ranges.values.lengths > 0
+    def set_columns(self, kind: str, real: str, numbers: Longs, wanted: Longs) -> _Columns:
+        """The event lists and the ranges of some of the lists, wanted by their numbers."""
+        is_wanted = self.is_input if wanted is self.inputs else ~self.is_input
+        entries, entry_counts = self.event_lists(numbers, is_wanted)
+        starts = self.examples.lists[:-1][wanted]
+        lengths = self.examples.lists[1:][wanted] - starts
+        ranges = self.examples.ranges.take(row_indices(starts, compact(lengths)))
+        dense = ranges.values.offsets[1:] > ranges.values.offsets[:-1]
         num_units = ranges.values.lengths + ranges.units.lengths
         columns: _Columns = {
             "events.set_numEventsInList": entry_counts[wanted],
             "events.event_num": entries,
-            "num_ranges": ints(lengths[wanted], "ranges of one list"),
+            "num_ranges": ints(lengths, "ranges of one list"),
             "ranges.range_groupName": self.group_names(ranges.group),
             "ranges.range_numUnits": ints(num_units, "units of one range"),
             "ranges.range_sparseEncoding": ~dense,
-            f"ranges.units.range_{real}": ranges.value[~dense],
+            f"ranges.units.range_{real}": _chosen(ranges.value, ~dense),
             "ranges.units.unit_index": ranges.units.values,
-            "ranges.units.range_firstUnit": ranges.first[dense],
+            "ranges.units.range_firstUnit": _chosen(ranges.first, dense),
             f"ranges.units.unit_{real}": ranges.values.values,
         }
         return _under(kind, columns)
@@ -135,8 +140,12 @@ class _Sets:
         if (lists[1:] < lists[:-1]).any():
             order = np.argsort(lists, kind="stable")
             event, lists = event[order], lists[order]
-        begin = self.examples.event_offsets[self.examples.example_of_event[event]]
-        return write_spans(event - begin, lists, self.num_lists)
+        number = event - self.examples.event_offsets[self.examples.example_of_event[event]]
+        if not (lists[1:] == lists[:-1]).any():  # one event each
+            counts = np.zeros(self.num_lists, np.int32)
+            counts[lists] = 1
+            return number.astype(np.int32), counts
+        return write_spans(number, lists, self.num_lists)
 
     def group_names(self, group: Ints) -> Strings:
         """The name of each range's group, none where there is none."""
@@ -144,3 +153,10 @@ class _Sets:
             return Strings.none(group.size)
         starts, ends = self.groups.offsets[:-1][group], self.groups.offsets[1:][group]
         return Strings.from_spans(self.groups.data, starts, ends, group >= 0)
+
+
+def _chosen(column: NDArray[T], where: Flags) -> NDArray[T]:
+    """The column's values at the rows where there is one."""
+    if where.all():
+        return column
+    return column[where] if where.any() else column[:0]

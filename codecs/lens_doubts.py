@@ -11,6 +11,7 @@ from exset.codecs.lens_lists import is_odd
 from exset.errors import Findings, Place
 from exset.grammars.arrays import Flags, Longs
 from exset.grammars.lens_traps import LONG, LONG_STRING, too_many_groups, trap
+from exset.grammars.parts import Ranges
 from exset.source import Source
 
 _SHOWN: Final = 100  # findings of one code and one field that get a place of their own
@@ -25,15 +26,18 @@ def report(
     kinds: Sequence[EventLists],
     placed: Placed,
     event_offsets: Longs,
+    is_odd_range: bool,
     findings: Findings,
 ) -> None:
-    """Add a finding for every trap."""
+    """Add a finding for every trap; is_odd_range: whether one may be in the ranges."""
     if fields.ints("sizeof_real")[0] != 4:
         what = "sizeof(real) is 8, from a build with double reals"
         advice = "exset writes 4; the reals have four bytes in either case"
         at = fields.place(source, "sizeof_real", 0)
         findings.add(trap("lens-refuses", at, what=what, hint=advice))
-    doubts = [*_strings(fields), *_events(fields, kinds), *_ranges(fields)]
+    doubts = [*_strings(fields), *_events(fields, kinds)]
+    if is_odd_range:
+        doubts += _ranges(fields)
     for code, path, wrong in doubts:
         which = np.flatnonzero(wrong).tolist()
         for rank, k in enumerate(which[:_SHOWN]):
@@ -57,6 +61,17 @@ def report_groups(count: int, source: Source, findings: Findings) -> None:
     """Add a finding if a set has more groups than Lens can hold."""
     if finding := too_many_groups(count, Place.of(source.name)):
         findings.add(finding)
+
+
+def may_be_odd(lists: Longs, ranges: Ranges) -> bool:
+    """Whether a list or a range has something for `report`: told from all of them at once."""
+    units, values = ranges.units, ranges.values
+    return bool(
+        (lists[1:] == lists[:-1]).any()
+        or (values.lengths + units.lengths == 0).any()
+        or (ranges.first.size and ranges.first.min() < 0)
+        or is_odd(units.values, units.offsets, units=True).any()
+    )
 
 
 def _strings(fields: Fields) -> Iterator[Doubt]:

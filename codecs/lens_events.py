@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from exset.codecs.engine import Fields
-from exset.codecs.lens_lists import blocks, read_spans
+from exset.codecs.lens_lists import blocks, owners, read_spans
 from exset.errors import FormatError, LimitError
 from exset.grammars.arrays import Flags, Longs
 from exset.limits import Limits
@@ -43,7 +43,14 @@ class EventLists:
     @cached_property
     def row(self) -> Longs:
         """The event list that each entry is in: int64 [entries]."""
-        return np.repeat(np.arange(self.lists.size), np.diff(self.offsets))
+        return owners(self.offsets)
+
+    @property
+    def first_events(self) -> Longs:
+        """The lowest event of each event list, none of which may be empty: int64 [k]."""
+        if self.lists.size == 0:
+            return self.first
+        return np.minimum.reduceat(self.first, self.offsets[:-1])
 
     def first_event(self, row: int) -> int:
         """The lowest event of an event list."""
@@ -134,6 +141,34 @@ class Placed:
             if taken.any():
                 self.lost.append((kind.path, row, int(kind.first[k] + taken.argmax())))
             events[:] = number
+
+
+def place_plain(fields: Fields) -> Placed | None:
+    """What `place_lists` gives for the plainest of files, at once; None for any other.
+
+    There each example has one event, one input set for it and then one target set, none shared and
+    none without ranges, so that the lists are numbered as the events take them.
+    """
+    n = fields.ints("examples.example_numEvents").size
+    if (fields.ints("examples.example_numEvents") != 1).any():
+        return None
+    if fields.flags("examples.inputs.shared_targets").any():
+        return None
+    number = np.arange(n + 1)
+    for path in (INPUTS, TARGETS):
+        column, sets = f"{path}.event_num", path.removesuffix(".events")
+        ranges = fields.bounds[f"{sets}.ranges"]
+        if not (
+            np.array_equal(fields.bounds[sets], number)
+            and np.array_equal(fields.bounds[column], number)
+            and not fields.ints(column).any()
+            and (ranges[1:] > ranges[:-1]).all()
+        ):
+            return None
+    placed = Placed(0)
+    placed.inputs = np.arange(0, 2 * n, 2)
+    placed.targets = placed.inputs + 1
+    return placed
 
 
 def place_lists(

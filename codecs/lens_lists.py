@@ -12,6 +12,15 @@ from exset.grammars.arrays import Flags, Ints, Longs, offsets_of, row_indices
 _BLOCK = 1 << 20
 
 
+def owners(offsets: Longs) -> Longs:
+    """The row that each element of rows belongs to: int64 [elements]."""
+    n = offsets.size - 1
+    number = np.arange(n)
+    if offsets[-1] == n and np.array_equal(offsets[:-1], number):
+        return number
+    return np.repeat(number, np.diff(offsets))
+
+
 def read_spans(entries: Ints, offsets: Longs) -> tuple[Longs, Longs]:
     """The first event that each entry names, and the one after the last: int64 [entries] each.
 
@@ -20,10 +29,10 @@ def read_spans(entries: Ints, offsets: Longs) -> tuple[Longs, Longs]:
     names 1 to n, and of two negative numbers in a row the second leaves out an event.
     """
     number = entries.astype(np.int64)
-    first, stop = number, np.abs(number) + 1
     ends = np.flatnonzero(number < 0)
     if ends.size == 0:
-        return first, stop
+        return number, number + 1
+    stop = np.abs(number) + 1
     begins = np.zeros(number.size + 1, np.bool_)
     begins[offsets[:-1]] = True
     before = np.where(begins[ends], 0, number[ends - 1])
@@ -43,13 +52,13 @@ def is_odd(entries: Ints, offsets: Longs, units: bool = False) -> Flags:
     odd = np.zeros(entries.size, np.bool_)
     if ends.size == 0:
         return odd
-    number = entries.astype(np.int64)
-    lengths = np.diff(offsets)
-    head = np.repeat(offsets[:-1], lengths)[ends]
-    before = np.where(head == ends, -1, number[ends - 1])
-    odd[ends] = (before < 0) | (-number[ends] < before + (not units))
+    begins = np.zeros(entries.size + 1, np.bool_)
+    begins[offsets[:-1]] = True
+    last = -entries[ends].astype(np.int64)
+    before = np.where(begins[ends], -1, entries[ends - 1])
+    odd[ends] = (before < 0) | (last < before + (not units))
     if units:
-        odd[offsets[:-1][lengths == 1]] = False
+        odd[offsets[:-1][offsets[1:] - offsets[:-1] == 1]] = False
     return odd
 
 

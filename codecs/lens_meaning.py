@@ -3,14 +3,15 @@
 Lens, example.c: readBinaryExample and readBinaryEventRanges.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.codecs.engine import Fields
-from exset.codecs.lens_doubts import report, report_groups
+from exset.codecs.engine import Fields, Values
+from exset.codecs.lens_doubts import may_be_odd, report, report_groups
 from exset.codecs.lens_events import (
     INPUTS,
     SHARED,
@@ -19,10 +20,12 @@ from exset.codecs.lens_events import (
     Placed,
     check_expansion,
     place_lists,
+    place_plain,
     read_event_lists,
 )
+from exset.codecs.lens_lists import owners
 from exset.errors import Findings, FormatError, LimitError
-from exset.grammars.arrays import Flags, Floats, Longs, T, concat_offsets, constant, offsets_of
+from exset.grammars.arrays import Flags, Floats, Ints, Longs, T, compact, constant, offsets_of
 from exset.grammars.columns import Ragged, Reals, Strings
 from exset.grammars.examples import ExampleSet
 from exset.grammars.parts import REAL_FIELDS, Events, Ranges, SetHeader
@@ -41,6 +44,7 @@ _WORDS: Final = (
 REALS: Final = dict(zip(REAL_FIELDS, _WORDS, strict=True))
 """The manual's words for the real fields of a set and of an event."""
 
+_SETS: Final = "examples.inputs", "examples.targets"
 _SPECIAL: Final = "examples.special_events"
 
 
@@ -49,23 +53,25 @@ def examples_of(fields: Fields, source: Source, limits: Limits, findings: Findin
     _check_frequencies(fields, source)
     event_offsets = _event_offsets(fields, source, limits)
     m = int(event_offsets[-1])
-    kinds = _event_lists(fields, source, event_offsets)
-    check_expansion(fields, source, limits, *kinds)
-    sets = [fields.bounds[f"examples.{kind}.ranges"] for kind in ("inputs", "targets")]
-    lists = concat_offsets(sets)
-    placed = place_lists(*kinds, lists[1:] == lists[:-1], m)
-    report(fields, source, kinds, placed, event_offsets, findings)
-
+    kinds: tuple[EventLists, ...] = ()
+    num_ranges = [np.diff(fields.bounds[f"{path}.ranges"]) for path in _SETS]
+    placed = place_plain(fields) if 2 * m <= limits.max_expand else None
+    if placed is not None:
+        lists = offsets_of(compact(np.stack(num_ranges, axis=1).reshape(-1)))
+    else:
+        order = fields.order(*_SETS)
+        lists = offsets_of(compact(np.concatenate(num_ranges)[order]))
+        kinds = three = _event_lists(fields, source, event_offsets, order)
+        check_expansion(fields, source, limits, *kinds)
+        placed = place_lists(*three, lists[1:] == lists[:-1], m)
     header = SetHeader(
         proc=fields.strings("set_proc")[0],
         **{name: float(fields.reals(f"set_{word}")[0]) for name, word in REALS.items()},
     )
     events = _events(fields, event_offsets, placed)
-    active_inputs = _effective(events.active_input, header.active_input)
-    active_targets = _effective(events.active_target, header.active_target)
-    inputs, input_groups = _ranges(fields, "inputs", "externalInput", kinds[0], active_inputs)
-    targets, target_groups = _ranges(fields, "targets", "target", kinds[2], active_targets)
-    shift = np.where(targets.group < 0, 0, len(input_groups)).astype(np.int32)
+    ranges, groups = _ranges(fields, kinds, events, header)
+    odd = may_be_odd(lists, ranges)
+    report(fields, source, kinds, placed, event_offsets, odd, findings)
     examples = ExampleSet.normal(
         header=header,
         name=_given(fields.strings("examples.example_name")),
@@ -74,8 +80,8 @@ def examples_of(fields: Fields, source: Source, limits: Limits, findings: Findin
         event_offsets=event_offsets,
         events=events,
         lists=lists,
-        ranges=Ranges.concat([inputs, replace(targets, group=targets.group + shift)]),
-        groups=Strings.concat([input_groups, target_groups]),
+        ranges=ranges,
+        groups=groups,
     )
     report_groups(len(examples.groups), source, findings)
     return examples
@@ -102,16 +108,19 @@ def _event_offsets(fields: Fields, source: Source, limits: Limits) -> Longs:
 
 
 def _event_lists(
-    fields: Fields, source: Source, event_offsets: Longs
+    fields: Fields, source: Source, event_offsets: Longs, order: Longs
 ) -> tuple[EventLists, EventLists, EventLists]:
-    """The event lists of the input sets, of their shared targets, and of the target sets."""
-    inputs = _owners(fields.bounds["examples.inputs"])
-    targets = _owners(fields.bounds["examples.targets"])
-    number = np.arange(inputs.size + targets.size)
+    """The event lists of the input sets, of their shared targets, and of the target sets.
+
+    order: of the sets in the file, by which they are numbered.
+    """
+    inputs, targets = (owners(fields.bounds[path]) for path in _SETS)
+    number = np.empty(order.size, np.int64)
+    number[order] = np.arange(order.size)
     shared = np.flatnonzero(fields.flags("examples.inputs.shared_targets"))
     lists = (
         (INPUTS, number[: inputs.size], inputs),
-        (SHARED, shared, inputs[shared]),
+        (SHARED, number[shared], inputs[shared]),
         (TARGETS, number[inputs.size :], targets),
     )
     first, second, third = (
@@ -121,17 +130,12 @@ def _event_lists(
     return first, second, third
 
 
-def _owners(offsets: Longs) -> Longs:
-    """The row that each element of rows belongs to."""
-    return np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
-
-
 def _events(fields: Fields, event_offsets: Longs, placed: Placed) -> Events:
     """The events; of two special events of one number the later wins, but an empty proc is none."""
     m = int(event_offsets[-1])
     if fields.bounds[_SPECIAL][-1] == 0:
         return replace(Events.none(m), inputs=placed.inputs, targets=placed.targets)
-    event = event_offsets[_owners(fields.bounds[_SPECIAL])] + fields.ints(f"{_SPECIAL}.event_num")
+    event = event_offsets[owners(fields.bounds[_SPECIAL])] + fields.ints(f"{_SPECIAL}.event_num")
     given = np.zeros(m, np.bool_)
     given[event] = True
     reals = dict[str, Reals]()
@@ -155,47 +159,74 @@ def _effective(column: Reals, inherited: float) -> Floats:
 
 
 def _ranges(
-    fields: Fields, kind: str, real: str, lists: EventLists, active: Floats
+    fields: Fields, kinds: Sequence[EventLists], events: Events, header: SetHeader
 ) -> tuple[Ranges, Strings]:
-    """The ranges of inputs or of targets, and the names of the groups that they name."""
-    at = f"examples.{kind}.ranges"
-    values, units = f"{at}.units.unit_{real}", f"{at}.units.unit_index"
-    sparse = fields.flags(f"{at}.range_sparseEncoding")
-    value = _spread(fields.reals(f"{at}.units.range_{real}"), sparse)
-    bare = ~sparse & (fields.ints(f"{at}.range_numUnits") == 0)
+    """The ranges in the order of the file, and the names of the groups that they name."""
+    units = [f"{path}.ranges.units" for path in _SETS]
+
+    def both(*paths: str) -> Values:
+        first, second = (f"{path}.ranges.{at}" for path, at in zip(_SETS, paths, strict=True))
+        return fields.merged(first, second)
+
+    sparse = cast(Flags, both(*["range_sparseEncoding"] * 2))
+    value = _spread(cast(Floats, both("units.range_externalInput", "units.range_target")), sparse)
+    values = fields.merged_rows(f"{units[0]}.unit_externalInput", f"{units[1]}.unit_target")
+    indices = fields.merged_rows(*(f"{path}.unit_index" for path in units))
+    dense = ~sparse
+    bare = values.offsets[1:] == values.offsets[:-1]
     if bare.any():
-        # newRange: what has no value of its own has that of the first event it was made for.
-        first = np.minimum.reduceat(lists.first, lists.offsets[:-1])
-        value = value.copy()
-        value[bare] = active[first[_owners(fields.bounds[at])[bare]]]
-    names = fields.strings(f"{at}.range_groupName")
-    named = np.flatnonzero(names.lengths)
-    group = np.full(sparse.size, -1, np.int32)
-    group[named] = np.arange(named.size)
+        value, where = value.copy(), np.flatnonzero(dense)[bare]
+        value[where] = _inherited(fields, kinds, events, header)[where]
+    names = cast(Strings, both(*["range_groupName"] * 2))
+    named = np.flatnonzero(names.lengths) if names.data.size else np.empty(0, np.int64)
+    group = constant(-1, sparse.size, np.int32)
+    if named.size:
+        group = np.full(sparse.size, -1, np.int32)
+        group[named] = np.arange(named.size)
     ranges = Ranges(
         group,
-        _spread(fields.ints(f"{at}.units.range_firstUnit"), ~sparse),
+        _spread(cast(Ints, both(*["units.range_firstUnit"] * 2)), dense),
         value,
-        _rows(fields.reals(values), fields.bounds[values], ~sparse),
-        _rows(fields.ints(units), fields.bounds[units], sparse),
+        _rows(cast(Ragged[np.float32], values), dense),
+        _rows(cast(Ragged[np.int32], indices), sparse),
     )
     return ranges, names.take(named)
+
+
+def _inherited(
+    fields: Fields, kinds: Sequence[EventLists], events: Events, header: SetHeader
+) -> Floats:
+    """The active value of the first event that each range's list was made for (newRange)."""
+    parts = list[Floats]()
+    for path, lists, active in (
+        (_SETS[0], kinds[:1], _effective(events.active_input, header.active_input)),
+        (_SETS[1], kinds[2:], _effective(events.active_target, header.active_target)),
+    ):
+        first = np.arange(len(events))  # where there is a list for each event
+        for each in lists:
+            first = each.first_events
+        parts.append(active[first[owners(fields.bounds[f"{path}.ranges"])]])
+    return np.concatenate(parts)[fields.order(*(f"{path}.ranges" for path in _SETS))]
 
 
 def _spread(column: NDArray[T], where: Flags) -> NDArray[T]:
     """The column's values at the rows where there is one, elsewhere 0."""
     if column.size == where.size:
         return column
+    if column.size == 0:
+        return np.broadcast_to(np.zeros((), column.dtype), where.shape)
     spread = np.zeros(where.size, column.dtype)
     spread[where] = column
     return spread
 
 
-def _rows(column: NDArray[T], bounds: Longs, where: Flags) -> Ragged[T]:
-    """The column's rows where there is one, elsewhere an empty row."""
-    if bounds.size - 1 == where.size:
-        return Ragged(column, bounds)
-    return Ragged(column, offsets_of(_spread(np.diff(bounds), where)))
+def _rows(rows: Ragged[T], where: Flags) -> Ragged[T]:
+    """The rows where there is one, elsewhere an empty row."""
+    if len(rows) == where.size:
+        return rows
+    if len(rows) == 0:
+        return Ragged(rows.values, constant(0, where.size + 1, np.int64))
+    return Ragged(rows.values, offsets_of(_spread(rows.lengths, where)))
 
 
 def _given(strings: Strings) -> Strings:

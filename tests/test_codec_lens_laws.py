@@ -8,13 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exset.codecs.lens import encode
+from exset.codecs import lens_meaning
+from exset.codecs.lens import decode, encode
 from exset.codecs.lens_lists import read_spans, write_spans
 from exset.errors import Findings, FormatError
 from exset.grammars.arrays import offsets_of
-from exset.grammars.build import Dense, Event, Example
+from exset.grammars.build import Dense, Event, Example, Sparse
 from exset.grammars.columns import Strings
 from exset.grammars.examples import ExampleSet, SetHeader
+from exset.source import Source
 from exset.testing import example_sets
 from tests.lens_bex import (
     NAN,
@@ -160,6 +162,24 @@ def test_decode_is_the_inverse_of_encode(examples: ExampleSet) -> None:
     data = encode(examples)
     assert read(data) == examples
     assert encode(read(data)) == data
+
+
+@given(example_sets(text=False), st.booleans())
+def test_both_drivers_and_both_ways_of_reading(examples: ExampleSet, is_plain: bool) -> None:
+    """The plainest of files are read at once: that is no other set than the general way gives."""
+    if is_plain:
+        rows = [
+            Example([Event(Dense([k, 0.5][: 1 + k % 2]), Sparse([k, (k + 1, k + 3)]))], name=f"{k}")
+            for k in range(len(examples))
+        ]
+        examples = ExampleSet.from_examples(rows)
+    data = encode(examples)
+    assert encode(examples, engine="reference") == data
+    found = read(data)
+    assert decode(Source("x.bex", data), engine="reference") == found
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lens_meaning, "place_plain", lambda fields: None)
+        assert read(data) == found == examples
 
 
 def test_an_event_may_say_what_only_its_bits_tell_apart() -> None:

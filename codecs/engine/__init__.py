@@ -4,12 +4,13 @@
     fields = read(layout, source)            # {"n": array([3]), "x": array([1., 2., 3.])}
     write(layout, fields) == source.data
 
-It knows no format.
+Two drivers give the same columns, bytes and errors: Construct itself, the reference, and a kernel
+that runs the layout lowered to a table of instructions. It knows no format.
 """
 
+from exset.codecs.engine.drivers import Engine, read, write
 from exset.codecs.engine.fields import Fields, Values
 from exset.codecs.engine.layout import Layout
-from exset.codecs.engine.reference import read, write
 from exset.codecs.engine.strings import NulString
 
-__all__ = ["Fields", "Layout", "NulString", "Values", "read", "write"]
+__all__ = ["Engine", "Fields", "Layout", "NulString", "Values", "read", "write"]

@@ -1,8 +1,8 @@
 """`this` expressions of a declaration, read into the small tree of `nodes`.
 
 Whole numbers, reals in comparisons and sums, names of fields that are there whenever the expression
-is; `+ - *`, `//` and `%` by a positive constant, comparisons, `& | ~`. Anything else, a lambda
-above all, is refused by name.
+is; `+ - *`, `//` and `%` by a positive constant, comparisons, `& | ~`; a string or a blob `==` or
+`!=` constant bytes. Anything else, a lambda above all, is refused by name.
 """
 
 import operator
@@ -11,7 +11,7 @@ from typing import Final, NoReturn
 
 from construct import BinExpr, ExprMixin, FuncPath, Path, UniExpr
 
-from exset.codecs.engine.nodes import Expression, Number, Operation
+from exset.codecs.engine.nodes import Blob, Expression, Leaf, Match, Number, Operation, String
 
 _ARITHMETIC: Final = {operator.add: "+", operator.sub: "-", operator.mul: "*"}
 _WHOLE: Final = {
@@ -37,9 +37,9 @@ class Scope:
 
     def __init__(self, outer: "Scope | None" = None) -> None:
         """Begin a Struct."""
-        self.names: dict[str, Number | Scope] = {} if outer is None else {"_": outer}
+        self.names: dict[str, Leaf | Scope] = {} if outer is None else {"_": outer}
 
-    def __getitem__(self, name: str) -> "Number | Scope":
+    def __getitem__(self, name: str) -> "Leaf | Scope":
         """What a name stands for; KeyError for one that is not there, or not always."""
         return self.names[name]
 
@@ -52,6 +52,8 @@ def read_expression(value: object, scope: Scope, path: str) -> Expression:
         return _field(value, scope, path)
     if isinstance(value, UniExpr):
         return _operation(value, _UNARY, [value.operand], scope, path)
+    if isinstance(value, BinExpr) and isinstance(value.rhs, bytes):
+        return _match(value, scope, path)
     if isinstance(value, BinExpr):
         return _operation(value, _BINARY, [value.lhs, value.rhs], scope, path)
     what = type(value).__name__ if isinstance(value, ExprMixin) else "a function"
@@ -83,6 +85,17 @@ def _field(value: Path, scope: Scope, path: str) -> Number:
     if not isinstance(field, Number):
         _refuse(path, f"{value} is no number that is there whenever it is needed")
     return field
+
+
+def _match(value: BinExpr, scope: Scope, path: str) -> Match | Operation:
+    try:
+        field = value.lhs(scope) if isinstance(value.lhs, Path) else None
+    except (KeyError, TypeError):
+        field = None
+    if not isinstance(field, String | Blob) or value.op not in (operator.eq, operator.ne):
+        _refuse(path, f"only a string that is there may be (un)equal to bytes: {value!r}")
+    match = Match(field, value.rhs)
+    return match if value.op is operator.eq else Operation("not", (match,))
 
 
 def _operation(

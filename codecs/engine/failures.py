@@ -2,7 +2,8 @@
 
 The error is at the first byte of the primitive that failed. A test fails at the first field that it
 names. So does a count, before its array is begun: if it is negative, or if so many of the smallest
-elements do not fit in the bytes from there on. A count that is constant is not looked at.
+elements do not fit in the bytes from there on; and likewise the size of a blob, or of padding. A
+count that is constant is not looked at.
 """
 
 from collections.abc import Mapping
@@ -40,8 +41,15 @@ def failure(
 
     starts: the offsets of the elements met so far, as in Fields.
     """
+    if reason is Reason.CONSTANT:
+        words["value"] = _shown(words["value"])
     message = reason.format(field=path.rpartition(".")[2] or "the layout", **words)
     place = Place.in_bytes(source, offset, indexed(layout, starts, path, offset) or None)
     if reason is Reason.TOO_LONG:
         return LimitError(message, place=place, hint="a higher limit for max_name lets it pass")
     return FormatError(message, place=place)
+
+
+def _shown(value: object) -> str:
+    """A constant, as hexadecimal digits if it is a large number."""
+    return f"0x{value:08X}" if isinstance(value, int) and value > 0xFFFF else repr(value)

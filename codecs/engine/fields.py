@@ -1,6 +1,6 @@
 """What a layout reads: one flat column a field, and where in the file each of its elements is."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.codecs.engine.layout import Layout
-from exset.codecs.engine.nodes import Number, Record
+from exset.codecs.engine.nodes import Number, Record, Repeat
 from exset.errors import Place
-from exset.grammars.columns import Flags, Floats, Ints, Longs, Strings
+from exset.grammars.columns import Flags, Floats, Ints, Longs, Ragged, Strings
 from exset.source import Source
 
 Values: TypeAlias = NDArray[np.generic] | Strings
@@ -23,7 +23,7 @@ class Fields(Mapping[str, Values]):
     columns: of each field, in file order. starts: int64, the offset of each element of a field or
     of an array of records; of an array of numbers, that of each such array. bounds: int64, of each
     array, where in its column each of its instances begins, and the end. end: the offset after the
-    last byte that was read.
+    last byte that was read. merge: the order in which two rising lists of numbers rise together.
     """
 
     layout: Layout
@@ -31,6 +31,7 @@ class Fields(Mapping[str, Values]):
     starts: Mapping[str, Longs]
     bounds: Mapping[str, Longs]
     end: int
+    merge: Callable[[Longs, Longs], Longs]
 
     def __getitem__(self, path: str) -> Values:
         return self.columns[path]
@@ -59,6 +60,30 @@ class Fields(Mapping[str, Values]):
     def strings(self, path: str) -> Strings:
         """A column of strings."""
         return cast(Strings, self.columns[path])
+
+    def order(self, first: str, second: str) -> Longs:
+        """The order in which the elements of two columns or arrays are in the file: int64.
+
+        Those of the second are numbered after those of the first.
+        """
+        return self.merge(self.starts[first], self.starts[second])
+
+    def merged(self, first: str, second: str) -> Values:
+        """Two columns of one kind as one, in the order of the file."""
+        order, a, b = self.order(first, second), self.columns[first], self.columns[second]
+        if isinstance(a, Strings) and isinstance(b, Strings):
+            return Strings.concat([a, b]).take(order)
+        return np.concatenate([cast(NDArray[np.generic], a), cast(NDArray[np.generic], b)])[order]
+
+    def merged_rows(self, first: str, second: str) -> Ragged[np.generic]:
+        """Two arrays of numbers as one, in the order of the file."""
+        rows = Ragged.concat(
+            [
+                Ragged(cast(NDArray[np.generic], self.columns[path]), self.bounds[path])
+                for path in (first, second)
+            ]
+        )
+        return rows.take(self.order(first, second))
 
     def offset(self, path: str, index: int) -> int:
         """The offset of an element of a column; IndexError if there is none."""
@@ -96,6 +121,34 @@ def indexed(layout: Layout, starts: Mapping[str, Longs], path: str, offset: int)
             text += f"[{(offset - start) // rows.element.stored.itemsize}]"
             continue
         text += f"[{nth - int(np.searchsorted(starts[prefix], begin))}]"
-        if isinstance(rows.element, Record):
+        if isinstance(rows, Repeat) or isinstance(rows.element, Record):
             begin = start
     return text
+
+
+def quiet(column: Values) -> Values:
+    """The column with every NaN the quiet one; copied only if that changes something."""
+    return column if isinstance(column, Strings) else quiet_numbers(column)
+
+
+def quiet_numbers(column: NDArray[np.generic]) -> NDArray[np.generic]:
+    """As `quiet`, of numbers."""
+    if column.dtype.kind != "f":
+        return column
+    nan = np.array([np.nan], column.dtype)
+    unsigned = f"u{column.itemsize}"
+    wrong = (column != column) & (column.view(unsigned) != nan.view(unsigned))
+    return np.where(wrong, nan, column) if wrong.any() else column
+
+
+def check_columns(layout: Layout, fields: Mapping[str, Values]) -> None:
+    """ValueError unless these are the layout's columns, each of its kind."""
+    if fields.keys() != layout.leaves.keys():
+        wrong = sorted(fields.keys() ^ layout.leaves.keys())
+        raise ValueError(f"write: missing or unknown columns: {', '.join(wrong)}")
+    for path, leaf in layout.leaves.items():
+        column = fields[path]
+        wanted = str(leaf.native) if isinstance(leaf, Number) else "strings"
+        found = "strings" if isinstance(column, Strings) else str(column.dtype)
+        if found != wanted:
+            raise ValueError(f"{path}: a column of {wanted} is wanted, not {found}")

@@ -4,6 +4,7 @@ from typing import Final, NoReturn
 
 import numpy as np
 from construct import (
+    Aligned,
     Array,
     Bytes,
     Check,
@@ -12,24 +13,33 @@ from construct import (
     Flag,
     FormatField,
     IfThenElse,
+    Padded,
     Pass,
     Rebuild,
     Renamed,
+    RepeatUntil,
     Struct,
 )
 
 from exset.codecs.engine.expressions import Scope, check_rebuilt, is_real, read_expression
 from exset.codecs.engine.nodes import (
+    Alignment,
+    Blob,
     Branch,
     Constant,
+    Expression,
+    Gap,
+    Leaf,
     Node,
     Nothing,
     Number,
     Record,
+    Repeat,
     Rows,
     String,
     Test,
     least_size,
+    matches,
     named,
 )
 from exset.codecs.engine.strings import NulString
@@ -53,15 +63,16 @@ _SIZES: Final = {
 class Layout:
     """A declaration that the engine can run, to read and to write.
 
-    root: its nodes. leaves: the numbers and strings, each a column, by path. rows: the arrays, by
-    path. Known are Struct, Array, Const, Check, IfThenElse, Pass, Rebuild, the fixed-size numbers,
-    Flag and NulString, with `this` expressions. Raises TypeError that names anything else.
+    root: its nodes. leaves: the numbers, strings and blobs, each a column, by path. rows: the
+    arrays, by path. Known are Struct, Array, RepeatUntil, Const, Check, IfThenElse, Pass, Rebuild,
+    the fixed-size numbers, Flag, NulString, Bytes, Padding and Aligned, with `this` expressions.
+    Raises TypeError that names anything else.
     """
 
     def __init__(self, declaration: Construct) -> None:
         """Check a declaration."""
-        self.leaves: dict[str, Number | String] = {}
-        self.rows: dict[str, Rows] = {}
+        self.leaves: dict[str, Leaf] = {}
+        self.rows: dict[str, Rows | Repeat] = {}
         if type(declaration) is Renamed:
             declaration = declaration.subcon
         if type(declaration) is not Struct:
@@ -81,29 +92,39 @@ class Layout:
             if type(member) is Renamed:
                 name, inner = _checked_name(member, path), member.subcon
                 at = f"{path}.{name}" if path else name
-            node: Node
-            if type(inner) is Struct:
-                node, names = self._record(inner, at, scope)
+            node, names = self._member(inner, at, scope)
+            if names is not None:
                 scope.names[name or ""] = names
-            else:
-                node = self._node(inner, at, scope)
-                if isinstance(node, Number):
-                    scope.names[name or ""] = node
             if name is None and not _is_nameless(node):
                 _refuse(path, f"{type(inner).__name__} needs a name")
             members.append((name, node))
         return Record(con, path, tuple(members)), scope
 
+    def _member(self, con: Construct, path: str, scope: Scope) -> tuple[Node, Leaf | Scope | None]:
+        """A member of a Struct, and what its name stands for."""
+        if type(con) is Struct:
+            return self._record(con, path, scope)
+        if type(con) is Aligned:
+            _check_hook(con, path)
+            if not isinstance(con.modulus, int) or con.modulus < 2:
+                _refuse(path, f"Aligned takes a constant from 2, not {con.modulus!r}")
+            inner, names = self._member(con.subcon, path, scope)
+            return Alignment(con, path, con.modulus, inner), names
+        node = self._node(con, path, scope)
+        return node, node if isinstance(node, Number | String | Blob) else None
+
     def _node(self, con: Construct, path: str, scope: Scope) -> Node:
         _check_hook(con, path)
         kind = type(con)
-        if kind is Struct:
-            return self._record(con, path, scope)[0]
+        if kind is Struct or kind is Aligned:
+            return self._member(con, path, scope)[0]
         if kind is Rebuild:
             check_rebuilt(con.func, path)
             return self._node(con.subcon, path, scope)
         if kind is Array:
             return self._rows(con, path, scope)
+        if kind is RepeatUntil:
+            return self._repeat(con, path, scope)
         if kind is IfThenElse:
             condition = read_expression(con.condfunc, scope, path)
             then = self._node(con.thensubcon, path, scope)
@@ -124,18 +145,20 @@ class Layout:
             return self._leaf(Number(con, path, np.dtype(np.bool_)))
         if kind is NulString:
             return self._leaf(String(con, path))
+        if kind is Bytes:
+            return self._leaf(Blob(con, path, self._size(con.length, path, scope)))
+        if kind is Padded and type(con.subcon) is type(Pass):
+            return Gap(con, path, self._size(con.length, path, scope))
         _refuse(path, f"{kind.__name__} is not known to the engine")
 
-    def _leaf(self, leaf: Number | String) -> Number | String:
+    def _leaf(self, leaf: Leaf) -> Leaf:
         if leaf.path in self.leaves:
             _refuse(leaf.path, "two fields have this path")
         self.leaves[leaf.path] = leaf
         return leaf
 
     def _rows(self, con: Array, path: str, scope: Scope) -> Rows:
-        count = read_expression(con.count, scope, path)
-        if is_real(count) or (isinstance(count, int) and count < 0):
-            _refuse(path, f"the count is no whole number from 0: {con.count!r}")
+        count = self._size(con.count, path, scope)
         element = self._node(con.subcon, path, scope)
         if not isinstance(element, Number | String | Record):
             _refuse(path, f"an Array may not hold {type(con.subcon).__name__}")
@@ -143,6 +166,25 @@ class Layout:
             _refuse(path, "an element may be empty, so that no count could be too large")
         self.rows[path] = rows = Rows(con, path, count, element)
         return rows
+
+    def _repeat(self, con: RepeatUntil, path: str, scope: Scope) -> Repeat:
+        if type(con.subcon) is not Struct:
+            _refuse(path, f"RepeatUntil holds a Struct, not {type(con.subcon).__name__}")
+        element, names = self._record(con.subcon, path, scope)
+        names.names.pop("_", None)  # Construct gives the condition the element and nothing else
+        condition = read_expression(con.predicate, names, path)
+        if not [*named(condition), *matches(condition)]:
+            _refuse(path, f"the condition names no field: {con.predicate!r}")
+        if least_size(element) == 0:
+            _refuse(path, "an element may be empty, so that it could repeat for ever")
+        self.rows[path] = rows = Repeat(con, path, condition, element)
+        return rows
+
+    def _size(self, size: object, path: str, scope: Scope) -> Expression:
+        count = read_expression(size, scope, path)
+        if is_real(count) or (isinstance(count, int) and count < 0):
+            _refuse(path, f"the count is no whole number from 0: {size!r}")
+        return count
 
     def _constant_size(self, con: Const, path: str) -> int:
         if type(con.subcon) is Bytes or (type(con.subcon) is FormatField):
@@ -154,7 +196,9 @@ def _is_nameless(node: Node) -> bool:
     """Whether something has no fields, and so may stand without a name."""
     if isinstance(node, Branch):
         return _is_nameless(node.then) and _is_nameless(node.otherwise)
-    return isinstance(node, Constant | Test | Nothing)
+    if isinstance(node, Alignment):
+        return _is_nameless(node.inner)
+    return isinstance(node, Constant | Gap | Test | Nothing)
 
 
 def _checked_name(member: Renamed, path: str) -> str:

@@ -40,6 +40,44 @@ class String:
 
 
 @dataclass(frozen=True, eq=False)
+class Blob:
+    """Raw bytes, as many as an expression says."""
+
+    construct: Construct
+    path: str
+    count: "Expression"
+
+
+@dataclass(frozen=True, eq=False)
+class Gap:
+    """Bytes that do not matter, as many as an expression says; written as the pattern."""
+
+    construct: Construct
+    path: str
+    count: "Expression"
+
+    @property
+    def pattern(self) -> int:
+        """The byte that fills it."""
+        return int(self.construct.pattern[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Alignment:
+    """Something, and bytes that do not matter up to a multiple of the modulus from its start."""
+
+    construct: Construct
+    path: str
+    modulus: int
+    inner: "Node"
+
+    @property
+    def pattern(self) -> int:
+        """The byte that fills it."""
+        return int(self.construct.pattern[0])
+
+
+@dataclass(frozen=True, eq=False)
 class Constant:
     """Bytes or a number that never change: checked on reading, in no column."""
 
@@ -77,6 +115,16 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False)
+class Repeat:
+    """Records, up to the first of which a condition holds; that one is the last."""
+
+    construct: Construct
+    path: str
+    condition: "Expression"
+    element: "Record"
+
+
+@dataclass(frozen=True, eq=False)
 class Branch:
     """One thing if a condition holds, otherwise another."""
 
@@ -103,8 +151,19 @@ class Operation:
     operands: tuple["Expression", ...]
 
 
-Node: TypeAlias = Number | String | Constant | Test | Record | Rows | Branch | Nothing
-Expression: TypeAlias = int | float | Number | Operation
+@dataclass(frozen=True, eq=False)
+class Match:
+    """Whether a string or a blob is these bytes."""
+
+    field: String | Blob
+    value: bytes
+
+
+Leaf: TypeAlias = Number | String | Blob
+Node: TypeAlias = (
+    Leaf | Gap | Alignment | Constant | Test | Record | Rows | Repeat | Branch | Nothing
+)
+Expression: TypeAlias = int | float | Number | Match | Operation
 
 
 def named(expression: Expression) -> Iterator[Number]:
@@ -116,10 +175,21 @@ def named(expression: Expression) -> Iterator[Number]:
             yield from named(operand)
 
 
+def matches(expression: Expression) -> Iterator[Match]:
+    """The comparisons with bytes in an expression."""
+    if isinstance(expression, Match):
+        yield expression
+    elif isinstance(expression, Operation):
+        for operand in expression.operands:
+            yield from matches(operand)
+
+
 def spelt(expression: Expression) -> str:
     """An expression as a person would write it, with the last names of its fields."""
     if isinstance(expression, Number):
         return expression.path.rpartition(".")[2]
+    if isinstance(expression, Match):
+        return f"{expression.field.path.rpartition('.')[2]} == {expression.value!r}"
     if not isinstance(expression, Operation):
         return str(expression)
     parts = [
@@ -132,6 +202,11 @@ def spelt(expression: Expression) -> str:
     return f"{parts[0]} {word} {parts[1]}"
 
 
+def holds_numbers(node: Node | None) -> bool:
+    """Whether something is an array of numbers, which is read and written at once."""
+    return isinstance(node, Rows) and isinstance(node.element, Number)
+
+
 def least_size(node: Node) -> int:
     """The fewest bytes that something takes."""
     match node:
@@ -141,6 +216,12 @@ def least_size(node: Node) -> int:
             return 1
         case Constant():
             return node.size
+        case Blob(count=int(count)) | Gap(count=int(count)):
+            return count
+        case Alignment():
+            return -(-least_size(node.inner) // node.modulus) * node.modulus
+        case Repeat():
+            return least_size(node.element)
         case Record():
             return sum(least_size(member) for _, member in node.members)
         case Branch():

@@ -2,9 +2,27 @@
 
 from typing import IO, Protocol
 
-from construct import Array, Construct, Container, IfThenElse, Struct, Subconstruct
+from construct import (
+    Aligned,
+    Array,
+    Construct,
+    Container,
+    IfThenElse,
+    RepeatUntil,
+    Struct,
+    Subconstruct,
+)
 
-from exset.codecs.engine.nodes import Branch, Node, Nothing, Number, Record, Rows
+from exset.codecs.engine.nodes import (
+    Alignment,
+    Branch,
+    Node,
+    Nothing,
+    Number,
+    Record,
+    Repeat,
+    Rows,
+)
 
 
 class Run(Protocol):
@@ -53,6 +71,12 @@ def copied(node: Node, run: Run) -> Construct:
             if isinstance(node.element, Record):
                 inner = Probe(node.element, inner, run)
             return Probe(node, Array(node.construct.count, inner, discard=True), run)
+        case Repeat():
+            inner = Probe(node.element, copied(node.element, run), run)
+            return Probe(node, RepeatUntil(node.construct.predicate, inner, discard=True), run)
+        case Alignment():
+            inner = copied(node.inner, run)
+            return Probe(node, Aligned(node.modulus, inner, node.construct.pattern), run)
         case Nothing():
             return node.construct
         case _:

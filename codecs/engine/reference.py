@@ -2,8 +2,7 @@
 
 Reading, a probe notes where its primitive begins and what its value is; writing, it feeds the
 primitive from its column. Slow, and the judge of any faster driver, which must give the same
-columns, bytes and errors. (One liberty: Python cannot carry a signalling NaN of 32 bits; here it
-comes out quiet.)
+columns, bytes and errors.
 """
 
 import io
@@ -24,16 +23,23 @@ from construct import (
     evaluate,
 )
 
+from exset.codecs.engine.columns import Mover
 from exset.codecs.engine.failures import Reason, failure
-from exset.codecs.engine.fields import Fields, Values
+from exset.codecs.engine.fields import Fields, Values, check_columns, quiet
 from exset.codecs.engine.layout import Layout
 from exset.codecs.engine.nodes import (
+    Alignment,
+    Blob,
+    Gap,
+    Leaf,
     Node,
     Number,
     Record,
+    Repeat,
     Rows,
     String,
     Test,
+    holds_numbers,
     least_size,
     named,
     spelt,
@@ -88,6 +94,7 @@ class _Reading:
         self.source = source
         self.limits = limits
         self.starts: dict[str, array[int]] = defaultdict(lambda: array("q"))
+        self.end = 0  # of the last primitive
         self.counts: dict[str, array[int]] = defaultdict(lambda: array("q"))
         self.texts: dict[str, list[bytes]] = defaultdict(list)
         self.numbers = {
@@ -104,6 +111,7 @@ class _Reading:
             self.places(),
             {path: offsets_of(_longs(self.counts[path])) for path in self.layout.rows},
             end,
+            Mover(compiled=False).merged,
         )
 
     def places(self) -> dict[str, Longs]:
@@ -112,9 +120,9 @@ class _Reading:
             path: _longs(self.starts[path]) for path in [*self.layout.leaves, *self.layout.rows]
         }
 
-    def _column(self, leaf: Number | String) -> Values:
+    def _column(self, leaf: Leaf) -> Values:
         if isinstance(leaf, Number):
-            return np.array(self.numbers[leaf.path]).astype(leaf.native)
+            return quiet(np.array(self.numbers[leaf.path]).astype(leaf.native))
         return Strings.of(self.texts[leaf.path])
 
     def parse(self, node: Node, subcon: Construct, stream: IO[bytes], context: Container) -> object:
@@ -124,9 +132,12 @@ class _Reading:
             self._test(node, subcon, stream, context)
             return None
         if isinstance(node, Rows):
-            count = self._count(node, subcon, context, start)
+            count = self._count(node, evaluate(subcon.count, context), start)
             self.counts[node.path].append(count)
-        if isinstance(node, Number | String | Record) or _holds_numbers(node):
+        elif isinstance(node, Blob | Gap):
+            self._count(node, evaluate(subcon.length, context), start)
+        before = len(self.starts[node.path])
+        if isinstance(node, Number | String | Blob | Record) or holds_numbers(node):
             self.starts[node.path].append(start)
         if isinstance(node, String):
             self._check_length(node.path, start)
@@ -135,12 +146,15 @@ class _Reading:
         except StreamError:
             self._fail(Reason.ENDS, node.path, self._broken(node, start))
         except ConstError:
-            self._fail(Reason.CONSTANT, node.path, start, value=_shown(subcon.value))
-        if isinstance(node, Number):
+            self._fail(Reason.CONSTANT, node.path, start, value=subcon.value)
+        self.end = stream.tell()
+        if isinstance(node, Repeat):
+            self.counts[node.path].append(len(self.starts[node.path]) - before)
+        elif isinstance(node, Number):
             self.numbers[node.path].append(value)
-        elif isinstance(node, String):
+        elif isinstance(node, String | Blob):
             self.texts[node.path].append(value)
-        elif _holds_numbers(node):
+        elif holds_numbers(node):
             self.numbers[node.path].extend(value)
         return value
 
@@ -156,12 +170,13 @@ class _Reading:
             value, condition = self.numbers[field.path][-1], spelt(node.condition)
             self._fail(Reason.CHECK, *self._last(field), value=value, condition=condition)
 
-    def _count(self, node: Rows, subcon: Construct, context: Container, start: int) -> int:
-        """The count of an array, if there can be so many elements in the bytes that are left."""
-        count = int(evaluate(subcon.count, context))
+    def _count(self, node: Rows | Blob | Gap, given: int, start: int) -> int:
+        """The count, if there can be so many elements, or bytes, in the bytes that are left."""
+        count = int(given)
         field = next(named(node.count), None)
         left = len(self.source.data) - start
-        if field is None or 0 <= count * least_size(node.element) <= left:
+        size = least_size(node.element) if isinstance(node, Rows) else 1
+        if field is None or 0 <= count * size <= left:
             return count
         reason = Reason.NEGATIVE if count < 0 else Reason.TOO_MANY
         self._fail(reason, *self._last(field), value=self.numbers[field.path][-1])
@@ -175,7 +190,9 @@ class _Reading:
         self._fail(Reason.UNENDED, path, start)
 
     def _broken(self, node: Node, start: int) -> int:
-        """Where the number begins in which the data end."""
+        """Where the number begins in which the data end, or the padding."""
+        if isinstance(node, Alignment):
+            return max(start, self.end)
         if isinstance(node, Rows) and isinstance(node.element, Number):
             size = node.element.stored.itemsize
             start += (len(self.source.data) - start) // size * size
@@ -192,12 +209,8 @@ class _Writing:
     """The columns to write, and how much of each is written."""
 
     def __init__(self, layout: Layout, fields: Mapping[str, Values]) -> None:
-        if fields.keys() != layout.leaves.keys():
-            wrong = sorted(fields.keys() ^ layout.leaves.keys())
-            raise ValueError(f"write: missing or unknown columns: {', '.join(wrong)}")
-        for path, leaf in layout.leaves.items():
-            _check_column(leaf, fields[path])
-        self.fields = fields
+        check_columns(layout, fields)
+        self.fields = {path: quiet(column) for path, column in fields.items()}
         self.next = dict.fromkeys(fields, 0)
 
     def parse(self, node: Node, subcon: Construct, stream: IO[bytes], context: Container) -> object:
@@ -210,11 +223,20 @@ class _Writing:
         if isinstance(node, Test):
             self._test(node, subcon, stream, context)
             return None
+        if isinstance(node, Repeat):
+            self._repeat(subcon, stream, context)
+            return None
+        if isinstance(node, Record | Alignment):
+            return subcon._build(None, stream, context, "")
         if isinstance(node, Rows):
-            count = int(evaluate(subcon.count, context))
-            if count < 0:
-                raise FormatError(f"{node.path}: a negative count, {count}")
-            value = self._take(node.path, count) if _holds_numbers(node) else range(count)
+            count = self._count(node, evaluate(subcon.count, context))
+            value = self._take(node.path, count) if holds_numbers(node) else range(count)
+        elif isinstance(node, Gap):
+            self._count(node, evaluate(subcon.length, context))
+        elif isinstance(node, Blob):
+            count = self._count(node, evaluate(subcon.length, context))
+            value = self._take(node.path, 1)[0]
+            self._check_length(node.path, value, count)
         elif isinstance(node, Number | String):
             value = self._take(node.path, 1)[0]
         try:
@@ -222,6 +244,20 @@ class _Writing:
         except StringError:
             raise FormatError(f"{self._last(node.path)}: a NUL in a string") from None
         return value
+
+    def _repeat(self, subcon: Construct, stream: IO[bytes], context: Container) -> None:
+        """RepeatUntil wants a list, whose length only the condition tells."""
+        while not subcon.predicate(subcon.subcon._build(None, stream, context, ""), [], context):
+            pass
+
+    def _count(self, node: Rows | Blob | Gap, given: int) -> int:
+        if (count := int(given)) < 0:
+            raise FormatError(f"{node.path}: a negative count, {count}")
+        return count
+
+    def _check_length(self, path: str, value: object, count: int) -> None:
+        if isinstance(value, bytes) and len(value) != count:
+            raise FormatError(f"{self._last(path)}: {len(value)} bytes, but {count} are wanted")
 
     def check_end(self) -> None:
         """ValueError unless every column is used up."""
@@ -251,21 +287,5 @@ class _Writing:
             raise FormatError(message) from None
 
 
-def _holds_numbers(node: Node) -> bool:
-    return isinstance(node, Rows) and isinstance(node.element, Number)
-
-
 def _longs(numbers: "array[int]") -> Longs:
     return np.array(numbers, np.int64)
-
-
-def _shown(value: int | bytes) -> str:
-    """A constant, as hexadecimal digits if it is a large number."""
-    return f"0x{value:08X}" if isinstance(value, int) and value > 0xFFFF else repr(value)
-
-
-def _check_column(leaf: Number | String, column: Values) -> None:
-    wanted = "strings" if isinstance(leaf, String) else str(leaf.native)
-    found = "strings" if isinstance(column, Strings) else str(column.dtype)
-    if found != wanted:
-        raise ValueError(f"{leaf.path}: a column of {wanted} is wanted, not {found}")

@@ -1,0 +1,60 @@
+"""Which driver reads or writes: the table driver, compiled or plain, or the reference driver."""
+
+from collections.abc import Mapping
+from typing import Final, Literal, TypeAlias
+
+from exset.codecs.engine import reference, table, writing
+from exset.codecs.engine.columns import is_loaded
+from exset.codecs.engine.execution import TooLarge
+from exset.codecs.engine.fields import Fields, Values
+from exset.codecs.engine.layout import Layout
+from exset.kernels import available
+from exset.limits import DEFAULT, Limits
+from exset.source import Source
+
+Engine: TypeAlias = Literal["auto", "reference", "table"]
+
+# Bytes from which it is worth to load Numba and the compiled kernels, and to use them if they are
+# there already: plain Python takes 7 MB/s of many small fields, loading about 0.4 s.
+_WORTH_LOADING: Final = 1 << 21
+_WORTH_USING: Final = 1 << 13
+
+
+def read(
+    layout: Layout, source: Source, *, limits: Limits = DEFAULT, engine: Engine = "auto"
+) -> Fields:
+    """The columns of a file; what follows its last byte is left alone.
+
+    engine: `auto` takes the table driver, by plain Python where there is little to do. Raises
+    FormatError at the primitive that cannot be read, LimitError for a string that is longer than
+    `limits.max_name`; both drivers the same.
+    """
+    if engine != "reference":
+        try:
+            compiled = is_worth_compiling(len(source.data), engine)
+            return table.read(layout, source, limits, compiled=compiled)
+        except TooLarge:
+            pass
+    return reference.read(layout, source, limits=limits)
+
+
+def write(layout: Layout, fields: Mapping[str, Values], *, engine: Engine = "auto") -> bytes:
+    """The file that has these columns: the inverse of `read`. Counts are columns like any other.
+
+    engine: as for `read`. Raises FormatError for a value that the layout forbids, ValueError for
+    columns that are not the layout's or do not fit together.
+    """
+    if engine != "reference":
+        try:
+            compiled = is_worth_compiling(writing.size_of(fields), engine)
+            return writing.write(layout, fields, compiled=compiled)
+        except TooLarge:
+            pass
+    return reference.write(layout, fields)
+
+
+def is_worth_compiling(size: int, engine: Engine = "auto") -> bool:
+    """Whether kernels are compiled for so many bytes: with `table` always, if Numba is there."""
+    if engine == "auto" and size < (_WORTH_USING if is_loaded() else _WORTH_LOADING):
+        return False
+    return available()

@@ -1,0 +1,148 @@
+"""One run of a program: registers, streams, and a kernel compiled or plain."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.codecs.engine import machine, opcodes
+from exset.codecs.engine.columns import KERNELS
+from exset.codecs.engine.program import Program
+from exset.grammars.arrays import Bytes, Ints, Longs
+
+_INT32: Final = 2**31 - 1
+_MOST: Final = 1 << 60
+_ROOM: Final = 1 << 10
+
+
+class TooLarge(Exception):
+    """An expression needs more than 64 bits: only the reference driver can go on."""
+
+
+@dataclass(frozen=True)
+class Feeds:
+    """What a program is given to write, as `machine.run` has it; about how many bytes in all."""
+
+    ints: Longs = field(default_factory=lambda: np.empty(0, np.int64))
+    reals: NDArray[np.float64] = field(default_factory=lambda: np.empty(0, np.float64))
+    begins: Longs = field(default_factory=lambda: np.empty(0, np.int64))
+    limits: Longs = field(default_factory=lambda: np.empty(0, np.int64))
+    total: int = 0
+
+    def done(self, fill: Longs) -> float:
+        """About which part of the columns is used up."""
+        known = self.limits < _MOST
+        return float(fill[known].sum() / max(1, self.limits[known].sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class Streams:
+    """What a run recorded: the numbers of all streams, where each begins, how many it has.
+
+    The second of a pair of streams has as many as the first; `fill` is what the machine counted.
+    end: the offset at which it ended.
+    """
+
+    numbers: Ints | Longs
+    begins: Longs
+    counts: Longs
+    fill: Longs
+    end: int
+
+    def __getitem__(self, stream: int) -> Ints | Longs:
+        begin = int(self.begins[stream])
+        return self.numbers[begin : begin + int(self.counts[stream])]
+
+
+@dataclass(eq=False)
+class Execution:
+    """A run of a program over data (reading), or over feeds (writing).
+
+    No count makes it take memory: room is made for what was found, and by that for the rest.
+    """
+
+    program: Program
+    data: bytes
+    most: int
+    compiled: bool
+    feeds: Feeds | None = None
+    ints: Longs = field(init=False)
+
+    def run(self) -> tuple[Streams, int | None]:
+        """What was recorded; the instruction that failed, if one did. Raises TooLarge."""
+        total = len(self.data) if self.feeds is None else self.feeds.total
+        try:
+            return self._run(total, total > _INT32 // 2)
+        except OverflowError:
+            return self._run(total, True)
+
+    def _run(self, total: int, is_large: bool) -> tuple[Streams, int | None]:
+        program, feeds = self.program, self.feeds or Feeds()
+        writing = self.feeds is not None
+        most = self.most if not writing else (_MOST if is_large else _INT32)
+        fill, state = np.zeros(program.streams, np.int64), np.zeros(4, np.int64)
+        room = np.full(program.streams, min(_ROOM, 16 + total // 16), np.int64)
+        bases, out = _made(room, is_large)
+        ints, reals = np.array(program.ints, np.int64), np.array(program.reals, np.float64)
+        while True:
+            given = feeds.ints, feeds.reals, feeds.begins, feeds.limits
+            changing = ints, reals, *given, fill, room, bases, out, state
+            why, at, end = self._call(most, writing, changing)
+            if why != opcodes.FULL:
+                break
+            done = feeds.done(fill) if writing else end / total
+            room, before, old = self._more_room(fill, room, done), bases, out
+            bases, out = _made(room, is_large)
+            counts = self._counts(fill)
+            for begin, base, count in zip(before, bases, counts, strict=True):
+                out[base : base + count] = old[begin : begin + count]
+        if why == opcodes.WIDE and not is_large:
+            raise OverflowError("an offset of more than 32 bits")
+        if why in (opcodes.LARGE, opcodes.WIDE):
+            raise TooLarge
+        self.ints = ints
+        return Streams(
+            out, bases, self._counts(fill), fill, end
+        ), None if why == opcodes.DONE else at
+
+    def _call(
+        self, most: int, writing: bool, changing: tuple[NDArray[np.generic], ...]
+    ) -> tuple[int, int, int]:
+        program, size = self.program, len(self.data)
+        if self.compiled:
+            code = np.array(program.code, np.int64)
+            constants, data = _bytes(program.constants), _bytes(self.data)
+            run = cast(Callable[..., tuple[int, int, int]], KERNELS.compiled(machine.run))
+            return run(code, constants, data, size, most, writing, *changing)
+        plain = [array.tolist() for array in changing]
+        why = machine.run(program.code, program.constants, self.data, size, most, writing, *plain)
+        for array, numbers in zip(changing, plain, strict=True):
+            if array.flags.writeable:
+                array[:] = numbers
+        return why
+
+    def _counts(self, fill: Longs) -> Longs:
+        counts = fill.copy()
+        for stream in self.program.pairs:
+            counts[stream + 1] = counts[stream]
+        return counts
+
+    def _more_room(self, fill: Longs, room: Longs, done: float) -> Longs:
+        """Room for what the rest will take if it is like what is done; twice as much at least."""
+        counts = self._counts(fill)
+        guess = (counts * min(1.05 / max(done, 1e-9), 1e9)).astype(np.int64) + _ROOM
+        more = np.where(counts >= room, np.maximum(guess, 2 * room), np.maximum(guess, room))
+        return more
+
+
+def _made(room: Longs, is_large: bool) -> tuple[Longs, Ints | Longs]:
+    """Where each stream begins, and the memory for all of them."""
+    total = int(room.sum())
+    out = np.empty(total, np.int64) if is_large else np.empty(total, np.int32)
+    return np.cumsum(room) - room, out
+
+
+def _bytes(raw: bytes | bytearray) -> Bytes:
+    return np.frombuffer(bytes(raw) or b"\0", np.uint8)

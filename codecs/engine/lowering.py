@@ -1,0 +1,390 @@
+"""From the nodes of a layout to the program that the machine runs.
+
+Numbers that follow one another are one block: one test, one offset. Only those that an expression
+names are looked at; the others are fetched from their offsets later, all at once.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+from exset.codecs.engine import opcodes as op
+from exset.codecs.engine.layout import Layout
+from exset.codecs.engine.nodes import (
+    Alignment,
+    Blob,
+    Branch,
+    Constant,
+    Expression,
+    Gap,
+    Leaf,
+    Match,
+    Node,
+    Nothing,
+    Number,
+    Operation,
+    Record,
+    Repeat,
+    Rows,
+    String,
+    Test,
+    least_size,
+    matches,
+    named,
+)
+from exset.codecs.engine.program import Feed, Origin, Program
+
+_INT64: Final = 2**63
+_STREAMS: Final = 1 << 16  # as many as an operand holds beside a feed
+_LEAST: Final = -(2**62)
+
+# Comparisons as instructions on whole numbers, on reals, and whether the operands change places.
+_COMPARISONS: Final = {
+    "==": (op.EQUAL, op.EQUAL_REAL, False),
+    "<": (op.LESS, op.LESS_REAL, False),
+    "<=": (op.LESS_EQUAL, op.LESS_EQUAL_REAL, False),
+    ">": (op.GREATER, op.LESS_REAL, True),
+    ">=": (op.LESS_EQUAL, op.LESS_EQUAL_REAL, True),
+}
+_ARITHMETIC: Final = {
+    "+": (op.ADD, op.ADD_REAL),
+    "-": (op.SUBTRACT, op.SUBTRACT_REAL),
+    "*": (op.MULTIPLY, op.MULTIPLY_REAL),
+}
+_WHOLE: Final = {"//": op.DIVIDE, "%": op.MODULO, "&": op.AND, "|": op.OR}
+
+
+@lru_cache(maxsize=64)
+def lower(layout: Layout) -> Program:
+    """The program of a layout."""
+    return _Lowering(layout).program
+
+
+class _Lowering:
+    def __init__(self, layout: Layout) -> None:
+        self.program = Program(layout)
+        self.block: list[Number] = []
+        # Where the value of a field is: a register, of reals for a real.
+        self.registers: dict[str, int] = {}
+        self.wanted = {number.path for each in _expressions(layout.root) for number in named(each)}
+        self.matches: dict[str, list[Match]] = defaultdict(list)
+        for expression in _expressions(layout.root):
+            for match in matches(expression):
+                self.matches[match.field.path].append(match)
+        self.matched: dict[Match, int] = {}
+        self.node(layout.root)
+        self.emit(op.END)
+        if self.program.streams > _STREAMS:
+            raise TypeError("the layout has too many fields")
+
+    # Instructions, registers and streams.
+
+    def emit(self, *operands: int, origin: Origin = None) -> int:
+        """Add an instruction, and return where it is."""
+        self.flush()
+        return self._add(*operands, origin=origin)
+
+    def _add(self, *operands: int, origin: Origin = None) -> int:
+        at = len(self.program.code)
+        self.program.code += [*operands, *[0] * (op.WIDTH - len(operands))]
+        self.program.origins[at] = origin
+        return at
+
+    def here(self) -> int:
+        """Where the next instruction will be; what comes before it is complete."""
+        self.flush()
+        return len(self.program.code)
+
+    def patch(self, at: int, operand: int) -> None:
+        """Make an operand of an instruction the place of the next one."""
+        self.program.code[at + operand] = self.here()
+
+    def register(self, value: int = 0) -> int:
+        self.program.ints.append(value)
+        return len(self.program.ints) - 1
+
+    def real(self, value: float = 0.0) -> int:
+        self.program.reals.append(value)
+        return len(self.program.reals) - 1
+
+    def stream(self) -> int:
+        self.program.streams += 1
+        return self.program.streams - 1
+
+    def pair(self) -> int:
+        """Two streams, one after the other, that grow together."""
+        self.program.pairs.append(self.program.streams)
+        self.program.streams += 2
+        return self.program.streams - 2
+
+    def feed(self, what: Number | String | Blob | Match) -> int:
+        is_real = isinstance(what, Number) and what.is_real
+        self.program.feeds.append(Feed(what, is_real))
+        return len(self.program.feeds) - 1
+
+    def flush(self) -> None:
+        """End the block of numbers, and load those that are wanted."""
+        if not self.block:
+            return
+        numbers, self.block = tuple(self.block), []
+        size = sum(least_size(number) for number in numbers)
+        stream, offset, last = self.stream(), 0, numbers[-1]
+        if last.path in self.wanted and last.stored.str == ">i4":
+            target = self.registers[last.path] = self.register()
+            self._add(op.TAKE, stream, size, target, self.feed(last), origin=numbers)
+        else:
+            self._add(op.BLOCK, stream, size, origin=numbers)
+        for number in numbers:
+            self.program.leaves[number.path] = (stream, offset)
+            if number.path in self.wanted and number.path not in self.registers:
+                self._load(number, stream, size - offset)
+            offset += least_size(number)
+
+    def _load(self, number: Number, stream: int, back: int) -> None:
+        dtype = number.stored
+        form = op.LITTLE * (dtype.str[0] == "<") + op.SIGNED * (dtype.kind == "i")
+        form += op.FLAG * (dtype.kind == "b")
+        where = self.feed(number) << 16 | stream
+        target = self.real() if number.is_real else self.register()
+        self.registers[number.path] = target
+        load = op.LOAD_REAL if number.is_real else op.LOAD
+        self._add(load, target, back, dtype.itemsize, form, where)
+
+    # Nodes.
+
+    def node(self, node: Node) -> None:
+        match node:
+            case Record():
+                for _, member in node.members:
+                    self.node(member)
+            case Number():
+                self.block.append(node)
+            case String() | Blob():
+                self.text(node)
+            case Gap():
+                self.gap(node)
+            case Alignment():
+                self.alignment(node)
+            case Constant():
+                self.constant(node)
+            case Test():
+                self.emit(op.CHECK, self.condition(node.condition), origin=node)
+            case Rows():
+                self.array(node)
+            case Repeat():
+                self.repeat(node)
+            case Branch():
+                self.branch(node)
+            case _:
+                pass
+
+    def text(self, node: String | Blob) -> None:
+        count = self.count(node.count) if isinstance(node, Blob) else 0
+        self.flush()
+        stream = self.pair()
+        self.program.leaves[node.path] = (stream, 0)
+        feed = self.feed(node)
+        if isinstance(node, Blob):
+            self.emit(op.BLOB, stream, count, feed, origin=node)
+        else:
+            self.emit(op.STRING, stream, feed, origin=node)
+        for match in self.matches[node.path]:
+            self.matched[match] = target = self.register()
+            where = self.feed(match) << 16 | stream
+            begin = self._constant(match.value)
+            self.emit(op.MATCH, target, begin, len(match.value), 0, where)
+
+    def _constant(self, value: bytes) -> int:
+        self.program.constants += value
+        return len(self.program.constants) - len(value)
+
+    def gap(self, node: Gap) -> None:
+        count = self.count(node.count)
+        self.emit(op.GAP, self._filler(node.pattern), count, origin=node)
+
+    def alignment(self, node: Alignment) -> None:
+        begin = self.register()
+        self.emit(op.MARK, begin)
+        self.node(node.inner)
+        self.emit(op.ALIGN, self._filler(node.pattern), begin, node.modulus, origin=node)
+
+    def _filler(self, pattern: int) -> int:
+        self.flush()
+        stream = self.pair()
+        self.program.gaps.append((stream, pattern))
+        return stream
+
+    def constant(self, node: Constant) -> None:
+        self.flush()
+        raw, stream = bytes(node.construct.build(None)), self.stream()
+        self.program.fixed.append((stream, raw))
+        self.emit(op.CONSTANT, self._constant(raw), len(raw), stream, origin=node)
+
+    def array(self, node: Rows) -> None:
+        bare = _positive(node.count)
+        count = self.count(node.count if bare is None else bare)
+        self.flush()
+        if isinstance(node.element, Number):
+            stream = self.pair()
+            self.program.leaves[node.path] = (stream, 0)
+            self.program.rows[node.path] = stream + 1
+            self.program.elements[node.path] = stream
+            size, least = least_size(node.element), _LEAST if bare is None else 0
+            self.emit(op.BULK, stream, size, count, least, origin=node)
+            return
+        stream, counter = self.stream(), self.register()
+        self.program.rows[node.path] = stream
+        least = least_size(node.element) if [*named(node.count)] else 0
+        if bare is not None:
+            least = -least
+        begin = self.emit(op.EACH, stream, count, least, 0, counter, origin=node)
+        body = self.element(node)
+        self.emit(op.NEXT, counter, body)
+        self.patch(begin, 4)
+
+    def repeat(self, node: Repeat) -> None:
+        self.flush()
+        stream, counter = self.stream(), self.register()
+        self.program.rows[node.path] = stream
+        self.emit(op.SET, counter, 0)
+        body = self.element(node)
+        condition = self.condition(node.condition)
+        self.emit(op.UNTIL, stream, condition, counter, body)
+
+    def element(self, node: Rows | Repeat) -> int:
+        """Lower the element of an array; return where it begins."""
+        body, first = self.here(), _first(node.element)
+        if isinstance(first, Number | String):
+            self.program.elements[node.path] = first.path
+        else:
+            self.program.elements[node.path] = stream = self.stream()
+            self.emit(op.PLACE, stream)
+        self.node(node.element)
+        self.flush()
+        return body
+
+    def branch(self, node: Branch) -> None:
+        skip = self.emit(op.UNLESS, self.condition(node.condition), 0)
+        self.node(node.then)
+        if isinstance(node.otherwise, Nothing):
+            self.patch(skip, 2)
+            return
+        leave = self.emit(op.GO, 0)
+        self.patch(skip, 2)
+        self.node(node.otherwise)
+        self.patch(leave, 1)
+
+    # Expressions: the register of whole numbers, or of reals, in which the value is.
+
+    def count(self, expression: Expression) -> int:
+        return self.expression(expression)[0]
+
+    def condition(self, expression: Expression) -> int:
+        register, is_real = self.expression(expression)
+        if not is_real:
+            return register
+        target = self.register()
+        self.emit(op.TRUTH, target, register)
+        return target
+
+    def expression(self, expression: Expression) -> tuple[int, bool]:
+        self.flush()
+        match expression:
+            case Number():
+                return self.registers[expression.path], expression.is_real
+            case Match():
+                return self.matched[expression], False
+            case Operation():
+                operands = [self.expression(each) for each in expression.operands]
+                return self.operation(expression.operator, operands)
+            case float():
+                return self.real(expression), True
+            case _:
+                if not -_INT64 <= expression < _INT64:
+                    self.emit(op.BEYOND)
+                    return self.register(), False
+                return self.register(int(expression)), False
+
+    def operation(self, symbol: str, operands: list[tuple[int, bool]]) -> tuple[int, bool]:
+        is_real = any(real for _, real in operands)
+        if is_real:
+            places = [self.as_real(*each) for each in operands]
+        else:
+            places = [place for place, _ in operands]
+        if symbol == "!=":
+            equal, _ = self.operation("==", operands)
+            return self.result(op.NOT, equal), False
+        if symbol == "not":
+            place = places[0]
+            return self.result(op.NOT, self.result(op.TRUTH, place) if is_real else place), False
+        if symbol == "-" and len(places) == 1:
+            if is_real:
+                return self.real_result(op.NEGATE_REAL, *places), True
+            return self.result(op.NEGATE, *places), False
+        if symbol in _COMPARISONS:
+            whole, real, turned = _COMPARISONS[symbol]
+            if turned and (is_real or whole == op.LESS_EQUAL):
+                places.reverse()
+            return self.result(real if is_real else whole, *places), False
+        if symbol in _ARITHMETIC:
+            whole, real = _ARITHMETIC[symbol]
+            if is_real:
+                return self.real_result(real, *places), True
+            return self.result(whole, *places), False
+        return self.result(_WHOLE[symbol], *places), False
+
+    def result(self, code: int, *operands: int) -> int:
+        target = self.register()
+        self.emit(code, target, *operands)
+        return target
+
+    def real_result(self, code: int, *operands: int) -> int:
+        target = self.real()
+        self.emit(code, target, *operands)
+        return target
+
+    def as_real(self, place: int, is_real: bool) -> int:
+        return place if is_real else self.real_result(op.TO_REAL, place)
+
+
+def _positive(count: Expression) -> Number | None:
+    """The field of which a count says `field * (field > 0)`: less than none is none."""
+    match count:
+        case Operation("*", (Number() as x, Operation(">", (y, 0)))) if x is y and not x.is_real:
+            return x
+        case _:
+            return None
+
+
+def _first(node: Node) -> Leaf | Node:
+    """What something begins with, if that is always the same."""
+    while isinstance(node, Record) and node.members:
+        node = node.members[0][1]
+    return node
+
+
+def _expressions(node: Node) -> Iterator[Expression]:
+    """All expressions of something and of what is in it."""
+    match node:
+        case Record():
+            for _, member in node.members:
+                yield from _expressions(member)
+        case Alignment():
+            yield from _expressions(node.inner)
+        case Blob() | Gap():
+            yield node.count
+        case Test():
+            yield node.condition
+        case Rows():
+            yield node.count
+            yield from _expressions(node.element)
+        case Repeat():
+            yield node.condition
+            yield from _expressions(node.element)
+        case Branch():
+            yield node.condition
+            yield from _expressions(node.then)
+            yield from _expressions(node.otherwise)
+        case _:
+            pass

@@ -1,0 +1,60 @@
+"""The instructions of the machine, and why it stops; `machine.run` says what each does."""
+
+from typing import Final
+
+WIDTH: Final = 6
+
+# What an instruction does; the operands are told where it is carried out.
+(
+    BLOCK,
+    TAKE,
+    LOAD,
+    STRING,
+    BULK,
+    EACH,
+    NEXT,
+    UNLESS,
+    GREATER,
+    LESS,
+    LESS_EQUAL,
+    EQUAL,
+    CHECK,
+    GO,
+    LOAD_REAL,
+    CONSTANT,
+    BLOB,
+    MARK,
+    GAP,
+    ALIGN,
+    MATCH,
+    PLACE,
+    SET,
+    UNTIL,
+    ADD,
+    SUBTRACT,
+    MULTIPLY,
+    DIVIDE,
+    MODULO,
+    AND,
+    OR,
+    NOT,
+    NEGATE,
+    TO_REAL,
+    TRUTH,
+    ADD_REAL,
+    SUBTRACT_REAL,
+    MULTIPLY_REAL,
+    NEGATE_REAL,
+    EQUAL_REAL,
+    LESS_REAL,
+    LESS_EQUAL_REAL,
+    BEYOND,
+    END,
+) = range(44)
+
+# Why it stopped: at the end; at an instruction that failed; where 64 bits are not enough for
+# an expression; where an offset is larger than may be; where a stream is full.
+(DONE, FAILED, LARGE, WIDE, FULL) = range(5)
+
+# How a whole number is stored, beyond its size.
+(LITTLE, SIGNED, FLAG) = (1, 2, 4)
