@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from exset import files, formats, samples
 from exset.errors import Finding, Findings, FormatError, FormatWarning, Place, Severity
 from exset.files import FilePath
-from exset.formats import Format
+from exset.formats import Engine, Format
 from exset.limits import DEFAULT, Limits
 from exset.source import Source
 
@@ -31,14 +31,21 @@ def load(
     strict: bool = False,
     limits: Limits = DEFAULT,
     findings: Findings | None = None,
+    engine: Engine = "auto",
 ) -> "ExampleSet":
     """Read a file; the format is told from its contents and name unless `format` says it.
 
     Traps of the format are added to `findings`; without it, one FormatWarning tells of them.
-    With `strict` the first trap is a FormatError. Raises FormatError, LimitError and OSError.
+    With `strict` the first trap is a FormatError. `engine`: "reference" has the library run that
+    the grammar or layout is declared in, "table" the tables made of it; both give the same. Raises
+    FormatError, LimitError and OSError.
     """
+    known, heard, engine = _asked(format), _heard(strict, findings), formats.engine(engine)
     source = read_source(path, limits=limits)
-    return _read(source, format, strict=strict, limits=limits, findings=findings)
+    model = (known or recognise(source)).read(source, limits=limits, findings=heard, engine=engine)
+    if findings is None:
+        _warn(heard, 3)
+    return model
 
 
 def loads(
@@ -49,15 +56,20 @@ def loads(
     strict: bool = False,
     limits: Limits = DEFAULT,
     findings: Findings | None = None,
+    engine: Engine = "auto",
 ) -> "ExampleSet":
     """Read what a file would hold, uncompressed; `name` stands for the file's in messages.
 
     Otherwise as `load`; a string is taken as UTF-8.
     """
+    known, heard, engine = _asked(format), _heard(strict, findings), formats.engine(engine)
     if isinstance(data, str):
         data = data.encode("utf-8", "surrogateescape")
     source = Source(name, bytes(data))
-    return _read(source, format, strict=strict, limits=limits, findings=findings)
+    model = (known or recognise(source)).read(source, limits=limits, findings=heard, engine=engine)
+    if findings is None:
+        _warn(heard, 3)
+    return model
 
 
 def save(
@@ -74,8 +86,9 @@ def save(
     Options: `lossy` (write what the format can hold, and say in `findings` what it cannot),
     and for text `compact` and `unshare` (copy what inputs and targets share, where text cannot
     say it). Raises FormatError for what the format cannot hold, in which `name` stands for the
-    model, and OSError.
+    model, OSError, and TypeError for what is no model, no path or no option.
     """
+    path = os.fsdecode(path)
     known = target_format(path, format)
     files.write(path, _written(model, known, name, findings, options))
 
@@ -107,10 +120,13 @@ def convert(
 
     The formats are told as in `load` and `save`, whose options and errors these are.
     """
-    known = target_format(target, to)
+    source, target = os.fsdecode(source), os.fsdecode(target)
+    known, wanted = _asked(from_format), target_format(target, to)
+    wanted.chosen(options)
     heard = _heard(strict, findings)
-    model = load(source, format=from_format, limits=limits, findings=heard)
-    save(model, target, format=known.name, name=os.fspath(source), findings=heard, **options)
+    read = read_source(source, limits=limits)
+    model = (known or recognise(read)).read(read, limits=limits, findings=heard)
+    files.write(target, _written(model, wanted, read.name, heard, options))
     if findings is None:
         _warn(heard, 3)
     return model
@@ -132,9 +148,13 @@ def validate(path: FilePath, *, format: str | None = None, limits: Limits = DEFA
 def detect(path: FilePath) -> Format:
     """Tell a file's format by magic, else by its first bytes, else by its suffix.
 
-    Raises FormatError that lists the candidates where none or several fit, and OSError.
+    No more is read than that takes. Raises FormatError that lists the candidates where none or
+    several fit, and OSError.
     """
-    return recognise(read_source(path))
+    name = os.fsdecode(path)
+    if name.startswith(samples.PREFIX):
+        return recognise(samples.read(name))
+    return recognise(files.head(name, formats.HEAD))
 
 
 def recognise(source: Source, format: str | None = None) -> Format:
@@ -146,10 +166,10 @@ def recognise(source: Source, format: str | None = None) -> Format:
 
 def read_source(path: FilePath, *, limits: Limits = DEFAULT) -> Source:
     """Return the uncompressed bytes of a file, of `-`, or of a bundled sample `exset::NAME`."""
-    name = os.fspath(path)
+    name = os.fsdecode(path)
     if name.startswith(samples.PREFIX):
         return samples.read(name)
-    return files.read(path, limits=limits)
+    return files.read(name, limits=limits)
 
 
 def target_format(path: FilePath, format: str | None = None) -> Format:
@@ -159,7 +179,7 @@ def target_format(path: FilePath, format: str | None = None) -> Format:
     """
     if format is not None:
         return formats.get(format)
-    name = os.fspath(path)
+    name = os.fsdecode(path)
     known = formats.by_suffix(name)
     if known is None:
         suffixes = ", ".join(suffix for each in formats.FORMATS for suffix in each.suffixes)
@@ -172,20 +192,9 @@ def target_format(path: FilePath, format: str | None = None) -> Format:
     return known
 
 
-def _read(
-    source: Source,
-    format: str | None,
-    *,
-    strict: bool,
-    limits: Limits,
-    findings: Findings | None,
-) -> "ExampleSet":
-    """Read a source as the format said, or as the one that it looks like."""
-    heard = _heard(strict, findings)
-    model = recognise(source, format).read(source, limits=limits, findings=heard)
-    if findings is None:
-        _warn(heard, 4)
-    return model
+def _asked(format: str | None) -> Format | None:
+    """Return the format that was said, if one was; ValueError if there is none of that name."""
+    return None if format is None else formats.get(format)
 
 
 def _written(
@@ -196,6 +205,10 @@ def _written(
     options: dict[str, bool],
 ) -> bytes:
     """Return a model's bytes, with a warning for findings that nobody else hears."""
+    from exset.grammars.examples import ExampleSet
+
+    if not isinstance(model, ExampleSet):
+        raise TypeError(f"the model to write must be an ExampleSet, not {type(model).__name__}")
     heard = Findings() if findings is None else findings
     try:
         data = known.write(model, findings=_Named(name, heard), **options)

@@ -5,11 +5,12 @@ so that the list itself costs nothing. To add a format, add a line to `FORMATS`.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, cast, get_args
 
 from exset.errors import FormatError, Place, safe
 from exset.limits import DEFAULT, Limits
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 HEAD = 4096
 """How many bytes of a file `detect` looks at."""
 
+Engine: TypeAlias = Literal["auto", "reference", "table"]
+"""What runs a grammar or a layout: the library that it is declared in, or the tables made of it."""
+
 COMPRESSED = (".gz", ".Z", ".bz2", ".bz")
 """Suffixes of compression: they say nothing of the format."""
 
@@ -30,7 +34,12 @@ class Reader(Protocol):
     """What reads a format: `parse` of a text, `decode` of a binary file."""
 
     def __call__(
-        self, source: Source, *, limits: Limits = ..., findings: "Findings | None" = ...
+        self,
+        source: Source,
+        *,
+        limits: Limits = ...,
+        findings: "Findings | None" = ...,
+        engine: Engine = ...,
     ) -> "ExampleSet":
         """Return the model that the source holds, or raise FormatError."""
         ...
@@ -51,8 +60,9 @@ class Format:
     """One file format: its names, the marks it is known by, its reader and its writer.
 
     `magic` are the bytes that every file of the format begins with (empty: none); `first_bytes`
-    is a regular expression for how its files begin; `options` are the words its writer takes;
-    `binary` files are not for a terminal.
+    is a regular expression for how its files begin, which must match in linear time and may match
+    where they are cut short; `options` are the words its writer takes; `binary` files are not for a
+    terminal.
     """
 
     name: str
@@ -72,26 +82,64 @@ class Format:
         return self.suffixes[0]
 
     def read(
-        self, source: Source, *, limits: Limits = DEFAULT, findings: "Findings | None" = None
+        self,
+        source: Source,
+        *,
+        limits: Limits = DEFAULT,
+        findings: "Findings | None" = None,
+        engine: Engine = "auto",
     ) -> "ExampleSet":
         """Read a source; raises FormatError for what is not of the format."""
-        return cast(Reader, _load(self.reader))(source, limits=limits, findings=findings)
+        reader = cast(Reader, _load(self.reader))
+        return reader(source, limits=limits, findings=findings, engine=engine)
 
     def write(
         self, model: "ExampleSet", *, findings: "Findings | None" = None, **options: bool
     ) -> bytes:
         """Write a model as bytes; an option that is set must be one that the writer takes.
 
-        Raises FormatError where the format cannot hold the model, TypeError for a strange option.
+        Raises FormatError where the format cannot hold the model, and TypeError as `chosen`.
         """
-        chosen = {name: value for name, value in options.items() if value}
-        for name in chosen:
-            if name not in self.options:
+        writer = cast(Writer, _load(self.writer))
+        return writer(model, findings=findings, **self.chosen(options))
+
+    def chosen(self, options: Mapping[str, bool]) -> dict[str, bool]:
+        """Return the options that are set.
+
+        TypeError for one that is set but not taken here, and for one that no format takes.
+        """
+        known = {option for each in FORMATS for option in each.options}
+        for name, value in options.items():
+            if name not in self.options and (value or name not in known):
                 raise TypeError(
                     f"format {self.name!r} takes no option {name!r}"
                     f" (it takes {', '.join(self.options) or 'none'})"
                 )
-        return cast(Writer, _load(self.writer))(model, findings=findings, **chosen)
+        return {name: value for name, value in options.items() if value}
+
+
+def _words(*words: str) -> str:
+    """Return a pattern for any of the words, or for what the end of the head leaves of one."""
+    cut = {word[:size] for word in words for size in range(len(word))}
+    whole, parts = (
+        "|".join(map(re.escape, sorted(each, key=len, reverse=True))) for each in (words, cut)
+    )
+    return rf"(?:{whole}|(?:{parts})\Z)"
+
+
+# Lens takes whatever is not its magic for text. So may we, but for what is plainly something else:
+# nothing that is possessive here is tried twice, and NULs are for binary files.
+_COMMENT = r"(?:#[^\r\n\0]*+)?+"
+_BLANK = rf"{_COMMENT}(?:[ \t\f\v]++|[\r\n]++{_COMMENT})*+"
+_NUMBER = r"[-+]?+\d++(?![^\0]{0,15}+\0)"
+_LENS = (
+    rf"(?:\xef\xbb\xbf)?+{_BLANK}(?:{_NUMBER}|[-+]\Z|"
+    + _words(
+        *(";", "[", "name:", "proc:", "freq:", "max:", "min:", "grace:"),
+        *("defI:", "defT:", "actI:", "actT:", "I:", "i:", "T:", "t:", "B:", "b:"),
+    )
+    + ")"
+)
 
 
 FORMATS: tuple[Format, ...] = (
@@ -102,11 +150,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".ex",),
         reader="exset.parsers.lens:parse",
         writer="exset.parsers.lens_text:render",
-        first_bytes=(
-            r"(?:\xef\xbb\xbf)?(?:[ \t\r\n\f\v]|(?<![^\r\n])#[^\r\n]*)*"
-            r"(?:[-+]?\d+\s+){0,3}"
-            r"(?:[;\[]|(?:proc|max|min|grace|def[IT]|act[IT]|name|freq|[ItTiBb]):)"
-        ),
+        first_bytes=_LENS,
         options=("compact", "unshare", "lossy"),
     ),
     Format(
@@ -134,6 +178,13 @@ def get(name: str) -> Format:
         if known.name == name:
             return known
     raise ValueError(f"there is no format {safe(name)!r}; there are {', '.join(names())}")
+
+
+def engine(name: str) -> Engine:
+    """Return an engine by its name; raises ValueError that lists the names there are."""
+    if name not in get_args(Engine):
+        raise ValueError(f"no engine is called {name!r}; there are {', '.join(get_args(Engine))}")
+    return cast(Engine, name)
 
 
 def text_of(known: Format) -> Format:
@@ -184,9 +235,9 @@ def _uncompressed(name: str) -> str:
 
 
 def _begins(known: Format, head: bytes) -> bool:
-    """Tell whether a file of that format may begin with these bytes."""
+    """Tell whether a file of that format may begin with these bytes; none tell nothing."""
     pattern = known.first_bytes
-    return pattern is not None and _compiled(pattern).match(head) is not None
+    return bool(head) and pattern is not None and _compiled(pattern).match(head) is not None
 
 
 @cache

@@ -18,6 +18,8 @@ class Limits:
     """Events of a set, beyond one for each byte of the file."""
     max_name: int = 1 << 20
     """Bytes of a name or of another text."""
+    max_bytes: int = 1 << 36
+    """Bytes of a file, and bytes that it decompresses to."""
     max_ratio: int = 200
     """Decompressed bytes for each compressed byte, counted above 64 MiB only."""
 

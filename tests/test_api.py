@@ -1,8 +1,13 @@
+import bz2
+import gzip
 import io
+import os
 import pickle
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import get_args
 
 import pytest
 
@@ -145,3 +150,107 @@ def test_standard_input_and_output(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(out))
     model = exset.convert("-", "-", to="bex")
     assert exset.loads(out.getvalue()) == model
+
+
+def test_messages_name_standard_input(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"freq:-1 I:1;")))
+    with pytest.raises(FormatError, match=r"^<stdin>: .*frequency"):
+        exset.convert("-", "x.bex", findings=exset.Findings())
+    (folder / "y.ex.gz").write_bytes(gzip.compress(b"freq:-1 I:1;"))
+    with pytest.raises(FormatError, match=r"^y\.ex\.gz: .*frequency"):
+        exset.convert("y.ex", "x.bex", findings=exset.Findings())
+    assert not Path("x.bex").exists()
+
+
+@pytest.mark.parametrize("value", [True, False, None])
+def test_a_misspelt_option_is_a_type_error(folder: Path, value: bool) -> None:
+    model = exset.loads(XOR)
+    for name in exset.formats.names():
+        with pytest.raises(TypeError, match=f"{name!r} takes no option 'losy'"):
+            exset.dumps(model, format=name, losy=value)
+        with pytest.raises(TypeError, match="'losy'"):
+            exset.save(model, f"x.{name}", losy=value)
+        with pytest.raises(TypeError, match="'losy'"):
+            exset.convert("missing.ex", f"x.{name}", losy=value)
+    assert not list(folder.iterdir())
+
+
+@pytest.mark.parametrize("model", [None, "x.ex", XOR, [], exset.ExampleSet])
+def test_what_is_no_model_is_a_type_error(folder: Path, model: exset.ExampleSet) -> None:
+    for name in exset.formats.names():
+        with pytest.raises(TypeError, match=r"must be an ExampleSet, not \w+$"):
+            exset.save(model, f"x.{name}")
+        with pytest.raises(TypeError, match="must be an ExampleSet"):
+            exset.dumps(model, format=name)
+    assert not list(folder.iterdir())
+
+
+@pytest.mark.parametrize("path", [None, 3, XOR.split(), io.BytesIO(XOR)])
+def test_what_is_no_path_is_a_type_error(folder: Path, path: str) -> None:
+    model = exset.loads(XOR)
+    uses: list[Callable[[], object]] = [
+        lambda: exset.load(path),
+        lambda: exset.load(path, format="ex"),
+        lambda: exset.validate(path),
+        lambda: exset.detect(path),
+        lambda: exset.save(model, path),
+        lambda: exset.save(model, path, format="ex"),
+        lambda: exset.convert(path, "x.ex"),
+        lambda: exset.convert("missing.ex", path, to="ex"),
+    ]
+    for use in uses:
+        with pytest.raises(TypeError, match=r"expected str, bytes or os\.PathLike"):
+            use()
+    assert not list(folder.iterdir())
+
+
+def test_paths_may_be_bytes(folder: Path) -> None:
+    exset.save(exset.loads(XOR), b"x\xff.ex")
+    assert exset.detect(b"x\xff.ex").name == "ex"
+    assert exset.convert(b"x\xff.ex", b"y.bex") == exset.load(b"y.bex") == exset.loads(XOR)
+    assert exset.validate(b"y.bex").worst is None
+    assert exset.load(b"exset::xor.ex") == exset.load("exset::xor.ex")
+
+
+def test_what_cannot_be_meant_is_refused_before_anything_is_read(folder: Path) -> None:
+    with pytest.raises(ValueError, match="there are ex, bex"):
+        exset.load("missing", format="nonsense")
+    with pytest.raises(ValueError, match="there are ex, bex"):
+        exset.convert("missing", "x.ex", from_format="nonsense")
+    with pytest.raises(ValueError, match="strict"):
+        exset.load("missing", strict=True, findings=exset.Findings())
+    with pytest.raises(ValueError, match="there are auto, reference, table"):
+        exset.load("missing", engine="fast")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("known", exset.FORMATS, ids=lambda known: known.name)
+def test_the_engine_is_passed_on(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, known: exset.Format
+) -> None:
+    exset.save(exset.loads(XOR), "x", format=known.name)
+    for engine in get_args(exset.formats.Engine):
+        assert exset.load("x", engine=engine) == exset.loads(XOR, engine=engine)
+    heard: list[object] = []
+
+    def reader(source: object, **options: object) -> exset.ExampleSet:
+        heard.append(options["engine"])
+        return exset.ExampleSet.from_examples([])
+
+    monkeypatch.setattr(exset.formats, "_load", lambda target: reader)
+    exset.load("x", engine="reference")
+    exset.loads(Path("x").read_bytes(), engine="table")
+    exset.load("x")
+    assert heard == ["reference", "table", "auto"]
+
+
+def test_detection_reads_the_head_alone(folder: Path) -> None:
+    """What is behind it may be of any size, and damaged."""
+    rest = os.urandom(10**6)
+    packed = gzip.compress(b"I:1;" + rest)
+    (folder / "cut").write_bytes(packed[: len(packed) // 2])
+    (folder / "bad").write_bytes(bz2.compress(b"\xaa" * 4 + rest) + b"garbage")
+    assert [exset.detect(name).name for name in ("cut", "bad")] == ["ex", "bex"]
+    for name in ("cut", "bad"):
+        with pytest.raises(FormatError):
+            exset.load(name)
+    assert exset.detect("exset::xor-binary.bex").name == "bex"

@@ -1,24 +1,22 @@
-"""Reading files: which file a name finds, and what is decompressed or refused."""
+"""Reading files: which file a name finds, how much of it is read, and what is refused."""
 
 import bz2
+import errno
 import gzip
 import io
 import os
-import re
 import sys
 import threading
-import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from exset import files
 from exset.errors import FormatError, LimitError
-from exset.files import read, write
+from exset.files import head, read, write
 from exset.limits import Limits
 
 TEXT = b"name: {one} 1 I: 1 0 T: 1;\n" * 100
@@ -49,13 +47,10 @@ def read_bytes(
     return read(folder / name, limits=limits or Limits()).data
 
 
-# Reading: names
-
-
 def test_a_plain_file(tmp_path: Path) -> None:
     path = tmp_path / "x.ex"
     path.write_bytes(TEXT)
-    for name in (path, str(path)):
+    for name in (path, str(path), bytes(path)):
         source = read(name)
         assert (source.name, source.data) == (str(path), TEXT)
 
@@ -121,6 +116,142 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
         assert (source.name, source.data) == ("<stdin>", TEXT)
 
 
+def test_a_closed_standard_input_is_an_error_of_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = Stdin()
+    closed.buffer.close()
+    for stream in (None, closed, io.StringIO()):
+        monkeypatch.setattr(sys, "stdin", stream)
+        for use in (read, lambda name: head(name, 1)):
+            with pytest.raises(OSError) as caught:
+                use("-")
+            assert (caught.value.errno, caught.value.filename) == (errno.EBADF, "<stdin>")
+
+
+def test_a_closed_standard_output_is_an_error_of_the_system(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(OSError) as caught:
+        write("-", TEXT)
+    assert (caught.value.errno, caught.value.filename) == (errno.EBADF, "<stdout>")
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom", "/dev/full"])
+def test_devices_are_not_read(monkeypatch: pytest.MonkeyPatch, device: str) -> None:
+    if not os.path.exists(device):
+        pytest.skip(f"there is no {device}")
+    with open(device) as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        for name in (device, "-"):
+            with pytest.raises(OSError, match="a device") as caught:
+                read(name)
+            assert caught.value.errno == errno.EINVAL
+
+
+def test_the_null_device_is_an_empty_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert read(os.devnull).data == b""
+    with open(os.devnull) as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        assert read("-").data == b""
+
+
+def test_a_terminal_is_read() -> None:
+    ours, theirs = os.openpty()
+    try:
+        os.write(ours, b"I:1;\n\x04\x04\x04")
+        assert read(os.ttyname(theirs)).data == b"I:1;\n"
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+class Endless(io.RawIOBase):
+    """Some bytes, and then one piece over and over; it says how much of it was read."""
+
+    def __init__(self, begin: bytes, then: bytes) -> None:
+        self.waiting = begin
+        self.then = then
+        self.given = 0
+
+    def read(self, size: int = -1) -> bytes:
+        assert size >= 0, "the whole of an endless stream was asked for"
+        while len(self.waiting) < size:
+            self.waiting += self.then * (size // len(self.then) + 1)
+        data, self.waiting = self.waiting[:size], self.waiting[size:]
+        self.given += size
+        return data
+
+
+@pytest.mark.parametrize(
+    ("begin", "then"),
+    [
+        (b"", b"I:1;\n"),
+        (gzip.compress(TEXT), b"\0"),
+        (b"", gzip.compress(b"")),
+        (b"", bz2.compress(b"")),
+        (b"", gzip.compress(TEXT)),
+    ],
+    ids=["plain", "padding", "empty gzip", "empty bzip2", "gzip"],
+)
+def test_an_endless_stream_meets_the_limit(
+    monkeypatch: pytest.MonkeyPatch, begin: bytes, then: bytes
+) -> None:
+    endless = Endless(begin, then)
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=endless))
+    most = 1 << 20
+    with pytest.raises(LimitError) as caught:
+        read("-", limits=Limits(max_bytes=most))
+    assert "max_bytes" in (caught.value.hint or "")
+    assert endless.given < 2 * most
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress])
+def test_a_file_may_have_as_many_bytes_as_the_limit(
+    tmp_path: Path, pack: Callable[[bytes], bytes]
+) -> None:
+    enough = Limits(max_bytes=len(TEXT))
+    assert read_bytes(tmp_path, pack(TEXT), limits=enough) == TEXT
+    with pytest.raises(LimitError, match=f"more than {len(TEXT) - 1} bytes"):
+        read_bytes(tmp_path, pack(TEXT), limits=Limits(max_bytes=len(TEXT) - 1))
+
+
+def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
+    with open(tmp_path / "huge", "wb") as file:
+        try:
+            file.truncate(Limits().max_bytes + 1)
+        except OSError:
+            pytest.skip("no file can be so large here")
+    with (
+        patch.object(files, "_pieces", side_effect=AssertionError),
+        pytest.raises(LimitError, match="more than"),
+    ):
+        read(tmp_path / "huge")
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress])
+def test_a_head_is_the_beginning(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(pack(TEXT) + (b"" if pack is bytes else pack(TEXT)))
+    whole = TEXT if pack is bytes else TEXT + TEXT
+    for size in (1, 4, 10, 11, len(TEXT), len(TEXT) + 1, 10**6):
+        found = head(path, size)
+        assert (found.name, found.data) == (str(path), whole[:size])
+
+
+@pytest.mark.parametrize(
+    ("begin", "then"),
+    [(b"", b"x"), (b"", gzip.compress(os.urandom(10**5))), (b"", bz2.compress(TEXT))],
+    ids=["plain", "gzip", "bzip2"],
+)
+def test_a_head_reads_no_more_than_it_needs(
+    monkeypatch: pytest.MonkeyPatch, begin: bytes, then: bytes
+) -> None:
+    endless = Endless(begin, then)
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=endless))
+    assert len(head("-", 4096).data) == 4096
+    assert endless.given < 10**5
+
+
 def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -132,180 +263,8 @@ def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
     assert got == gzip.decompress(data)
 
 
-# Reading: compressed content
-
-
-@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress])
-def test_content_tells_where_the_name_does_not(
-    tmp_path: Path, pack: Callable[[bytes], bytes]
-) -> None:
-    for data in (b"", b"a", TEXT):
-        assert read_bytes(tmp_path, pack(data)) == data
-
-
-@pytest.mark.parametrize("data", [b"", b"\x1f", b"BZh", b"BZh9 is a name", b"\xaa\xaa\xaa\xaa"])
-def test_other_content_is_left_as_it_is(tmp_path: Path, data: bytes) -> None:
-    assert read_bytes(tmp_path, data) == data
-
-
-@given(st.lists(st.binary(max_size=50), max_size=4), st.integers(0, 20), st.integers(1, 30))
-def test_members_are_joined(parts: list[bytes], zeros: int, chunk: int) -> None:
-    with patch.object(files, "_CHUNK", chunk):
-        for pack, pad in ((gzip.compress, bytes(zeros)), (bz2.compress, b"")):
-            packed = b"".join(pack(part) + pad for part in parts)
-            with patch.object(sys, "stdin", Stdin(packed)):
-                assert read("-").data == b"".join(parts)
-
-
-@pytest.mark.parametrize("suffix", [".gz", ".bz2"])
-def test_every_truncation_is_found(tmp_path: Path, suffix: str) -> None:
-    packed = PACK[suffix](TEXT) + PACK[suffix](b"second")
-    first = len(PACK[suffix](TEXT))
-    for cut in range(1, len(packed)):
-        if cut == first:
-            continue
-        with pytest.raises(FormatError) as caught:
-            read_bytes(tmp_path, packed[:cut], f"x.ex{suffix}")
-        assert caught.value.code == "compression"
-        place = caught.value.place
-        assert place is not None
-        assert place.source == str(tmp_path / f"x.ex{suffix}")
-        if cut < 3 or first < cut < first + 3:
-            continue  # so short that it is not yet gzip or bzip2
-        assert place.span is not None
-        assert place.span.start == cut
-        assert caught.value.message.endswith("data end too early")
-        told = re.fullmatch(rf"the {cut} bytes before it gave (\d+) bytes", caught.value.hint or "")
-        assert told is not None
-        if cut > first:
-            assert len(TEXT) <= int(told[1]) <= len(TEXT + b"second")
-
-
-@pytest.mark.parametrize("suffix", [".gz", ".bz2"])
-@pytest.mark.parametrize("garbage", [b"x", b"garbage", b"\0\0x", b"\x1f\x00", b"BZ", b"BZx"])
-def test_what_follows_the_data_is_an_error_at_its_place(
-    tmp_path: Path, suffix: str, garbage: bytes
-) -> None:
-    packed = PACK[suffix](TEXT)
-    with pytest.raises(FormatError, match="comes something else") as caught:
-        read_bytes(tmp_path, packed + garbage, f"x.ex{suffix}")
-    place = caught.value.place
-    assert place is not None
-    assert place.span is not None
-    padding = len(garbage) - len(garbage.lstrip(b"\0")) if suffix == ".gz" else 0
-    assert place.span.start == len(packed) + padding
-    assert caught.value.hint is not None
-    assert f"gave {len(TEXT)} bytes" in caught.value.hint
-
-
-def test_zeros_after_bzip2_data_are_no_padding(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="comes something else"):
-        read_bytes(tmp_path, bz2.compress(TEXT) + bytes(512))
-
-
-@pytest.mark.parametrize(
-    ("suffix", "offset"), [(".gz", -8), (".gz", -1), (".gz", 2), (".bz2", -5), (".bz2", 10)]
-)
-def test_a_damaged_byte_is_found(tmp_path: Path, suffix: str, offset: int) -> None:
-    packed = bytearray(PACK[suffix](TEXT))
-    packed[offset] ^= 0xFF
-    with pytest.raises(FormatError, match=r"damaged (gzip|bzip2) data: \w") as caught:
-        read_bytes(tmp_path, bytes(packed), f"x.ex{suffix}")
-    assert caught.value.code == "compression"
-    assert str(caught.value).startswith(f"{tmp_path / 'x.ex'}{suffix}: byte 0: damaged ")
-
-
-def test_damage_tells_how_far_it_got(tmp_path: Path) -> None:
-    good = gzip.compress(os.urandom(300_000))
-    bad = bytearray(gzip.compress(TEXT))
-    bad[-8] ^= 1
-    with pytest.raises(FormatError) as caught:
-        read_bytes(tmp_path, good + bytes(bad))
-    place = caught.value.place
-    assert place is not None
-    assert place.span is not None
-    assert place.span.start == len(good)
-    assert caught.value.hint == f"the {len(good)} bytes before it gave 300000 bytes"
-
-
-@given(
-    st.binary(min_size=1, max_size=80), st.sampled_from([gzip.compress, bz2.compress]), st.data()
-)
-def test_any_change_gives_bytes_or_a_format_error(
-    content: bytes, pack: Callable[[bytes], bytes], draw: st.DataObject
-) -> None:
-    packed = bytearray(pack(content))
-    for _ in range(draw.draw(st.integers(1, 3))):
-        packed[draw.draw(st.integers(0, len(packed) - 1))] = draw.draw(st.integers(0, 255))
-    with patch.object(sys, "stdin", Stdin(bytes(packed))):
-        try:
-            data = read("-").data
-        except FormatError as error:
-            assert error.code == "compression"
-        else:
-            assert data in (content, bytes(packed))
-
-
-@suffixes
-@pytest.mark.parametrize(
-    ("data", "hint"),
-    [
-        (b"", "the file is empty"),
-        (TEXT, "off its name"),
-        (b"\x1f", "off its name"),
-        (b"\xaa\xaa\xaa\xaa\0\0\0\x04", "off its name"),
-        ("other", "its name should end in"),
-    ],
-)
-def test_a_suffix_that_the_content_belies(
-    tmp_path: Path, suffix: str, data: bytes | str, hint: str
-) -> None:
-    if isinstance(data, str):
-        data = bz2.compress(TEXT) if suffix in (".gz", ".Z") else gzip.compress(TEXT)
-    with pytest.raises(FormatError, match=f"the name ends in {suffix} but") as caught:
-        read_bytes(tmp_path, data, f"x.ex{suffix}")
-    assert hint in (caught.value.hint or "")
-
-
-@pytest.mark.parametrize("name", ["x.ex", "x.ex.Z", "x.ex.gz"])
-def test_lzw_data_need_uncompress(tmp_path: Path, name: str) -> None:
-    with pytest.raises(FormatError) as caught:
-        read_bytes(tmp_path, b"\x1f\x9d\x90abc", name)
-    assert "`uncompress`" in (caught.value.hint or "")
-
-
-@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress])
-def test_a_bomb_is_refused_before_it_fills_the_memory(
-    tmp_path: Path, pack: Callable[[bytes], bytes]
-) -> None:
-    path = tmp_path / "bomb"
-    path.write_bytes(pack(bytes(1 << 20)) * 1024)
-    tracemalloc.start()
-    try:
-        with pytest.raises(LimitError) as caught:
-            read(path)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert caught.value.code == "limit"
-    assert "max_ratio" in (caught.value.hint or "")
-    assert peak < 200 << 20
-
-
-def test_the_ratio_counts_above_the_free_size_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(files, "_FREE", 100_000)
-    free, more = (gzip.compress(bytes(size)) for size in (100_000, 100_001))
-    assert len(read_bytes(tmp_path, free)) == 100_000
-    with pytest.raises(LimitError):
-        read_bytes(tmp_path, more)
-    enough = Limits(max_ratio=100_001 // len(more) + 1)
-    assert len(read_bytes(tmp_path, more, limits=enough)) == 100_001
-    with pytest.raises(LimitError):
-        read_bytes(tmp_path, more, limits=Limits(max_ratio=enough.max_ratio - 1))
-
-
-def test_what_is_packed_twice_is_unpacked_once(tmp_path: Path) -> None:
-    once = gzip.compress(TEXT)
-    assert read_bytes(tmp_path, gzip.compress(once)) == once
+@pytest.mark.parametrize("name", [None, 5, ["x"]])
+def test_what_is_no_path_is_a_type_error(name: object) -> None:
+    for use in (read, lambda name: head(name, 1), lambda name: write(name, b"")):
+        with pytest.raises(TypeError, match=r"expected str, bytes or os\.PathLike"):
+            use(name)  # type: ignore[arg-type]

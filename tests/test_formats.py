@@ -1,5 +1,7 @@
 import bz2
 import gzip
+import re
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 import exset
 from exset import FormatError, formats
 from exset.formats import FORMATS, Format
+from exset.testing import example_sets
 
 TEXTS = [
     b"I:0 0 T:0;",
@@ -22,6 +25,45 @@ TEXTS = [
     b"3\n[0-1] I:1;",
     b"\xef\xbb\xbfI:1;",
     b"defT:- actI:2;",
+    # A byte order mark goes before the first line, which may be a comment.
+    b"\xef\xbb\xbf#c\nI:1;",
+    b"\xef\xbb\xbf",
+    # What follows a number is the parser's business.
+    b"2;I:1 T:1;",
+    b"2I:1;",
+    b"2proc:x I:1;",
+    b"2 #",
+    b"-3\n+4\n2[1]I:1;",
+    b"5 five;",
+    b"7",
+    # Blanks and comments alone are a set without examples.
+    b"\n",
+    b"# nothing",
+    b"\n#\xff\n \t",
+]
+BINARY = [
+    b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
+    gzip.compress(b"I:1;", mtime=0),
+    bz2.compress(b"I:1;"),
+    b"PK\3\4",
+    b"\x7fELF\2\1\1\0",
+    b"7z\xbc\xaf\x27\x1c\0\4",
+    b"1\0\0\0",
+    b"\n\0",
+    b"#\0c\0",
+    b"I\0:\x001\0;\0",
+    b"\xff\xfeI\0:\x001\0;\0",
+    b"\0\0\0\0",
+]
+OTHER = [
+    b"hello",
+    b"<html>",
+    b" # no comment",
+    b"{}",
+    b"I :1;",
+    b"names:a",
+    b"(1)",
+    b"\xef\xbbI:1;",
 ]
 
 
@@ -53,7 +95,7 @@ def test_magic_goes_before_everything(name: str) -> None:
     assert formats.detect(b"\xaa\xaa\xaa\xaa\0\0\0\4", name).name == "bex"
 
 
-@pytest.mark.parametrize("head", [b"", b"\0\1\2", b"hello", b"<html>"])
+@pytest.mark.parametrize("head", [b"", *BINARY, *OTHER])
 @pytest.mark.parametrize(
     ("name", "wanted"),
     [
@@ -69,9 +111,10 @@ def test_suffix_decides_what_bytes_do_not(head: bytes, name: str, wanted: str) -
 
 
 @pytest.mark.parametrize("name", ["x", "x.txt", "<stdin>", "ex", "x.gz", "x.ex.gz.txt"])
-def test_unknown_is_an_error_that_lists_the_candidates(name: str) -> None:
-    with pytest.raises(FormatError) as caught:
-        formats.detect(b"hello", name)
+@pytest.mark.parametrize("head", [b"", *BINARY, *OTHER])
+def test_unknown_is_an_error_that_lists_the_candidates(head: bytes, name: str) -> None:
+    with pytest.raises(FormatError, match="not a format that exset knows") as caught:
+        formats.detect(head, name)
     assert caught.value.code == "format"
     for word in ("ex (", "bex (", "--from", "format="):
         assert word in str(caught.value)
@@ -95,9 +138,44 @@ def test_detection_gives_a_format_or_an_error(head: bytes, name: str) -> None:
         assert "--from" in str(error)
 
 
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_text_is_known_wherever_its_head_ends(text: bytes) -> None:
+    padding = b"# a comment\n" * (formats.HEAD // 12)
+    for cut in range(1, 12):
+        begin = padding + b" " * (formats.HEAD - len(padding) - cut - 1) + b"\n"
+        whole = begin + text.removeprefix(b"\xef\xbb\xbf")
+        assert formats.detect(whole, "<stdin>").name == "ex"
+
+
+@given(example_sets(binary=False))
+def test_what_is_written_is_known(model: exset.ExampleSet) -> None:
+    for known in FORMATS:
+        data = known.write(model, **dict.fromkeys(known.options, True), findings=exset.Findings())
+        assert formats.detect(data, "<stdin>") is known
+
+
 def test_detection_looks_at_a_bounded_head() -> None:
-    assert formats.detect(b" " * 10**6 + b"I:1;", "x.bex").name == "bex"
+    assert formats.detect(b" " * 10**6 + b"\0", "<stdin>").name == "ex"
     assert formats.detect(b"#" * 10**6, "x.ex").name == "ex"
+
+
+@pytest.mark.parametrize(
+    "part", [b"# \n", b"#\n", b"\n", b" ", b"\r\n#\r", b"1 ", b"1", b"-1", b"\n\n# #\n", b"defI"]
+)
+@pytest.mark.parametrize("end", [b"x", b"\0", b"#", b"-", b"\n\xff"])
+def test_no_head_takes_long(part: bytes, end: bytes) -> None:
+    """With any choice left open to try again this would not end: every part doubles the work."""
+    head = (part * formats.HEAD)[: formats.HEAD - len(end)] + end
+    with suppress(FormatError):
+        formats.detect(head, "<stdin>")
+
+
+@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
+def test_first_bytes_are_matched_in_linear_time(known: Format) -> None:
+    """Whatever repeats is possessive: it gives nothing back to be tried in another way."""
+    bare = re.sub(r"\\.|\[\^?\]?(?:\\.|[^\\\]])*\]", "x", known.first_bytes or "")
+    loops = re.findall(r"(?<!\()(?:[*+?]|\{\d*,?\d*\})[+?]?", bare)
+    assert all(len(loop) > 1 and loop.endswith("+") for loop in loops)
 
 
 @pytest.mark.parametrize(
@@ -130,3 +208,7 @@ def test_a_strange_option_is_refused() -> None:
         formats.get("bex").write(model, compact=True)
     plain = formats.get("bex").write(model)
     assert formats.get("bex").write(model, compact=False) == plain
+    for known in FORMATS:
+        for value in (True, False):
+            with pytest.raises(TypeError, match=f"'{known.name}' takes no option 'losy'"):
+                known.write(model, losy=value)

@@ -17,6 +17,7 @@ def test_defaults() -> None:
         "max_expand": 100_000_000,
         "max_events": 1_048_576,
         "max_name": 1_048_576,
+        "max_bytes": 68_719_476_736,
         "max_ratio": 200,
     }
     assert Limits() == DEFAULT
