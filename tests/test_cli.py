@@ -68,7 +68,7 @@ def test_convert_many(run: Run) -> None:
     assert result.exit_code == 1
     assert "bad.ex:2:5: " in result.stderr and "I:2 five;" in result.stderr
     assert sorted(path.name for path in Path().glob("*.bex")) == ["a.bex", "b.bex", "c.bex"]
-    assert run("convert", "a.ex", "b.ex", "--to", "bex", "-o", "out/deep").exit_code == 0
+    assert run("convert", "a.ex", "b.ex", "--to", "bex", "-o", "out/deep/").exit_code == 0
     assert sorted(os.listdir("out/deep")) == ["a.bex", "b.bex"]
     assert run("convert", "a.ex", "--to", "bex", "-o", "new/").exit_code == 0
     assert os.listdir("new") == ["a.bex"]
@@ -137,7 +137,10 @@ def test_convert_through_pipes(run: Run) -> None:
         (("a.ex", "-o", "link.ex"), "is an input itself"),
         (("a.ex", "b.ex", "--to", "bex", "-o", "a.bex"), "is not a folder"),
         (("a.ex", "b.ex", "--to", "bex", "-o", "-"), "is not a folder"),
-        (("a.ex", "sub/a.ex", "--to", "bex", "-o", "out"), "would both be"),
+        (("a.ex", "sub/a.ex", "--to", "bex", "-o", "out/"), "would both be"),
+        (("a.ex", "b.ex", "--to", "bex", "-o", "out"), "is not a folder; say -o out/"),
+        (("a.ex", "a.ex"), "is an input itself"),
+        (("a.ex", "sub"), "a folder does not say which format"),
         (("a.ex", "x.txt"), "x.txt does not say which format"),
         (("a.ex", "-"), "--to FORMAT"),
         (("a.ex", "sub"), "--to FORMAT"),
@@ -146,7 +149,7 @@ def test_convert_through_pipes(run: Run) -> None:
         (("a.ex", "x.bex", "--limit", "max_depth"), "max_depth must be a whole number"),
         (("a.ex", "x.bex", "--to", "tsv"), "'tsv'"),
         (("a.ex", "-o", "exset::a.bex"), "bundled sample"),
-        (("-", "a.ex", "--to", "bex", "-o", "out"), "standard input has no name"),
+        (("-", "a.ex", "--to", "bex", "-o", "out/"), "standard input has no name"),
     ],
 )
 def test_convert_refuses(run: Run, arguments: tuple[str, ...], words: str) -> None:
@@ -360,3 +363,12 @@ def test_real_files(run: Run, corpus: Path) -> None:
         result = run("convert", "-q", str(path), "-o", "x.bex")
         if result.exit_code == 0:
             assert api.load("x.bex") == api.load(path, findings=exset.Findings())
+
+
+def test_the_second_of_two_paths_is_the_output_unless_it_is_there_to_be_read(run: Run) -> None:
+    write(a_ex=XOR)
+    os.mkdir("out")
+    assert run("convert", "a.ex", "out", "--to", "bex").exit_code == 0
+    assert run("convert", "a.ex", "new.dat", "--to", "bex").exit_code == 0
+    assert sorted(os.listdir()) == ["a.ex", "new.dat", "out"]
+    assert os.listdir("out") == ["a.bex"]

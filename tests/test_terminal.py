@@ -110,3 +110,11 @@ def test_progress_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert b"\x1b[3" not in on_terminal(*arguments)
     monkeypatch.setenv("TERM", "dumb")
     assert b"\x1b" not in on_terminal(*arguments)
+
+
+def test_closed_streams_are_no_traceback() -> None:
+    for closed, verb, code in ((">&-", "info exset::xor.ex", 0), ("<&-", "cat -", 3)):
+        command = f'"{sys.executable}" -c "from exset.cli import main; main()" {verb} {closed}'
+        run = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+        assert run.returncode == code
+        assert "Traceback" not in run.stderr

@@ -107,7 +107,7 @@ def convert(
     \b
       exset convert train.ex train.bex         one file; the suffix says the format
       exset convert --to bex *.ex              each beside its input, with the new suffix
-      exset convert --to bex -o out *.ex       all into a folder
+      exset convert --to bex -o out/ *.ex      all into a folder
       exset convert - -o - --to ex < a.bex     from standard input to standard output
     """
     options = {"lossy": lossy, "unshare": unshare, "compact": compact}
@@ -136,12 +136,13 @@ def convert(
 
 def plan(inputs: tuple[str, ...], output: str | None, to: str | None) -> list[Job]:
     """Return what is to be written where; UsageError for what cannot be meant."""
-    if output is None and (to is None or (len(inputs) == 2 and inputs[1] == "-")):
+    if output is None and (to is None or (len(inputs) == 2 and not _is_input(inputs[1]))):
         inputs, output = _split(inputs)
     inputs = tuple(dict.fromkeys(inputs))
-    folder = output is not None and (len(inputs) > 1 or _is_folder(output))
-    if folder and output is not None and (output == "-" or os.path.isfile(output)):
-        wrong(f"several files cannot be written as one: -o {safe(output)} is not a folder")
+    folder = output is not None and _is_folder(output)
+    if len(inputs) > 1 and output is not None and not folder:
+        advice = "" if output == "-" or os.path.exists(output) else f"; say -o {safe(output)}/"
+        wrong(f"several files cannot be written as one: {safe(output)} is not a folder{advice}")
     if output is not None and output.startswith(samples.PREFIX):
         wrong("a bundled sample cannot be written: name another output")
     known = _format(None if folder else output, to)
@@ -164,12 +165,19 @@ def _split(inputs: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
     if len(inputs) != 2:
         wrong("say where to: one INPUT and one OUTPUT, or -o OUT, or --to FORMAT")
     source, target = inputs
+    if target != "-" and (source == target or (_identity(source) or 0) == _identity(target)):
+        wrong(f"{safe(target)} is an input itself: name another output")
     if os.path.isfile(target) and formats.by_suffix(source) == formats.by_suffix(target):
         wrong(
             f"{safe(target)} exists: say -o {safe(target)} to replace it,"
             " or --to FORMAT to convert both files"
         )
     return (source,), target
+
+
+def _is_input(path: str) -> bool:
+    """Whether the second of two paths may be another input: only what is there to be read."""
+    return os.path.isfile(path) or path.startswith(samples.PREFIX)
 
 
 def _is_folder(path: str) -> bool:
@@ -181,7 +189,7 @@ def _format(output: str | None, to: str | None) -> Format:
         return formats.get(to)
     known = None if output is None else formats.by_suffix(output)
     if known is None:
-        what = "a folder or" if output is None else safe(output)
+        what = "a folder" if output is None else safe(output)
         wrong(f"{what} does not say which format to write: say --to FORMAT")
     return known
 

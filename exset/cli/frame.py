@@ -1,5 +1,6 @@
 """What all verbs share: exit codes, how errors and findings are shown, the common options."""
 
+import errno
 import logging
 import os
 import sys
@@ -35,7 +36,8 @@ class Verbs(click.Group):
                 with _heard():
                     return super().invoke(ctx)
             finally:
-                sys.stdout.flush()
+                if sys.stdout is not None:  # as it is where it was closed before we began
+                    sys.stdout.flush()
         except BrokenPipeError:
             _silence()
             ctx.exit(PIPE)
@@ -93,6 +95,8 @@ def say(text: str) -> None:
 
 def put(data: bytes, known: Format) -> None:
     """Write a file's bytes to standard output; a terminal gets text alone, and that made safe."""
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard output")
     if not sys.stdout.isatty():
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
