@@ -20,7 +20,7 @@ from exset.source import Source
 if TYPE_CHECKING:
     from exset.parsers.engine.grammar import Grammar
 
-LIBRARIES = ("numpy", "lark", "interegular", "construct", "h5py", "numba")
+LIBRARIES = ("numpy", "lark", "interegular", "construct", "numba")
 
 _HOMES = ("exset.parsers", "exset.codecs")
 _MANY = 1 << 15
@@ -117,13 +117,8 @@ def warm_up() -> float:
 
 def _compiler() -> tuple[bool, str]:
     """Whether kernels are compiled, and why or why not."""
-    if not kernels.available():
-        return False, "numba is not installed"
-    try:
-        importlib.import_module("numba")
-    except Exception as error:  # it checks versions of other libraries, in ways of its own
-        return False, f"numba cannot be imported: {error}"
-    return True, "numba is installed"
+    why = kernels.trouble()
+    return why is None, why or "numba is installed"
 
 
 @once

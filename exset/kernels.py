@@ -11,6 +11,7 @@ import importlib.util
 import logging
 import sys
 from collections.abc import Callable
+from functools import cache as cache_result
 from functools import cached_property
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -42,9 +43,25 @@ def bare_kernel(function: Callable[P, R]) -> Callable[P, R]:
     return function
 
 
+@cache_result
+def trouble() -> str | None:
+    """Why Numba cannot be imported, which it is; None if it can."""
+    try:
+        importlib.import_module("numba")
+    except ModuleNotFoundError:
+        return "numba is not installed"
+    except Exception as error:  # one that does not fit its NumPy raises what it likes
+        return f"numba cannot be imported: {error}"
+    return None
+
+
+@cache_result
 def available() -> bool:
-    """Whether Numba is installed; without it kernels run as plain Python."""
-    return importlib.util.find_spec("numba") is not None
+    """Whether kernels can be compiled; if not, they run as plain Python, and that is said once."""
+    if (why := trouble()) is None:
+        return True
+    log.warning("%s: what is large takes much longer", why)
+    return False
 
 
 class Kernels:

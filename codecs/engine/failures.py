@@ -8,6 +8,7 @@ count that is constant is not looked at.
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import Final
 
 from exset.codecs.engine.fields import indexed
 from exset.codecs.engine.layout import Layout
@@ -26,6 +27,10 @@ class Reason(StrEnum):
     TOO_MANY = "{field} is {value}, more than the bytes left can hold"
     UNENDED = "{field} is a string without its NUL"
     TOO_LONG = "{field} is a string of more than {value} bytes"
+
+
+_CUTS: Final = frozenset((Reason.ENDS, Reason.UNENDED, Reason.TOO_MANY))
+_CUT: Final = "the file is cut short, or damaged here or before"
 
 
 def failure(
@@ -47,7 +52,7 @@ def failure(
     place = Place.in_bytes(source, offset, indexed(layout, starts, path, offset) or None)
     if reason is Reason.TOO_LONG:
         return LimitError(message, place=place, hint="a higher limit for max_name lets it pass")
-    return FormatError(message, place=place)
+    return FormatError(message, place=place, hint=_CUT if reason in _CUTS else None)
 
 
 def _shown(value: object) -> str:
