@@ -16,7 +16,7 @@ KERNELS = Kernels("exset.parsers.engine.tables", "exset.parsers.engine.kernel")
 
 Block = bytes | memoryview
 
-_TOKENS = 1 << 19
+_TOKENS = 1 << 18
 _STACK = 256
 
 
