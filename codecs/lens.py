@@ -26,13 +26,14 @@ from construct import (
     this,
 )
 
-from exset.codecs.engine import Engine, Layout, NulString, read, write
+from exset.codecs.engine import Layout, NulString, read, write
 from exset.codecs.lens_columns import columns_of
 from exset.codecs.lens_losses import Losses
 from exset.codecs.lens_meaning import REALS, examples_of
 from exset.errors import Findings, FormatError
 from exset.grammars.examples import ExampleSet
 from exset.grammars.normal import normal_form
+from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits
 from exset.source import Source
 

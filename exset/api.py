@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from exset import files, formats, samples
 from exset.errors import Finding, Findings, FormatError, FormatWarning, Place, Severity
 from exset.files import FilePath
-from exset.formats import Engine, Format
+from exset.formats import Format
+from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits
 from exset.source import Source
 

@@ -145,8 +145,8 @@ def _groups() -> Iterator[kernels.Kernels]:
 
 
 def _grammar(grammar: "Grammar") -> Part:
-    found = list((cache.folder() / "grammars").glob(f"*-{grammar._digest()}.npz"))
-    return Part(grammar.file, bool(found), len(found), sum(map(_size, found)))
+    found = cache.folder() / grammar.cache_name
+    return Part(grammar.file, found.is_file(), int(found.is_file()), _size(found))
 
 
 def _group(group: kernels.Kernels) -> Part:

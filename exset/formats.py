@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Protocol, cast, get_args
 
 from exset.errors import FormatError, Place, safe
+from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits
 from exset.source import Source
 
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 
 HEAD = 4096
 """How many bytes of a file `detect` looks at."""
-
-Engine: TypeAlias = Literal["auto", "reference", "table"]
-"""What runs a grammar or a layout: the library that it is declared in, or the tables made of it."""
 
 COMPRESSED = (".gz", ".Z", ".bz2", ".bz")
 """Suffixes of compression: they say nothing of the format."""

@@ -15,9 +15,12 @@ from functools import cache as cache_result
 from functools import cached_property
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import ParamSpec, TypeVar, cast
+from typing import Literal, ParamSpec, TypeAlias, TypeVar, cast
 
 from exset import cache
+
+Engine: TypeAlias = Literal["auto", "reference", "table"]
+"""What runs a grammar or a layout: the library it is declared in, or the tables made of it."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -89,6 +92,11 @@ class Kernels:
             assert spec.origin is not None
             digest.update(Path(spec.origin).read_bytes())
         return cache.folder() / "kernels" / digest.hexdigest()[:20]
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the compiled copies are there already."""
+        return "_compiled" in vars(self)
 
     @property
     def is_cached(self) -> bool:

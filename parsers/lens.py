@@ -8,7 +8,7 @@ lost: comments, blanks, the spelling of numbers and strings.
 
 import re
 from collections.abc import Iterator
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from exset.grammars.columns import Ragged, Reals, Strings
 from exset.grammars.examples import ExampleSet
 from exset.grammars.lens_traps import too_many_groups, trap
 from exset.grammars.parts import REAL_FIELDS, Events, Ranges, SetHeader
+from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits
 from exset.parsers import lens_columns as c
 from exset.parsers.engine import table
@@ -39,9 +40,7 @@ from exset.parsers.lens_text import render
 from exset.parsers.lens_tokens import GRAMMAR, Text
 from exset.source import Source, Span
 
-__all__ = ["Engine", "parse", "render"]
-
-Engine = Literal["auto", "reference", "table"]
+__all__ = ["parse", "render"]
 
 KERNELS: Final = kernels.Kernels(
     "exset.parsers.lens_columns", "exset.parsers.lens_lists", "exset.parsers.lens_actions"

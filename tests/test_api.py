@@ -13,6 +13,7 @@ import pytest
 
 import exset
 from exset import FormatError, FormatWarning, LimitError, Limits, Severity, samples
+from exset.kernels import Engine
 
 XOR = b"I:0 0 T:0;\nI:0 1 T:1;\nI:1 0 T:1;\nI:1 1 T:0;\n"
 TRAP = b"I:1 T:1;\n[max:] I:2 T:0;\n"  # a missing value is read as NaN
@@ -228,7 +229,7 @@ def test_the_engine_is_passed_on(
     monkeypatch: pytest.MonkeyPatch, folder: Path, known: exset.Format
 ) -> None:
     exset.save(exset.loads(XOR), "x", format=known.name)
-    for engine in get_args(exset.formats.Engine):
+    for engine in get_args(Engine):
         assert exset.load("x", engine=engine) == exset.loads(XOR, engine=engine)
     heard: list[object] = []
 

@@ -15,7 +15,6 @@ from exset.codecs.engine import (
     Layout,
     NulString,
     Values,
-    drivers,
     read,
     reference,
     table,
@@ -25,7 +24,7 @@ from exset.codecs.engine import (
 from exset.codecs.engine.execution import TooLarge
 from exset.errors import FormatError
 from exset.grammars.columns import Strings
-from exset.kernels import available
+from exset.kernels import Engine, available
 from exset.limits import DEFAULT, Limits
 from exset.source import Source
 from tests.foreign_layouts import LAYOUTS
@@ -257,7 +256,7 @@ def test_writing(name: str) -> None:
 
 @pytest.mark.parametrize("name", LAYOUTS)
 @pytest.mark.parametrize("engine", ["reference", "table"])
-def test_construct_agrees(name: str, engine: drivers.Engine) -> None:
+def test_construct_agrees(name: str, engine: Engine) -> None:
     """Both ways: what Construct builds is read as it parses it, and written as it builds it."""
     layout, samples = ALL[name]
     rng = random.Random(name)

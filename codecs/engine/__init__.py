@@ -8,9 +8,9 @@ Two drivers give the same columns, bytes and errors: Construct itself, the refer
 that runs the layout lowered to a table of instructions. It knows no format.
 """
 
-from exset.codecs.engine.drivers import Engine, read, write
+from exset.codecs.engine.drivers import read, write
 from exset.codecs.engine.fields import Fields, Values
 from exset.codecs.engine.layout import Layout
 from exset.codecs.engine.strings import NulString
 
-__all__ = ["Engine", "Fields", "Layout", "NulString", "Values", "read", "write"]
+__all__ = ["Fields", "Layout", "NulString", "Values", "read", "write"]

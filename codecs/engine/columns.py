@@ -23,7 +23,7 @@ Offsets = Ints | Longs
 
 def is_loaded() -> bool:
     """Whether the compiled kernels are there."""
-    return "_compiled" in vars(KERNELS)
+    return KERNELS.is_loaded
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,16 @@
 """Which driver reads or writes: the table driver, compiled or plain, or the reference driver."""
 
 from collections.abc import Mapping
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from exset.codecs.engine import reference, table, writing
 from exset.codecs.engine.columns import is_loaded
 from exset.codecs.engine.execution import TooLarge
 from exset.codecs.engine.fields import Fields, Values
 from exset.codecs.engine.layout import Layout
-from exset.kernels import available
+from exset.kernels import Engine, available
 from exset.limits import DEFAULT, Limits
 from exset.source import Source
-
-Engine: TypeAlias = Literal["auto", "reference", "table"]
 
 # Bytes from which it is worth to load Numba and the compiled kernels, and to use them if they are
 # there already: plain Python takes 7 MB/s of many small fields, loading about 0.4 s.

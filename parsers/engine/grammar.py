@@ -59,14 +59,18 @@ class Grammar:
     @cached_property
     def lowered(self) -> Lowered:
         """The tables, from the cache if this grammar was lowered before on this machine."""
-        name = f"grammars/{self.start}-{self._digest()}.npz"
-        if stored := cache.load(name):
+        if stored := cache.load(self.cache_name):
             with contextlib.suppress(ValueError, KeyError, OSError, EOFError, BadZipFile):
                 return Lowered.from_bytes(stored)
         lowering = importlib.import_module("exset.parsers.engine.lowering")
         lowered: Lowered = lowering.lower(self.lark, self.start, self.steps)
-        cache.store(name, lowered.to_bytes())
+        cache.store(self.cache_name, lowered.to_bytes())
         return lowered
+
+    @cached_property
+    def cache_name(self) -> str:
+        """What the tables are called in the cache: it changes with all that they depend on."""
+        return f"grammars/{self.start}-{self._digest()}.npz"
 
     @property
     def terminals(self) -> tuple[str, ...]:
