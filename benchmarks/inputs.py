@@ -79,7 +79,7 @@ class Inputs:
     def model(self, kind: str, part: float = 1) -> ExampleSet:
         """What is in the file."""
         if (kind, part) not in self._models:
-            self._models[kind, part] = exset.load(self.path(kind, ".ex", part))
+            self._models[kind, part] = exset.load(self.path(kind, ".ex", part), model=ExampleSet)
         return self._models[kind, part]
 
     def _count(self, kind: str, part: float) -> int:

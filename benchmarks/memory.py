@@ -62,9 +62,9 @@ def _highest() -> int:
 
 
 def _main(few: str, path: str | None = None) -> None:
-    model = exset.load(few, engine="table")
+    model = exset.load(few, model=exset.ExampleSet, engine="table")
     if path is not None:
-        model = exset.load(path)
+        model = exset.load(path, model=exset.ExampleSet)
     peak = _highest()
     print(json.dumps([peak, summarise(model).memory]))
 

@@ -8,79 +8,127 @@ they are; a file that cannot be opened raises OSError.
 import os
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TypeVar, overload
 
 from exset import files, formats, samples
 from exset.errors import Finding, Findings, FormatError, FormatWarning, Place, Severity
 from exset.files import FilePath
-from exset.formats import Format
+from exset.formats import Format, Model, Option
 from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits
 from exset.source import Source
 
-if TYPE_CHECKING:
-    from exset.grammars.examples import ExampleSet
-
-MODEL = "example set"
-"""What messages call a model that comes from no file."""
+M = TypeVar("M", bound=Model)
 
 
+@overload
 def load(
     path: FilePath,
     *,
+    model: type[M],
     format: str | None = None,
     strict: bool = False,
     limits: Limits = DEFAULT,
     findings: Findings | None = None,
     engine: Engine = "auto",
-) -> "ExampleSet":
+) -> M: ...
+@overload
+def load(
+    path: FilePath,
+    *,
+    model: None = None,
+    format: str | None = None,
+    strict: bool = False,
+    limits: Limits = DEFAULT,
+    findings: Findings | None = None,
+    engine: Engine = "auto",
+) -> Model: ...
+def load(
+    path: FilePath,
+    *,
+    model: type[M] | None = None,
+    format: str | None = None,
+    strict: bool = False,
+    limits: Limits = DEFAULT,
+    findings: Findings | None = None,
+    engine: Engine = "auto",
+) -> Model:
     """Read a file; the format is told from its contents and name unless `format` says it.
 
-    Traps of the format are added to `findings`; without it, one FormatWarning tells of them.
-    With `strict` the first trap is a FormatError. `engine`: "reference" has the library run that
-    the grammar or layout is declared in, "table" the tables made of it; both give the same. Raises
-    FormatError, LimitError and OSError.
+    `model`: the class of model that is wanted, such as `ExampleSet`, which a type checker then
+    knows of; a file of another is a FormatError. Traps of the format are added to `findings`;
+    without it, one FormatWarning tells of them. With `strict` the first trap is a FormatError.
+    `engine`: "reference" has the library run that the grammar or layout is declared in, "table"
+    the tables made of it; both give the same. Raises FormatError, LimitError and OSError.
     """
-    known, heard, engine = _asked(format), _heard(strict, findings), formats.engine(engine)
+    heard, engine = _heard(strict, findings), formats.engine(engine)
+    known = _asked(format)
     source = read_source(path, limits=limits)
-    model = (known or recognise(source)).read(source, limits=limits, findings=heard, engine=engine)
+    known = _wanted(known or recognise(source), model, source)
+    read = known.read(source, limits=limits, findings=heard, engine=engine)
     if findings is None:
         _warn(heard, 3)
-    return model
+    return read
 
 
+@overload
 def loads(
     data: bytes | bytearray | memoryview | str,
     *,
+    model: type[M],
     format: str | None = None,
     name: str = "<bytes>",
     strict: bool = False,
     limits: Limits = DEFAULT,
     findings: Findings | None = None,
     engine: Engine = "auto",
-) -> "ExampleSet":
+) -> M: ...
+@overload
+def loads(
+    data: bytes | bytearray | memoryview | str,
+    *,
+    model: None = None,
+    format: str | None = None,
+    name: str = "<bytes>",
+    strict: bool = False,
+    limits: Limits = DEFAULT,
+    findings: Findings | None = None,
+    engine: Engine = "auto",
+) -> Model: ...
+def loads(
+    data: bytes | bytearray | memoryview | str,
+    *,
+    model: type[M] | None = None,
+    format: str | None = None,
+    name: str = "<bytes>",
+    strict: bool = False,
+    limits: Limits = DEFAULT,
+    findings: Findings | None = None,
+    engine: Engine = "auto",
+) -> Model:
     """Read what a file would hold, uncompressed; `name` stands for the file's in messages.
 
     Otherwise as `load`; a string is taken as UTF-8.
     """
-    known, heard, engine = _asked(format), _heard(strict, findings), formats.engine(engine)
+    heard, engine = _heard(strict, findings), formats.engine(engine)
     if isinstance(data, str):
         data = data.encode("utf-8", "surrogateescape")
     source = Source(name, bytes(data))
-    model = (known or recognise(source)).read(source, limits=limits, findings=heard, engine=engine)
+    known = _wanted(recognise(source, format), model, source)
+    read = known.read(source, limits=limits, findings=heard, engine=engine)
     if findings is None:
         _warn(heard, 3)
-    return model
+    return read
 
 
 def save(
-    model: "ExampleSet",
+    model: Model,
     path: FilePath,
     *,
     format: str | None = None,
-    name: str = MODEL,
+    name: str | None = None,
     findings: Findings | None = None,
-    **options: bool,
+    **options: Option,
 ) -> None:
     """Write a file, whole or not at all; the suffix tells the format unless `format` says it.
 
@@ -95,12 +143,12 @@ def save(
 
 
 def dumps(
-    model: "ExampleSet",
+    model: Model,
     *,
     format: str,
-    name: str = MODEL,
+    name: str | None = None,
     findings: Findings | None = None,
-    **options: bool,
+    **options: Option,
 ) -> bytes:
     """Return the bytes that `save` would write, uncompressed; options as there."""
     return _written(model, formats.get(format), name, findings, options)
@@ -115,18 +163,20 @@ def convert(
     strict: bool = False,
     limits: Limits = DEFAULT,
     findings: Findings | None = None,
-    **options: bool,
-) -> "ExampleSet":
+    **options: Option,
+) -> Model:
     """Read one file and write another; return the model that passed through.
 
-    The formats are told as in `load` and `save`, whose options and errors these are.
+    The formats are told as in `load` and `save`, whose options and errors these are; they must be
+    of one family.
     """
     source, target = os.fsdecode(source), os.fsdecode(target)
     known, wanted = _asked(from_format), target_format(target, to)
     wanted.chosen(options)
     heard = _heard(strict, findings)
     read = read_source(source, limits=limits)
-    model = (known or recognise(read)).read(read, limits=limits, findings=heard)
+    known = convertible(known or recognise(read), wanted, read)
+    model = known.read(read, limits=limits, findings=heard)
     files.write(target, _written(model, wanted, read.name, heard, options))
     if findings is None:
         _warn(heard, 3)
@@ -165,6 +215,22 @@ def recognise(source: Source, format: str | None = None) -> Format:
     return formats.detect(source.data[: formats.HEAD], source.name)
 
 
+def convertible(known: Format, wanted: Format, source: Source) -> Format:
+    """Return the format of a source that is to be written as another.
+
+    Raises FormatError if no file of the wanted format can say what the source does.
+    """
+    if known.family != wanted.family:
+        others = (each.name for each in formats.FORMATS if each.family == known.family)
+        raise FormatError(
+            f"{known.family.noun}s cannot be written as {wanted.name} ({wanted.title})",
+            place=Place.of(source.name),
+            hint=f"formats that can hold one: {', '.join(others)}",
+            code="format",
+        )
+    return known
+
+
 def read_source(path: FilePath, *, limits: Limits = DEFAULT) -> Source:
     """Return the uncompressed bytes of a file, of `-`, or of a bundled sample `exset::NAME`."""
     name = os.fsdecode(path)
@@ -198,18 +264,31 @@ def _asked(format: str | None) -> Format | None:
     return None if format is None else formats.get(format)
 
 
+def _wanted(known: Format, model: type[Model] | None, source: Source) -> Format:
+    """Return a source's format; FormatError if its models are not of the class that is wanted."""
+    if model is not None and not issubclass(known.family.model, model):
+        nouns = {
+            each.family.noun for each in formats.FORMATS if issubclass(each.family.model, model)
+        }
+        wanted = " or ".join(sorted(nouns)) or model.__name__
+        raise FormatError(
+            f"it holds {known.family.noun}s ({known.title}); wanted: {wanted}",
+            place=Place.of(source.name),
+            hint="if it is one, say its format with --from NAME, or format=NAME in Python",
+            code="format",
+        )
+    return known
+
+
 def _written(
-    model: "ExampleSet",
+    model: Model,
     known: Format,
-    name: str,
+    name: str | None,
     findings: Findings | None,
-    options: dict[str, bool],
+    options: dict[str, Option],
 ) -> bytes:
     """Return a model's bytes, with a warning for findings that nobody else hears."""
-    from exset.grammars.examples import ExampleSet
-
-    if not isinstance(model, ExampleSet):
-        raise TypeError(f"the model to write must be an ExampleSet, not {type(model).__name__}")
+    name = known.family.noun if name is None else name
     heard = Findings() if findings is None else findings
     try:
         data = known.write(model, findings=_Named(name, heard), **options)

@@ -27,8 +27,8 @@ def run(folder: str) -> Iterator[str]:
         model = api.convert(path, target)
         if api.load(target) != model:
             raise FormatError("it did not read back the same", place=Place.of(target), code="demo")
-        counted = f"valid, {len(model)} examples"
-        yield f"  {name:<{wide}}  {counted}  ->  {other}, which reads back the same"
+        counted = api.target_format(target).family.counted(len(model))
+        yield f"  {name:<{wide}}  valid, {counted}  ->  {other}, which reads back the same"
     yield "Try next:"
     for verb, name in (
         ("info", "pulse.ex"),

@@ -1,16 +1,18 @@
 """The formats that exset knows: their names, what tells them apart, what reads and writes them.
 
-A format names its reader and writer as text, "module:function"; they are imported on first use,
-so that the list itself costs nothing. To add a format, add a line to `FORMATS`.
+A format belongs to a family, whose formats all say the same model: a set of examples, say. What
+reads and writes a format, and what is known of a model, is named as text, "module:function", and
+imported on first use, so that the list itself costs nothing. To add a format, add a line to
+`FORMATS`.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Protocol, cast, get_args
+from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, cast, get_args, runtime_checkable
 
 from exset.errors import FormatError, Place, safe
 from exset.kernels import Engine
@@ -18,14 +20,48 @@ from exset.limits import DEFAULT, Limits
 from exset.source import Source
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from exset.errors import Findings
-    from exset.grammars.examples import ExampleSet
 
 HEAD = 4096
 """How many bytes of a file `detect` looks at."""
 
 COMPRESSED = (".gz", ".Z", ".bz2", ".bz")
 """Suffixes of compression: they say nothing of the format."""
+
+
+Option: TypeAlias = bool | str
+"""The value of a writer's option: most are set or not, some name a choice."""
+
+
+class Model(Protocol):
+    """What a file says, whatever its family."""
+
+    def __len__(self) -> int:
+        """How many there are of the family's unit, such as examples."""
+        ...
+
+
+@runtime_checkable
+class Selectable(Model, Protocol):
+    """A model of which a part is a model."""
+
+    def select(self, which: "ArrayLike | slice", /) -> Self:
+        """Some of its units: indices in any order, a mask, or a slice."""
+        ...
+
+
+class Summary(Protocol):
+    """What a model holds, in numbers."""
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return the numbers as (label, text), for people."""
+        ...
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the numbers for JSON."""
+        ...
 
 
 class Reader(Protocol):
@@ -38,7 +74,7 @@ class Reader(Protocol):
         limits: Limits = ...,
         findings: "Findings | None" = ...,
         engine: Engine = ...,
-    ) -> "ExampleSet":
+    ) -> Model:
         """Return the model that the source holds, or raise FormatError."""
         ...
 
@@ -47,10 +83,38 @@ class Writer(Protocol):
     """What writes a format: `render` to text, `encode` to a binary file."""
 
     def __call__(
-        self, model: "ExampleSet", /, *, findings: "Findings | None" = ..., **options: bool
+        self, model: Model, /, *, findings: "Findings | None" = ..., **options: Option
     ) -> bytes:
         """Return the bytes of a file, or raise FormatError for what the format cannot hold."""
         ...
+
+
+@dataclass(frozen=True)
+class Family:
+    """Formats of one model: what the model is, what it counts, what sums it up.
+
+    `kind` names the model's class, `noun` is what people call a model, `unit` one of what its
+    length counts; `summary` names the function that returns its `Summary`.
+    """
+
+    name: str
+    noun: str
+    kind: str
+    unit: str
+    summary: str
+
+    @property
+    def model(self) -> type[Model]:
+        """The class of its models."""
+        return cast(type[Model], _load(self.kind))
+
+    def summarise(self, model: Model) -> Summary:
+        """Return what a model of the family holds, in numbers."""
+        return cast(Callable[[Model], Summary], _load(self.summary))(model)
+
+    def counted(self, count: int) -> str:
+        """Return so many units in words, `2 examples`."""
+        return f"{count:,} {self.unit}{'' if count == 1 else 's'}"
 
 
 @dataclass(frozen=True)
@@ -65,7 +129,7 @@ class Format:
 
     name: str
     title: str
-    family: str
+    family: Family
     suffixes: tuple[str, ...]
     reader: str
     writer: str
@@ -86,22 +150,28 @@ class Format:
         limits: Limits = DEFAULT,
         findings: "Findings | None" = None,
         engine: Engine = "auto",
-    ) -> "ExampleSet":
+    ) -> Model:
         """Read a source; raises FormatError for what is not of the format."""
         reader = cast(Reader, _load(self.reader))
         return reader(source, limits=limits, findings=findings, engine=engine)
 
     def write(
-        self, model: "ExampleSet", *, findings: "Findings | None" = None, **options: bool
+        self, model: Model, *, findings: "Findings | None" = None, **options: Option
     ) -> bytes:
         """Write a model as bytes; an option that is set must be one that the writer takes.
 
-        Raises FormatError where the format cannot hold the model, and TypeError as `chosen`.
+        Raises FormatError where the format cannot hold the model, and TypeError for a model of
+        another family and as `chosen`.
         """
+        if not isinstance(model, self.family.model):
+            wanted = self.family.model.__name__
+            article = "an" if wanted[0] in "AEIOU" else "a"
+            given = type(model).__name__
+            raise TypeError(f"the model to write must be {article} {wanted}, not {given}")
         writer = cast(Writer, _load(self.writer))
         return writer(model, findings=findings, **self.chosen(options))
 
-    def chosen(self, options: Mapping[str, bool]) -> dict[str, bool]:
+    def chosen(self, options: Mapping[str, Option]) -> dict[str, Option]:
         """Return the options that are set.
 
         TypeError for one that is set but not taken here, and for one that no format takes.
@@ -140,11 +210,19 @@ _LENS = (
 )
 
 
+LENS = Family(
+    name="lens",
+    noun="example set",
+    kind="exset.grammars.examples:ExampleSet",
+    unit="example",
+    summary="exset.runtime.summary:summarise",
+)
+
 FORMATS: tuple[Format, ...] = (
     Format(
         name="ex",
         title="Lens example file, text",
-        family="lens",
+        family=LENS,
         suffixes=(".ex",),
         reader="exset.parsers.lens:parse",
         writer="exset.parsers.lens_text:render",
@@ -154,7 +232,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         name="bex",
         title="Lens example file, binary",
-        family="lens",
+        family=LENS,
         suffixes=(".bex",),
         reader="exset.codecs.lens:decode",
         writer="exset.codecs.lens:encode",

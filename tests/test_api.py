@@ -41,7 +41,24 @@ def test_dumps_and_loads() -> None:
         data = exset.dumps(model, format=name)
         for given in (data, bytearray(data), memoryview(data)):
             assert exset.loads(given) == exset.loads(given, format=name) == model
-    assert exset.loads("name:\N{SNOWMAN} I:1;").examples[0].name == "\N{SNOWMAN}"
+    assert (
+        exset.loads("name:\N{SNOWMAN} I:1;", model=exset.ExampleSet).examples[0].name
+        == "\N{SNOWMAN}"
+    )
+
+
+def test_the_class_of_model_that_is_wanted(folder: Path) -> None:
+    class Other:
+        def __len__(self) -> int:
+            return 0
+
+    (folder / "xor.ex").write_bytes(XOR)
+    assert exset.load("xor.ex", model=exset.ExampleSet) == exset.load("xor.ex")
+    with pytest.raises(
+        exset.FormatError, match=r"it holds example sets .*; wanted: Other"
+    ) as caught:
+        exset.loads(XOR, model=Other)
+    assert caught.value.code == "format"
 
 
 def test_a_model_made_in_python() -> None:
@@ -49,7 +66,7 @@ def test_a_model_made_in_python() -> None:
     assert made == exset.loads(XOR)
     example = exset.Example([exset.Event(exset.Dense([0, 1]), exset.Sparse([0]))], name="one")
     text = exset.dumps(exset.ExampleSet.from_examples([example]), format="ex")
-    assert exset.loads(text).examples[0].name == "one"
+    assert exset.loads(text, model=exset.ExampleSet).examples[0].name == "one"
 
 
 def test_one_warning_a_load() -> None:
@@ -221,7 +238,7 @@ def test_what_cannot_be_meant_is_refused_before_anything_is_read(folder: Path) -
     with pytest.raises(ValueError, match="strict"):
         exset.load("missing", strict=True, findings=exset.Findings())
     with pytest.raises(ValueError, match="there are auto, reference, table"):
-        exset.load("missing", engine="fast")  # type: ignore[arg-type]
+        exset.load("missing", engine="fast")  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize("known", exset.FORMATS, ids=lambda known: known.name)

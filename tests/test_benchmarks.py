@@ -58,7 +58,7 @@ def test_the_inputs(kind: str, tmp_path: Path) -> None:
     """They are what they are said to be, load without a warning, and are the same each time."""
     assert list(lines(kind, 50)) == list(lines(kind, 50))
     inputs = Inputs(str(tmp_path), 1 / 500)
-    model = exset.load(inputs.path(kind, ".ex"))
+    model = exset.load(inputs.path(kind, ".ex"), model=exset.ExampleSet)
     assert len(model) == SIZES[kind] / 500
     assert exset.load(inputs.path(kind, ".bex")) == model
     ranges = model.ranges

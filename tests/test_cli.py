@@ -15,6 +15,7 @@ import exset
 from exset import api, samples
 from exset.cli import cli
 from exset.cli.convert import plan
+from exset.source import Source
 
 XOR = samples.read("xor.ex").data
 TRAP = b"I:1 T:1;\n[max:] I:2 T:0;\n"
@@ -99,12 +100,12 @@ def test_what_the_library_logs_is_said_once(
     log = logging.getLogger("exset")
     handlers = list(log.handlers)
 
-    def load(path: str, **options: object) -> object:
+    def read_source(path: str, **options: object) -> Source:
         log.warning("compiling: this takes a while")
         log.info("not for everybody")
-        return exset.loads(XOR)
+        return Source(path, XOR)
 
-    monkeypatch.setattr(api, "load", load)
+    monkeypatch.setattr(api, "read_source", read_source)
     write(a_ex=XOR, b_ex=XOR)
     result = run("convert", "-q", "a.ex", "b.ex", "--to", "bex")
     assert (result.exit_code, result.stderr) == (0, "exset: compiling: this takes a while\n")

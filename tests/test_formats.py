@@ -121,7 +121,7 @@ def test_unknown_is_an_error_that_lists_the_candidates(head: bytes, name: str) -
 
 
 def test_ambiguous_is_an_error_that_lists_the_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
-    twin = Format("twin", "Twin", "twin", (".twin",), "m:f", "m:f", first_bytes="I:")
+    twin = Format("twin", "Twin", formats.LENS, (".twin",), "m:f", "m:f", first_bytes="I:")
     monkeypatch.setattr(formats, "FORMATS", (*FORMATS, twin))
     assert formats.detect(b"I:1;", "x.twin") is twin
     assert formats.detect(b"I:1;", "x.ex").name == "ex"

@@ -43,9 +43,9 @@ class Job:
 
 @dataclass(frozen=True)
 class Done:
-    """What a conversion tells; data: what is to go to standard output."""
+    """What a conversion tells: how much was converted; data: what is to go to standard output."""
 
-    examples: int
+    counted: str
     findings: Findings
     data: bytes | None
 
@@ -57,22 +57,23 @@ class Work:
     read_as: str | None
     strict: bool
     limits: Limits
-    options: dict[str, bool]
+    options: dict[str, formats.Option]
     makes_folder: bool
 
     def __call__(self, job: Job) -> Done:
         """Convert a file; FormatError and OSError as those of `load` and `save`."""
         findings = Findings(strict=self.strict)
-        model = api.load(job.source, format=self.read_as, limits=self.limits, findings=findings)
-        name = "<stdin>" if job.source == "-" else job.source
-        to = job.format.name
-        data = api.dumps(model, format=to, name=name, findings=findings, **self.options)
+        source = api.read_source(job.source, limits=self.limits)
+        known = api.convertible(api.recognise(source, self.read_as), job.format, source)
+        model = known.read(source, limits=self.limits, findings=findings)
+        counted, to = known.family.counted(len(model)), job.format.name
+        data = api.dumps(model, format=to, name=source.name, findings=findings, **self.options)
         if job.target == "-":
-            return Done(len(model), findings, data)
+            return Done(counted, findings, data)
         if self.makes_folder:
             os.makedirs(os.path.dirname(job.target), exist_ok=True)
         files.write(job.target, data)
-        return Done(len(model), findings, None)
+        return Done(counted, findings, None)
 
 
 @click.command()
@@ -110,7 +111,11 @@ def convert(
       exset convert --to bex -o out/ *.ex      all into a folder
       exset convert - -o - --to ex < a.bex     from standard input to standard output
     """
-    options = {"lossy": lossy, "unshare": unshare, "compact": compact}
+    options: dict[str, formats.Option] = {
+        "lossy": lossy,
+        "unshare": unshare,
+        "compact": compact,
+    }
     tasks = plan(inputs, output, to)
     for job in tasks:
         for name in (name for name, value in options.items() if value):
@@ -125,8 +130,7 @@ def convert(
             for line in lines(done.findings, SHOWN, notes=False):
                 say(line)
             if done.data is None:
-                count = f"{done.examples:,} example{'' if done.examples == 1 else 's'}"
-                say(f"{safe(job.source)} -> {safe(job.target)}: {count}")
+                say(f"{safe(job.source)} -> {safe(job.target)}: {done.counted}")
         return FINE
 
     makes_folder = output is not None and any(job.target != output for job in tasks)

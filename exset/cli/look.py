@@ -3,7 +3,6 @@
 import json
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import click
 
@@ -23,14 +22,12 @@ from exset.cli.frame import (
     reason,
     say,
     tally,
+    wrong,
 )
 from exset.errors import Findings, Severity, safe
-from exset.formats import Format
+from exset.formats import Format, Selectable, Summary
 from exset.jobs import Outcome, run
 from exset.limits import Limits
-
-if TYPE_CHECKING:
-    from exset.runtime.summary import Summary
 
 SCHEMA = 1
 """The version of what `--json` writes; it changes when a key goes or means something else."""
@@ -46,17 +43,15 @@ class _Seen:
     name: str
     format: Format
     bytes: int
-    summary: "Summary"
+    summary: Summary
     findings: Findings
 
 
 def _see(path: str, format: str | None, limits: Limits) -> _Seen:
-    from exset.runtime.summary import summarise
-
     source = api.read_source(path, limits=limits)
     known = api.recognise(source, format)
     findings = Findings()
-    summary = summarise(known.read(source, limits=limits, findings=findings))
+    summary = known.family.summarise(known.read(source, limits=limits, findings=findings))
     return _Seen(source.name, known, len(source.data), summary, findings)
 
 
@@ -151,7 +146,12 @@ def validate(
 
 @click.command()
 @click.argument("file")
-@click.option("--head", metavar="N", type=click.IntRange(min=0), help="Only the first N examples.")
+@click.option(
+    "--head",
+    metavar="N",
+    type=click.IntRange(min=0),
+    help="Only the first N examples, or other units of the file.",
+)
 @click.option("--compact", is_flag=True, help="As few bytes as possible.")
 @click.option("--unshare", is_flag=True, help="Copy shared lists where text cannot share them.")
 @click.option("--lossy", is_flag=True, help="Leave out what text cannot say.")
@@ -172,6 +172,8 @@ def cat(
     findings = Findings()
     model = known.read(source, limits=limits, findings=findings)
     if head is not None:
+        if not isinstance(model, Selectable):
+            wrong(f"--head has no meaning for {known.name}: it is shown whole")
         model = model.select(slice(head))
     text = registry.text_of(known)
     options = {"compact": compact, "unshare": unshare, "lossy": lossy}
@@ -188,7 +190,12 @@ def formats(as_json: bool) -> None:
     for known in registry.FORMATS:
         if as_json:
             kind = "binary" if known.binary else "text"
-            row = {"name": known.name, "title": known.title, "family": known.family, "kind": kind}
+            row = {
+                "name": known.name,
+                "title": known.title,
+                "family": known.family.name,
+                "kind": kind,
+            }
             _write({"schema": SCHEMA, **row, "suffixes": known.suffixes, "options": known.options})
         else:
             options = " ".join(f"--{option}" for option in known.options)
