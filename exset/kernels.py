@@ -5,15 +5,13 @@ of some modules together, as copies, when one of them is first asked for: import
 nothing, and imports no Numba.
 """
 
-import hashlib
 import importlib
-import importlib.util
 import logging
+import os
 import sys
 from collections.abc import Callable
 from functools import cache as cache_result
 from functools import cached_property
-from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Literal, ParamSpec, TypeAlias, TypeVar, cast
 
@@ -79,19 +77,14 @@ class Kernels:
         self.modules = modules
 
     @property
-    def folder(self) -> Path:
+    def folder(self) -> str:
         """Where the compiled code is kept.
 
         Numba sees edits of a function's own file alone, so the folder is named after the sources of
         all of them, and after the versions of Python and Numba.
         """
-        digest = hashlib.sha256(f"{sys.version} {_numba_version()}".encode())
-        for module in self.modules:
-            spec = importlib.util.find_spec(module)
-            assert spec is not None
-            assert spec.origin is not None
-            digest.update(Path(spec.origin).read_bytes())
-        return cache.folder() / "kernels" / digest.hexdigest()[:20]
+        versions = f"{sys.version} {_numba_version()}"
+        return os.path.join(cache.folder(), "kernels", cache.digest(versions, *self.modules))
 
     @property
     def is_loaded(self) -> bool:
@@ -101,7 +94,7 @@ class Kernels:
     @property
     def is_cached(self) -> bool:
         """Whether something compiled is kept on disk."""
-        return any(self.folder.glob("**/*.nbi"))
+        return any(name.endswith(".nbi") for *_, names in os.walk(self.folder) for name in names)
 
     def compiled(self, function: Callable[P, R]) -> Callable[P, R]:
         """The compiled copy of a marked function; it is compiled when it is first called."""
@@ -126,7 +119,7 @@ class Kernels:
         if not self.is_cached:
             log.warning("compiling kernels for this machine, once; this takes some seconds")
         before = vars(config)["CACHE_DIR"]
-        setattr(config, "CACHE_DIR", str(self.folder))  # noqa: B010 (Numba does not declare it)
+        setattr(config, "CACHE_DIR", self.folder)  # noqa: B010 (Numba does not declare it)
         try:
             for function in marked:
                 if function.__name__ in {each.__name__ for each in marked if each is not function}:
