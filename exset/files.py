@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import io
 import os
-import secrets
 import stat
 import sys
 from collections.abc import Iterable, Iterator
@@ -106,7 +105,7 @@ def writing(path: FilePath) -> Iterator[BinaryIO]:
 def _replacing(name: str, mode: int | None) -> Iterator[BinaryIO]:
     target = os.path.realpath(name)
     folder = os.path.dirname(target)
-    temp = os.path.join(folder, f".exset-{secrets.token_hex(8)}")
+    temp = os.path.join(folder, f".exset-{os.urandom(8).hex()}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
         handle = os.open(temp, flags, 0o666 if mode is None else mode)

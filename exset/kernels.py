@@ -6,7 +6,6 @@ nothing, and imports no Numba.
 """
 
 import importlib
-import logging
 import os
 import sys
 from collections.abc import Callable
@@ -22,8 +21,6 @@ Engine: TypeAlias = Literal["auto", "reference", "table"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-log = logging.getLogger("exset")
 
 _MARK = "__exset_kernel__"
 
@@ -61,7 +58,7 @@ def available() -> bool:
     """Whether kernels can be compiled; if not, they run as plain Python, and that is said once."""
     if (why := trouble()) is None:
         return True
-    log.warning("%s: what is large takes much longer", why)
+    _tell(f"{why}: what is large takes much longer")
     return False
 
 
@@ -117,7 +114,7 @@ class Kernels:
                 elif names.setdefault(name, value) is not value and not _equal(names[name], value):
                     raise ValueError(f"kernels of {self.modules}: two values of {name}")
         if not self.is_cached:
-            log.warning("compiling kernels for this machine, once; this takes some seconds")
+            _tell("compiling kernels for this machine, once; this takes some seconds")
         before = vars(config)["CACHE_DIR"]
         setattr(config, "CACHE_DIR", self.folder)  # noqa: B010 (Numba does not declare it)
         try:
@@ -143,6 +140,12 @@ def _jit(function: FunctionType, bare: bool) -> object:
         return njit(cache=True, **options)(function)
     except (RuntimeError, OSError):  # no place for a cache
         return njit(**options)(function)
+
+
+def _tell(text: str) -> None:
+    import logging
+
+    logging.getLogger("exset").warning("%s", text)
 
 
 def _equal(a: object, b: object) -> bool:

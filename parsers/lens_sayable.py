@@ -85,7 +85,8 @@ def _sayable(
 ) -> Strings:
     """The strings; those that nothing refers to have no path, and do not matter."""
     odd = np.flatnonzero(_MAY_HAVE_FAULTS[column.data])
-    rows = np.unique(np.searchsorted(column.offsets, odd, side="right") - 1)
+    rows = np.searchsorted(column.offsets, odd, side="right") - 1
+    rows = rows[np.diff(rows, prepend=-1) > 0]
     fine: set[bytes] = set()
     patched: dict[int, bytes] = {}
     for index in rows.tolist():

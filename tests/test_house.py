@@ -122,7 +122,10 @@ EXECUTING = {
     *("asyncio", "code", "codeop", "ctypes", "marshal", "pickle", "pty", "runpy", "shelve"),
     *("socket", "subprocess", "multiprocessing", "concurrent"),
 }
-MAY_IMPORT = {"exset.jobs": {"multiprocessing", "concurrent"}}
+MAY_IMPORT = {
+    "exset.jobs": {"concurrent"},
+    "exset.pools": {"multiprocessing", "concurrent"},
+}
 RUNS = re.compile(
     r"eval|exec|compile|__import__|os\.(\*|system|popen|startfile|fork\w*|(posix_)?(exec|spawn)\w*)"
 )
@@ -219,7 +222,7 @@ def test_what_executes_is_seen(code: str) -> None:
 )
 def test_what_executes_nothing_is_left_alone(code: str) -> None:
     assert not list(dangers("exset.api", ast.parse(code)))
-    assert not list(dangers("exset.jobs", ast.parse("from multiprocessing import Pool")))
+    assert not list(dangers("exset.pools", ast.parse("from multiprocessing import Pool")))
 
 
 def test_what_is_imported_is_declared() -> None:

@@ -5,9 +5,10 @@ import logging
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import NoReturn, TypeVar
+from importlib import import_module
+from typing import Any, NoReturn, TypeVar
 
 import click
 
@@ -23,11 +24,26 @@ Command = TypeVar("Command", bound=Callable[..., object])
 
 
 class Verbs(click.Group):
-    """The group of all verbs: turns what a user may meet into one line and an exit code."""
+    """The group of all verbs: turns what a user may meet into one line and an exit code.
+
+    homes: the module of each verb, which is imported when the verb is asked for.
+    """
+
+    def __init__(self, *, homes: Mapping[str, str], **attributes: Any) -> None:
+        """Name the verbs; nothing is imported."""
+        super().__init__(**attributes)
+        self.homes = homes
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the verbs in the order in which they were given, the order of use."""
-        return list(self.commands)
+        return list(self.homes)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Return a verb, or None if there is none of that name."""
+        if name not in self.homes:
+            return None
+        found: click.Command = getattr(import_module(self.homes[name]), name)
+        return found
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a verb; no error of a file or of the system leaves it as a traceback."""

@@ -1,6 +1,5 @@
 """The verbs that look: `info`, `validate`, `cat`, `formats`; and `demo`."""
 
-import json
 from dataclasses import dataclass
 from functools import partial
 
@@ -218,4 +217,6 @@ def demo(folder: str) -> None:
 
 def _write(row: dict[str, object]) -> None:
     """Write one JSON object as a line of ASCII, so that nothing in it can reach a terminal."""
+    import json
+
     click.echo(json.dumps(row, allow_nan=False))
