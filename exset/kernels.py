@@ -14,7 +14,7 @@ from functools import cached_property
 from types import FunctionType, ModuleType
 from typing import Literal, ParamSpec, TypeAlias, TypeVar, cast
 
-from exset import cache
+from exset import cache, voice
 
 Engine: TypeAlias = Literal["auto", "reference", "table"]
 """What runs a grammar or a layout: the library it is declared in, or the tables made of it."""
@@ -58,7 +58,7 @@ def available() -> bool:
     """Whether kernels can be compiled; if not, they run as plain Python, and that is said once."""
     if (why := trouble()) is None:
         return True
-    _tell(f"{why}: what is large takes much longer")
+    voice.say(f"{why}: what is large takes much longer")
     return False
 
 
@@ -114,7 +114,7 @@ class Kernels:
                 elif names.setdefault(name, value) is not value and not _equal(names[name], value):
                     raise ValueError(f"kernels of {self.modules}: two values of {name}")
         if not self.is_cached:
-            _tell("compiling kernels for this machine, once; this takes some seconds")
+            voice.say("compiling kernels for this machine, once; this takes some seconds")
         before = vars(config)["CACHE_DIR"]
         setattr(config, "CACHE_DIR", self.folder)  # noqa: B010 (Numba does not declare it)
         try:
@@ -140,12 +140,6 @@ def _jit(function: FunctionType, bare: bool) -> object:
         return njit(cache=True, **options)(function)
     except (RuntimeError, OSError):  # no place for a cache
         return njit(**options)(function)
-
-
-def _tell(text: str) -> None:
-    import logging
-
-    logging.getLogger("exset").warning("%s", text)
 
 
 def _equal(a: object, b: object) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from exset.codecs.engine import reference, table, writing
+from exset.codecs.engine import table
 from exset.codecs.engine.columns import is_loaded
 from exset.codecs.engine.execution import TooLarge
 from exset.codecs.engine.fields import Fields, Values
@@ -33,6 +33,8 @@ def read(
             return table.read(layout, source, limits, compiled=compiled)
         except TooLarge:
             pass
+    from exset.codecs.engine import reference
+
     return reference.read(layout, source, limits=limits)
 
 
@@ -43,11 +45,15 @@ def write(layout: Layout, fields: Mapping[str, Values], *, engine: Engine = "aut
     columns that are not the layout's or do not fit together.
     """
     if engine != "reference":
+        from exset.codecs.engine import writing
+
         try:
             compiled = is_worth_compiling(writing.size_of(fields), engine)
             return writing.write(layout, fields, compiled=compiled)
         except TooLarge:
             pass
+    from exset.codecs.engine import reference
+
     return reference.write(layout, fields)
 
 

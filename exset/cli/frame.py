@@ -1,18 +1,18 @@
 """What all verbs share: exit codes, how errors and findings are shown, the common options."""
 
 import errno
-import logging
 import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from typing import Any, NoReturn, TypeVar
 
 import click
 
-from exset import formats
+from exset import formats, voice
 from exset.errors import Finding, Findings, FormatError, LimitError, Severity, safe
 from exset.formats import Format
 from exset.jobs import Item, Outcome, Value
@@ -49,7 +49,7 @@ class Verbs(click.Group):
         """Run a verb; no error of a file or of the system leaves it as a traceback."""
         try:
             try:
-                with _heard():
+                with voice.heard_by(_once()):
                     return super().invoke(ctx)
             finally:
                 if sys.stdout is not None:  # as it is where it was closed before we began
@@ -208,23 +208,9 @@ def _line(finding: Finding) -> str:
     return f"{place}{finding.severity}: {text[len(place) :]}"
 
 
-@contextmanager
-def _heard() -> Iterator[None]:
-    """Show what the library logs, such as that kernels are compiled, once each."""
-    said: set[str] = set()
-
-    class Voice(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            if (text := record.getMessage()) not in said:
-                said.add(text)
-                say(f"exset: {safe(text)}")
-
-    voice, log = Voice(logging.WARNING), logging.getLogger("exset")
-    log.addHandler(voice)
-    try:
-        yield
-    finally:
-        log.removeHandler(voice)
+def _once() -> Callable[[str], None]:
+    """Return what shows what the library says, such as that kernels are compiled, once each."""
+    return cache(lambda text: say(f"exset: {safe(text)}"))
 
 
 def _silence() -> None:

@@ -75,8 +75,7 @@ class Lowered:
         """What `to_bytes` wrote; ValueError if it is something else, or is damaged."""
         try:
             file = io.BytesIO(zlib.decompress(data))
-            tables = Tables(*(np.load(file, allow_pickle=False) for _ in Tables._fields))
-            names = np.load(file, allow_pickle=False).tobytes()
-        except (zlib.error, EOFError) as error:
+        except zlib.error as error:
             raise ValueError(f"these are no tables: {error}") from None
-        return cls(tables, *ast.literal_eval(names.decode()))
+        *tables, names = (np.load(file, allow_pickle=False) for _ in (*Tables._fields, "names"))
+        return cls(Tables(*tables), *ast.literal_eval(names.tobytes().decode()))
