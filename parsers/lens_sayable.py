@@ -62,7 +62,8 @@ class Planner:
             raise refusal(
                 f"examples[{example}].events[{event}].{field}",
                 "text cannot say that inputs and targets of these different events share a list",
-                "keep the set in a binary file, or write the list twice with unshare",
+                "say --unshare, or unshare=True in Python, to write the list twice; or write a"
+                " binary file",
             ) from None
         for event in plan.split.values():
             path = f"examples[{example}].events[{event}].inputs"
