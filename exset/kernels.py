@@ -62,6 +62,19 @@ def available() -> bool:
     return False
 
 
+def worthwhile(
+    size: int, engine: Engine = "auto", *, loading: int, using: int, loaded: bool
+) -> bool:
+    """Whether kernels are to be compiled, or loaded, for so much work; never if they cannot be.
+
+    size: of what is to be done, in any unit; with `auto` it pays from `loading` on, and, where the
+    kernels are `loaded` already, from `using` on. With `table` it is always to be.
+    """
+    if engine == "auto" and size < (using if loaded else loading):
+        return False
+    return engine != "reference" and available()
+
+
 class Kernels:
     """The marked functions of some modules, which may call one another by name.
 

@@ -83,10 +83,13 @@ class _Reading:
         self.findings = findings
         self.engine = engine
         self.begin = _begin(source, findings)
-        self.compiled = engine == "table" or (
-            engine == "auto" and len(source.data) >= COMPILED_FROM
+        self.compiled = kernels.worthwhile(
+            len(source.data),
+            engine,
+            loading=COMPILED_FROM,
+            using=COMPILED_FROM,
+            loaded=KERNELS.is_loaded,
         )
-        self.compiled = self.compiled and kernels.available()
         self.act = KERNELS.compiled(act) if self.compiled else act
         self.header: SetHeader | None = None
         self.done: Columns | None = None
