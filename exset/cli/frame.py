@@ -13,7 +13,7 @@ from typing import Any, NoReturn, TypeVar
 import click
 
 from exset import formats, voice
-from exset.errors import Finding, Findings, FormatError, LimitError, Severity, safe
+from exset.errors import Finding, Findings, FormatError, LimitError, Place, Severity, safe
 from exset.formats import Format
 from exset.jobs import Item, Outcome, Value
 from exset.limits import Limits
@@ -96,6 +96,14 @@ def report(error: FormatError | OSError) -> int:
         return LIMIT if isinstance(error, LimitError) else BAD
     say(f"exset: {reason(error)}")
     return FAILED
+
+
+def as_finding(error: FormatError | OSError) -> Finding:
+    """Return an error as a finding; what the system has against a file has the code `system`."""
+    if isinstance(error, FormatError):
+        return error.finding
+    place = None if error.filename is None else Place.of(os.fsdecode(error.filename))
+    return Finding("system", Severity.ERROR, error.strerror or str(error), place)
 
 
 def reason(error: OSError) -> str:
