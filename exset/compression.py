@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Protocol, cast
 
 from exset.errors import FormatError, LimitError, Place
-from exset.limits import Limits
+from exset.limits import Limits, remedy
 from exset.source import Span
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def _too_large(name: str, kind: Kind, size: int, given: int) -> LimitError:
     return LimitError(
         f"{given} bytes of {kind.name} data give {size} bytes and more",
         place=Place(name, Span(given, given)),
-        hint="if the file is to be trusted, raise the limit max_ratio",
+        hint=remedy("max_ratio"),
     )
 
 

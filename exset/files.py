@@ -17,7 +17,7 @@ from typing import BinaryIO, TextIO, TypeAlias
 
 from exset.compression import SUFFIXES, Readable, kind_of, packing, unpacked
 from exset.errors import FormatError, LimitError, Place
-from exset.limits import DEFAULT, Limits
+from exset.limits import DEFAULT, Limits, remedy
 from exset.source import Source
 
 FilePath: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
@@ -253,5 +253,5 @@ def _too_long(name: str, limits: Limits) -> LimitError:
     return LimitError(
         f"more than {limits.max_bytes} bytes",
         place=Place.of(name),
-        hint="if the file is to be trusted, raise the limit max_bytes",
+        hint=remedy("max_bytes"),
     )
