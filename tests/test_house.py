@@ -291,6 +291,20 @@ def test_version_is_light() -> None:
     assert not loaded(code) & HEAVY
 
 
+SLOW = {
+    *("concurrent.futures", "decimal", "importlib.metadata", "importlib.resources", "logging"),
+    *("multiprocessing", "numpy.ma", "pathlib", "tempfile"),
+}
+
+
+def test_a_small_text_is_read_with_little() -> None:
+    """What these modules cost is felt with each small file; Lark is for a grammar that is new."""
+    arguments = "['exset', 'info', 'exset::xor.ex']"
+    code = f"import sys; sys.argv = {arguments}\nfrom exset.cli import main\nmain()"
+    loaded(code)
+    assert loaded(code) & (SLOW | HEAVY) == {"numpy"}
+
+
 def test_the_ground_is_the_standard_library() -> None:
     for name in sorted(PLAIN & set(modules())):
         for other, line in imports(name):
