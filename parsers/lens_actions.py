@@ -7,7 +7,7 @@ impossible return a reason (0 is fine) and leave the token to blame in the state
 
 import numpy as np
 
-from exset.kernels import bare_kernel
+from exset.kernels import bare_kernel, inline_kernel
 from exset.parsers import lens_columns as c
 from exset.parsers.lens_columns import (
     Columns,
@@ -100,7 +100,7 @@ def set_real(tokens: Tokens, columns: Columns, step: int, token: int, max_expand
     return c.FINE
 
 
-@bare_kernel
+@inline_kernel
 def set_string(columns: Columns, step: int, token: int, max_expand: int) -> int:
     """A name, or a proc of the set, of an example or of every event of the event list."""
     state = columns.state
@@ -135,7 +135,7 @@ def set_string(columns: Columns, step: int, token: int, max_expand: int) -> int:
     return c.FINE
 
 
-@bare_kernel
+@inline_kernel
 def set_heading(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
     """The frequency of an example, or its number of events, which the event offsets have."""
     begin_examples(columns)
@@ -187,7 +187,7 @@ def list_events(tokens: Tokens, columns: Columns, step: int, token: int) -> int:
     return c.FINE
 
 
-@bare_kernel
+@inline_kernel
 def end_events(columns: Columns) -> None:
     """The events are listed, all if none is named: the next inputs and targets are theirs."""
     state = columns.state
@@ -205,7 +205,7 @@ def end_events(columns: Columns) -> None:
     state[c.TARGETS_SEEN] = 0
 
 
-@bare_kernel
+@inline_kernel
 def end_example(columns: Columns, token: int) -> None:
     """The example is complete: forget what belongs to it alone."""
     state = columns.state

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.grammars.parts import REAL_FIELDS
-from exset.kernels import bare_kernel
+from exset.kernels import inline_kernel
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -198,7 +198,7 @@ def go_on(columns: Columns, done: Columns) -> None:
     columns.state[BEFORE] = done.state[BEFORE] + done.state[EXAMPLES_DONE]
 
 
-@bare_kernel
+@inline_kernel
 def note(columns: Columns, kind: int, token: int, first: int, second: int) -> None:
     """Count a note, and keep it if it is among the first of its kind."""
     count = columns.noted[kind]
@@ -209,7 +209,7 @@ def note(columns: Columns, kind: int, token: int, first: int, second: int) -> No
     columns.noted[kind] += 1
 
 
-@bare_kernel
+@inline_kernel
 def impossible(columns: Columns, reason: int, token: int, number: int) -> int:
     """Say which token is to blame, and a number for the message."""
     columns.state[CULPRIT] = token
@@ -217,7 +217,7 @@ def impossible(columns: Columns, reason: int, token: int, number: int) -> int:
     return reason
 
 
-@bare_kernel
+@inline_kernel
 def given_again(columns: Columns, bit: int, token: int) -> None:
     """Note a field of a header or an event list that was given before in the same one."""
     if columns.state[GIVEN_FIELDS] & (1 << bit):
@@ -225,7 +225,7 @@ def given_again(columns: Columns, bit: int, token: int) -> None:
     columns.state[GIVEN_FIELDS] |= 1 << bit
 
 
-@bare_kernel
+@inline_kernel
 def begin_examples(columns: Columns) -> None:
     """The set's header is over, and the example has something in it."""
     if columns.state[IN_HEADER]:
@@ -234,21 +234,21 @@ def begin_examples(columns: Columns) -> None:
     columns.state[ANYTHING] = 1
 
 
-@bare_kernel
+@inline_kernel
 def expand(columns: Columns, span: int, max_expand: int) -> bool:
     """Count the events of a listed span against the limit."""
     columns.state[EXPANDED] += columns.highs[span] + 1 - columns.lows[span]
     return bool(columns.state[EXPANDED] <= max_expand)
 
 
-@bare_kernel
+@inline_kernel
 def fill(numbers: Ints, low: int, high: int, value: int) -> None:
     """Set some numbers."""
     for index in range(low, high):
         numbers[index] = value
 
 
-@bare_kernel
+@inline_kernel
 def other(numbers: Ints, low: int, high: int, allowed: int) -> int:
     """The first index at which a number is neither negative nor the one allowed, or -1."""
     for index in range(low, high):
@@ -257,7 +257,7 @@ def other(numbers: Ints, low: int, high: int, allowed: int) -> int:
     return -1
 
 
-@bare_kernel
+@inline_kernel
 def effective(columns: Columns, field: int, event: int) -> float:
     """The value of a real field for an event: its own, or else the set's."""
     if columns.given.shape[1] and columns.given[field, event]:
@@ -265,7 +265,7 @@ def effective(columns: Columns, field: int, event: int) -> float:
     return float(columns.header[field])
 
 
-@bare_kernel
+@inline_kernel
 def note_real(tokens: Tokens, columns: Columns, token: int) -> None:
     """Note a real that is too large, or that may have an exponent without digits."""
     last = tokens.buffer[tokens.ends[token] - 1 - tokens.base]

@@ -3,7 +3,7 @@
 Written like those of `exset.parsers.lens_actions`, which runs them.
 """
 
-from exset.kernels import bare_kernel
+from exset.kernels import inline_kernel
 from exset.parsers import lens_columns as c
 from exset.parsers.lens_columns import (
     Columns,
@@ -19,7 +19,7 @@ from exset.parsers.lens_columns import (
 )
 
 
-@bare_kernel
+@inline_kernel
 def begin_list(columns: Columns, step: int, token: int) -> int:
     """Inputs, targets or both begin: whose they are, and the active value that they take."""
     state = columns.state
@@ -65,7 +65,7 @@ def begin_list(columns: Columns, step: int, token: int) -> int:
     return c.FINE
 
 
-@bare_kernel
+@inline_kernel
 def end_list(columns: Columns, max_expand: int) -> int:
     """Give the list to its events. One without ranges gives nothing, but its turn is over."""
     state = columns.state
@@ -113,7 +113,7 @@ def end_list(columns: Columns, max_expand: int) -> int:
     return c.FINE
 
 
-@bare_kernel
+@inline_kernel
 def takes_active(columns: Columns) -> bool:
     """Whether a sparse range of the list being read has the active value."""
     for index in range(columns.state[c.LIST_START], columns.state[c.NUM_RANGES]):
@@ -123,7 +123,7 @@ def takes_active(columns: Columns) -> bool:
     return False
 
 
-@bare_kernel
+@inline_kernel
 def note_both_active(columns: Columns) -> None:
     """Note targets that take the active input where the active target differs."""
     event = columns.state[c.BASE] + columns.state[c.TARGET_EVENT]
@@ -131,7 +131,7 @@ def note_both_active(columns: Columns) -> None:
         note(columns, c.BOTH_ACTIVE, columns.state[c.PENDING_TOKEN], 0, 0)
 
 
-@bare_kernel
+@inline_kernel
 def note_shared_active(columns: Columns, field: int, low: int, high: int) -> None:
     """Note events whose own active value is not the one that their shared list took."""
     if not columns.given.shape[1]:
@@ -146,7 +146,7 @@ def note_shared_active(columns: Columns, field: int, low: int, high: int) -> Non
 # Ranges
 
 
-@bare_kernel
+@inline_kernel
 def begin_range(columns: Columns) -> None:
     """Nothing is known of the next range yet."""
     columns.state[c.GROUP_START] = -1
@@ -156,7 +156,7 @@ def begin_range(columns: Columns) -> None:
     columns.active[1] = columns.active[0]
 
 
-@bare_kernel
+@inline_kernel
 def set_range(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
     """What stands in ( ) or { }, a string begun, or the closing of one of the two."""
     state = columns.state
@@ -188,7 +188,7 @@ def set_range(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
         state[c.EXPLICIT] = 1
 
 
-@bare_kernel
+@inline_kernel
 def is_blank(tokens: Tokens, start: int, end: int) -> bool:
     """Whether a string has nothing but line breaks in it: then it is empty, and no name."""
     for token in range(start, end):  # noqa: SIM110 (Numba knows no `all` of a generator)
@@ -197,7 +197,7 @@ def is_blank(tokens: Tokens, start: int, end: int) -> bool:
     return True
 
 
-@bare_kernel
+@inline_kernel
 def end_range(tokens: Tokens, columns: Columns, step: int, token: int) -> int:
     """The numbers of a range are read. Without ( ) or { } a list begins only with a number."""
     state, index, start = columns.state, columns.state[c.NUM_RANGES], columns.state[c.RUN_START]
@@ -226,7 +226,7 @@ def end_range(tokens: Tokens, columns: Columns, step: int, token: int) -> int:
     return reason
 
 
-@bare_kernel
+@inline_kernel
 def keep_units(tokens: Tokens, columns: Columns, step: int, token: int) -> int:
     """Keep the units of a range; a negative one ends a span that begins no higher."""
     state, start, before = columns.state, columns.state[c.RUN_START], 0
