@@ -47,7 +47,7 @@ C = TypeVar("C", bound=ExampleColumns)
 
 def normal_form(raw: C) -> C:
     """The same set in normal form; the arrays that are so already are shared."""
-    raw = in_list_order(raw)
+    raw = _in_list_order(raw)
     group, groups = _groups(raw.ranges.group, raw.groups)
     events = own_fields(raw.header, raw.events)
     return raw.with_columns(
@@ -65,7 +65,7 @@ def normal_form(raw: C) -> C:
     )
 
 
-def in_list_order(raw: C) -> C:
+def _in_list_order(raw: C) -> C:
     """The same set with its lists in the order of the normal form."""
     inputs, targets, order = _number_lists(raw)
     events = raw.events.with_columns(inputs=inputs, targets=targets)

@@ -67,7 +67,7 @@ def parse(
     findings = Findings() if findings is None else findings
     reading = _Reading(source, limits, findings, engine)
     parts = [reading.examples(stream) for stream in reading.streams()]
-    examples = parts[0] if len(parts) == 1 else parts[0].concat(*parts[1:])
+    examples = parts[0] if len(parts) == 1 else ExampleSet.joined(parts)
     if finding := too_many_groups(len(examples.groups), Place.of(source.name)):
         findings.add(finding)
     return examples

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from exset.grammars.arrays import T, compact, constant
 from exset.grammars.columns import Ragged, Reals, Strings
 from exset.grammars.examples import ExampleSet
-from exset.grammars.normal import in_list_order, own_fields, without_empty
+from exset.grammars.normal import normal_form, own_fields, without_empty
 from exset.grammars.parts import REAL_FIELDS, Events, Ranges, SetHeader
 from exset.parsers import lens_columns as c
 from exset.parsers.lens_columns import Columns, Ints
@@ -43,7 +43,7 @@ def example_set(text: Text, columns: Columns, strings: StringsOf, header: SetHea
         ranges=_ranges(columns, group),
         groups=groups,
     )
-    return in_list_order(made) if state[c.UNORDERED] else made
+    return normal_form(made) if state[c.UNORDERED] else made
 
 
 def _rows(text: Text, quoted: Quoted, n: int) -> Strings:
