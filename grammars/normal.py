@@ -157,7 +157,7 @@ def own_fields(header: SetHeader, events: Events) -> Events:
             inherited = np.array([header.real(field)])
             given = column.given & (bits(values) != bits(canonical_nan(inherited)))
         values = values if given.all() else np.where(given, values, np.float32(0))
-        reals[field] = Reals(compact(values), compact(given))
+        reals[field] = Reals.unchecked(values=compact(values), given=compact(given))
     return events.with_columns(**reals)
 
 

@@ -7,8 +7,8 @@ lost: comments, blanks, the spelling of numbers and strings.
 """
 
 import re
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterator
+from typing import Final, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from exset.parsers.engine import table
 from exset.parsers.engine.errors import syntax_error
 from exset.parsers.engine.stream import ParseStream, Rejection
 from exset.parsers.lens_actions import act, event_offsets
+from exset.parsers.lens_arranging import arrange, room_for
 from exset.parsers.lens_checks import (
     check_event_counts,
     check_integers,
@@ -39,7 +40,10 @@ from exset.parsers.lens_tokens import GRAMMAR, Text
 from exset.source import Source, Span
 
 KERNELS: Final = kernels.Kernels(
-    "exset.parsers.lens_columns", "exset.parsers.lens_lists", "exset.parsers.lens_actions"
+    "exset.parsers.lens_columns",
+    "exset.parsers.lens_lists",
+    "exset.parsers.lens_actions",
+    "exset.parsers.lens_arranging",
 )
 COMPILED_FROM: Final = 100_000
 """Bytes of text from which it pays to compile, or to load what is compiled."""
@@ -48,6 +52,9 @@ _BOM: Final = b"\xef\xbb\xbf"
 _LAST_COMMENT: Final = re.compile(rb"(?:\A|[\r\n])(#[^\r\n]*)\Z")
 _SMALLEST: Final = 4  # bytes: Lens looks for the magic of a binary file first
 _BLOCK: Final = 1 << 20
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def parse(
@@ -89,10 +96,13 @@ class _Reading:
             using=COMPILED_FROM,
             loaded=KERNELS.is_loaded,
         )
-        self.act = KERNELS.compiled(act) if self.compiled else act
         self.header: SetHeader | None = None
         self.done: Columns | None = None
         self.events = 0
+
+    def run(self, kernel: Callable[P, R]) -> Callable[P, R]:
+        """A function that can be compiled, compiled if the text is to be read so."""
+        return KERNELS.compiled(kernel) if self.compiled else kernel
 
     def streams(self) -> Iterator[ParseStream]:
         """The parse streams of the parts; FormatError where the grammar is broken."""
@@ -132,8 +142,13 @@ class _Reading:
         columns = empty_columns(count, offsets, values, units)
         if self.done is not None:
             c.go_on(columns, self.done)
-        if self.act(tokens, columns, self.limits.max_expand):
+        if self.run(act)(tokens, columns, self.limits.max_expand):
             raise impossible(text, columns, self.limits)
+        self.done = columns
+        if columns.state[c.UNORDERED]:
+            arranged, numbers = room_for(columns)
+            self.run(arrange)(columns, arranged, numbers)
+            columns = arranged
         strings = strings_of(text, columns)
         for quoted in strings:
             check_strings(text, quoted, self.limits)
@@ -141,7 +156,6 @@ class _Reading:
             [proc] = text.strings(strings.header_proc)
             reals_of_set = zip(REAL_FIELDS, columns.header.tolist(), strict=True)
             self.header = SetHeader(proc=proc, **dict(reals_of_set))
-        self.done = columns
         examples = example_set(text, columns, strings, self.header)
         report(text, tokens, columns, count, hard, strings, examples.groups, self.findings)
         return examples

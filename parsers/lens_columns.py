@@ -101,7 +101,7 @@ class Columns(NamedTuple):
     """What the actions fill. Columns that no step sets are of no size.
 
     A string is a pair: its first token and the one after its last, or -1 twice where there is none.
-    Lists and ranges are in normal form, but for the order of lists where the state says so.
+    Lists and ranges are in normal form, but for the order of lists, of which the state tells.
 
     header, header_proc: the set's reals, and a string
     name, proc, frequency: a row an example; event_offsets: the events of each example
@@ -221,9 +221,10 @@ def impossible(columns: Columns, reason: int, token: int, number: int) -> int:
 @inline_kernel
 def given_again(columns: Columns, bit: int, token: int) -> None:
     """Note a field of a header or an event list that was given before in the same one."""
-    if columns.state[GIVEN_FIELDS] & (1 << bit):
+    mask = 1 << int(bit)  # a step of 16 bits would be shifted out, where this is not compiled
+    if columns.state[GIVEN_FIELDS] & mask:
         note(columns, REPEATED_FIELD, token, 0, 0)
-    columns.state[GIVEN_FIELDS] |= 1 << bit
+    columns.state[GIVEN_FIELDS] |= mask
 
 
 @inline_kernel

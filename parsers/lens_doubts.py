@@ -18,7 +18,7 @@ from exset.parsers.lens_tokens import Quoted, Text
 _INFINITE: Final = re.compile(rb"[-+]?[0-9.]+e999", re.IGNORECASE)  # the usual way to write it
 
 _LIKE_NUMBERS: Final = frozenset((b"nan", b"inf", b"infinity", b"-nan", b"-inf", b"na"))
-_TAILS: Final = np.frombuffer(b"eEpP+-", np.uint8)
+_IS_TAIL: Final = np.isin(np.arange(256), list(b"eEpP+-"))  # by byte
 _OVERFLOW: Final = "lens-overflow"
 _NUMBER_TAIL: Final = "lens-number-tail"
 
@@ -108,4 +108,4 @@ def _reals(text: Text, tokens: Tokens, hard: Ints) -> Iterator[tuple[str, Ints]]
         is_whole = ((last >= ord("0")) & (last <= ord("9"))) | (last == ord("."))
         yield _OVERFLOW, hard[is_whole & np.isinf(tokens.reals[hard])]
         is_long = text.ends[hard] - text.starts[hard] > 1
-        yield _NUMBER_TAIL, hard[is_long & np.isin(last, _TAILS)]
+        yield _NUMBER_TAIL, hard[is_long & _IS_TAIL[last]]

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from exset.grammars.arrays import T, compact, constant
 from exset.grammars.columns import Ragged, Reals, Strings
 from exset.grammars.examples import ExampleSet
-from exset.grammars.normal import normal_form, own_fields, without_empty
+from exset.grammars.normal import own_fields, without_empty
 from exset.grammars.parts import REAL_FIELDS, Events, Ranges, SetHeader
 from exset.parsers import lens_columns as c
 from exset.parsers.lens_columns import Columns, Ints
@@ -30,20 +30,19 @@ def strings_of(text: Text, columns: Columns) -> StringsOf:
 
 def example_set(text: Text, columns: Columns, strings: StringsOf, header: SetHeader) -> ExampleSet:
     """The set, in normal form."""
-    n, state = len(columns.event_offsets) - 1, columns.state
-    group, groups = _groups(text, strings.group, int(state[c.NUM_RANGES]))
-    made = ExampleSet.unchecked(
+    n, lists = len(columns.event_offsets) - 1, columns.state[c.NUM_LISTS]
+    group, groups = _groups(text, strings.group, int(columns.state[c.NUM_RANGES]))
+    return ExampleSet.unchecked(
         header=header,
         name=_rows(text, strings.name, n),
         proc=without_empty(_rows(text, strings.proc, n)),
         frequency=_numbers(columns.frequency, 1, n),
         event_offsets=columns.event_offsets,
         events=_events(text, columns, header),
-        lists=columns.lists[: state[c.NUM_LISTS] + 1],
+        lists=columns.lists[: lists + 1],
         ranges=_ranges(columns, group),
         groups=groups,
     )
-    return normal_form(made) if state[c.UNORDERED] else made
 
 
 def _rows(text: Text, quoted: Quoted, n: int) -> Strings:
@@ -87,6 +86,10 @@ def _events(text: Text, columns: Columns, header: SetHeader) -> Events:
         events = events.with_columns(proc=proc)
     if columns.given.shape[1]:
         rows = zip(REAL_FIELDS, columns.reals, columns.given, strict=True)
-        own = {field: Reals.unchecked(values=values, given=given) for field, values, given in rows}
+        own = {
+            field: Reals.unchecked(values=values, given=given)
+            for field, values, given in rows
+            if given.any()
+        }
         events = own_fields(header, events.with_columns(**own))
     return events
