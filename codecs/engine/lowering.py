@@ -37,7 +37,6 @@ from exset.codecs.engine.program import Feed, Origin, Program
 
 _INT64: Final = 2**63
 _STREAMS: Final = 1 << 16  # as many as an operand holds beside a feed
-_LEAST: Final = -(2**62)
 
 # Comparisons as instructions on whole numbers, on reals, and whether the operands change places.
 _COMPARISONS: Final = {
@@ -87,7 +86,7 @@ class _Lowering:
 
     def _add(self, *operands: int, origin: Origin = None) -> int:
         at = len(self.program.code)
-        self.program.code += [*operands, *[0] * (op.WIDTH - len(operands))]
+        self.program.code.append([*operands, *[0] * (op.WIDTH - len(operands))])
         self.program.origins[at] = origin
         return at
 
@@ -98,7 +97,7 @@ class _Lowering:
 
     def patch(self, at: int, operand: int) -> None:
         """Make an operand of an instruction the place of the next one."""
-        self.program.code[at + operand] = self.here()
+        self.program.code[at][operand] = self.here()
 
     def register(self, value: int = 0) -> int:
         self.program.ints.append(value)
@@ -230,15 +229,14 @@ class _Lowering:
             self.program.leaves[node.path] = (stream, 0)
             self.program.rows[node.path] = stream + 1
             self.program.elements[node.path] = stream
-            size, least = least_size(node.element), _LEAST if bare is None else 0
-            self.emit(op.BULK, stream, size, count, least, origin=node)
+            size = least_size(node.element)
+            self.emit(op.BULK, stream, size, count, bare is not None, origin=node)
             return
         stream, counter = self.stream(), self.register()
         self.program.rows[node.path] = stream
         least = least_size(node.element) if [*named(node.count)] else 0
-        if bare is not None:
-            least = -least
-        begin = self.emit(op.EACH, stream, count, least, 0, counter, origin=node)
+        lenient = bare is not None
+        begin = self.emit(op.EACH, stream, count, least, 0, counter, lenient, origin=node)
         body = self.element(node)
         self.emit(op.NEXT, counter, body)
         self.patch(begin, 4)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-WIDTH: Final = 6
+WIDTH: Final = 7
 
 # What an instruction does; the operands are told where it is carried out.
 (

@@ -6,7 +6,6 @@ from typing import Generic, NoReturn, TypeVar, cast
 
 import numpy as np
 
-from exset.codecs.engine import opcodes as op
 from exset.codecs.engine.columns import Mover, Offsets
 from exset.codecs.engine.execution import Execution, Streams
 from exset.codecs.engine.failures import Reason, failure
@@ -22,6 +21,7 @@ from exset.codecs.engine.nodes import (
     Rows,
     String,
     Test,
+    holds_numbers,
     least_size,
     named,
     spelt,
@@ -195,8 +195,8 @@ class _Failure:
         if field is None:
             size = least_size(node.element) if isinstance(node, Rows) else self.left + 1
             self.fail(Reason.ENDS, node.path, self.offset + self.left // size * size)
-        operand = 3 if self.found.program.code[at] == op.BULK else 2
-        count = self.execution.ints[self.found.program.code[at + operand]]
+        operand = 3 if holds_numbers(node) else 2
+        count = self.execution.ints[self.found.program.code[at][operand]]
         self.fail_at(field, Reason.NEGATIVE if count < 0 else Reason.TOO_MANY)
 
     def ends(self, numbers: tuple[Number, ...]) -> NoReturn:

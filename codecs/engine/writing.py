@@ -7,7 +7,6 @@ from typing import Final, NoReturn, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.codecs.engine import opcodes as op
 from exset.codecs.engine.columns import Mover
 from exset.codecs.engine.execution import Execution, Feeds, Streams, TooLarge
 from exset.codecs.engine.fields import Values, check_columns
@@ -21,6 +20,7 @@ from exset.codecs.engine.nodes import (
     Rows,
     String,
     Test,
+    holds_numbers,
     named,
     spelt,
 )
@@ -125,7 +125,7 @@ def _fail(
     program: Program, fields: Mapping[str, Values], ints: Longs, fill: Longs, at: int
 ) -> NoReturn:
     """Raise the error of the instruction at a place."""
-    origin, code = program.origins[at], program.code[at : at + op.WIDTH]
+    origin, code = program.origins[at], program.code[at]
     if isinstance(origin, tuple):
         for each in origin:
             _check_room(fields, each.path, int(fill[code[1]]))
@@ -137,7 +137,7 @@ def _fail(
         _check_room(fields, origin.path, used := int(fill[code[1]]))
         raise FormatError(f"{origin.path} number {used - 1}: a NUL in a string")
     assert isinstance(origin, Rows | Blob | Gap)
-    count = int(ints[code[3] if code[0] == op.BULK else code[2]])
+    count = int(ints[code[3 if holds_numbers(origin) else 2]])
     if count < 0:
         raise FormatError(f"{origin.path}: a negative count, {count}")
     used = _used(program, fill, origin.path)
