@@ -69,10 +69,12 @@ def examples_of(fields: Fields, source: Source, limits: Limits, findings: Findin
         **{name: float(fields.reals(f"set_{word}")[0]) for name, word in REALS.items()},
     )
     events = _events(fields, event_offsets, placed)
-    if _is_empty(ranges).any():
-        ranges = _with_inherited(ranges, fields, kinds, events, header)
-    odd = may_be_odd(lists, ranges)
-    report(fields, source, kinds, placed, event_offsets, odd, findings)
+    empty = ranges.values.lengths + ranges.units.lengths == 0
+    is_odd = bool(empty.any())
+    if is_odd:
+        ranges = _with_inherited(ranges, empty, fields, kinds, events, header)
+    is_odd = is_odd or may_be_odd(lists, ranges)
+    report(fields, source, kinds, placed, event_offsets, is_odd, findings)
     return ExampleSet(
         header=header,
         name=_given(fields.strings("examples.example_name")),
@@ -194,19 +196,16 @@ def _both(fields: Fields, first: str, second: str) -> Values:
     return fields.merged(f"{_SETS[0]}.ranges.{first}", f"{_SETS[1]}.ranges.{second}")
 
 
-def _is_empty(ranges: Ranges) -> Flags:
-    return ranges.values.lengths + ranges.units.lengths == 0
-
-
 def _with_inherited(
     ranges: Ranges,
+    empty: Flags,
     fields: Fields,
     kinds: Sequence[EventLists],
     events: Events,
     header: SetHeader,
 ) -> Ranges:
-    """The ranges, those that are dense and have no values with the value that they inherit."""
-    bare = _is_empty(ranges) & ~cast(Flags, _both(fields, *["range_sparseEncoding"] * 2))
+    """The ranges, the empty ones that are dense with the value that they inherit."""
+    bare = empty & ~cast(Flags, _both(fields, *["range_sparseEncoding"] * 2))
     value = np.where(bare, _inherited(fields, kinds, events, header), ranges.value)
     return replace(ranges, value=value)
 

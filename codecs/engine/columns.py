@@ -15,7 +15,9 @@ from exset.grammars.columns import Strings
 from exset.kernels import Kernels
 
 _HERE = "exset.codecs.engine"
-KERNELS = Kernels(f"{_HERE}.opcodes", f"{_HERE}.scalars", f"{_HERE}.machine", f"{_HERE}.moves")
+KERNELS = Kernels(
+    *(f"{_HERE}.{each}" for each in ("opcodes", "scalars", "arithmetic", "machine", "moves"))
+)
 
 Numbers = NDArray[np.generic]
 Offsets = Ints | Longs

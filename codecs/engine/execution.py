@@ -141,7 +141,9 @@ class _Space:
         self.stops: NDArray[np.integer] = stops.astype(index)
         self.ends: NDArray[np.integer] = self.bases.astype(index)
         self.gaps: NDArray[np.integer] = room.astype(index)
-        self.out: Ints | Longs = np.empty(total, np.int64 if is_large else np.int32)
+        self.out: Ints | Longs = (
+            np.empty(total, np.int64) if is_large else np.empty(total, np.int32)
+        )
 
     @property
     def counts(self) -> Longs:

@@ -8,66 +8,48 @@ on arrays: those that indices come from have no sign, so that none need be looke
 
 from typing import Final
 
+from exset.codecs.engine.arithmetic import calculate
 from exset.codecs.engine.opcodes import (
-    ADD,
-    ADD_REAL,
     ALIGN,
-    AND,
     BEYOND,
     BLOB,
     BLOCK,
+    BLOCK_BULK,
+    BLOCK_LOAD_FORK,
     BULK,
     CHECK,
+    CHECK_LESS,
+    CHECK_LESS_EQUAL,
     CONSTANT,
-    DIVIDE,
     DONE,
     EACH,
-    EQUAL,
-    EQUAL_REAL,
     FAILED,
     FLAG,
     FULL,
     GAP,
     GO,
-    GREATER,
     LARGE,
-    LESS,
-    LESS_EQUAL,
     LESS_EQUAL_REAL,
-    LESS_REAL,
     LITTLE,
     LOAD,
     LOAD_REAL,
     MARK,
     MATCH,
-    MODULO,
-    MULTIPLY,
-    MULTIPLY_REAL,
-    NEGATE,
-    NEGATE_REAL,
     NEXT,
-    NOT,
-    OR,
     PLACE,
     SET,
     SIGNED,
     STRING,
-    SUBTRACT,
-    SUBTRACT_REAL,
     TAKE,
-    TO_REAL,
-    TRUTH,
+    TAKE_BULK,
+    TAKE_EACH,
     UNLESS,
     UNTIL,
     WIDE,
 )
-from exset.codecs.engine.scalars import Read, Write, real_number, whole_number
-from exset.kernels import bare_kernel, kernel
+from exset.codecs.engine.scalars import Read, Table, Write, real_number, whole_number
+from exset.kernels import bare_kernel
 
-_SAFE: Final = 1 << 31  # products of numbers up to this fit
-_HALF: Final = 1 << 62  # sums of numbers up to this fit
-_PRODUCT: Final = 9e18
-_EXACT: Final = 1 << 53  # a real of 64 bits holds each whole number up to this
 _MOST_BYTES: Final = 1 << 48
 
 
@@ -78,8 +60,39 @@ def _last(where: int, feeds: Read[int], ends: Read[int], bases: Read[int]) -> in
 
 
 @bare_kernel
+def _bulk(
+    row: Read[int],
+    n: int,
+    position: int,
+    size: int,
+    writing: bool,
+    limits: Read[int],
+    totals: Write[int],
+    gaps: Read[int],
+    stops: Read[int],
+    ends: Write[int],
+    out: Write[int],
+) -> bool:
+    """Whether a BULK of n elements is carried out; if anything is in its way nothing is."""
+    a = row[1]
+    k = ends[a]
+    if n < 0 or k >= stops[a]:
+        return False
+    if writing:
+        if totals[a] + n > limits[a + 1]:
+            return False
+        totals[a] += n
+    elif n > size or n * row[2] > size - position:
+        return False
+    out[k] = position
+    out[k + gaps[a]] = n
+    ends[a] = k + 1
+    return True
+
+
+@bare_kernel
 def run(
-    code: Read[Read[int]],
+    code: Table,
     constants: Read[int],
     data: Read[int],
     size: int,
@@ -110,48 +123,79 @@ def run(
     """
     pc, position, start, length = state[0], state[1], state[2], state[3]
     while True:
+        if position > most and writing:
+            return WIDE, pc, position
         row = code[pc]
         op = row[0]
         a = row[1]
         b = row[2]
         c = row[3]
-        if op == BLOCK:  # stream a; b bytes
+        if op <= BLOCK_LOAD_FORK:  # a block, and what follows it: stream a; b bytes
             k = ends[a]
             if k >= stops[a]:
                 break
             out[k] = position
             ends[a] = k + 1
+            i = k - bases[a]
             if writing:
-                if k - bases[a] >= limits[a]:
+                if i >= limits[a]:
                     return FAILED, pc, position
             elif b > size - position:
                 return FAILED, pc, position
             position += b
-        elif op == TAKE:  # a block whose last four bytes are a signed number: register c; feed
-            k = ends[a]
-            if k >= stops[a]:
-                break
-            out[k] = position
-            ends[a] = k + 1
-            if writing:
-                if k - bases[a] >= limits[a]:
-                    return FAILED, pc, position
-                ints[c] = feed[feeds[row[4]] + k - bases[a]]
-                position += b
+            pc += 1
+            if op == BLOCK:
+                continue
+            n = 0
+            if op >= TAKE_BULK:  # its last four bytes, or others: register c; feed
+                at = position - 4
+                which = row[4]
+                if op == BLOCK_LOAD_FORK:
+                    row = code[pc]
+                    c = row[1]
+                    at = position - row[2]
+                    which = row[5] >> 16
+                    pc += 1
+                if writing:
+                    n = feed[feeds[which] + i]
+                else:
+                    n = 0 + data[at]
+                    if n >= 128:
+                        n -= 256
+                    n = n << 24 | data[at + 1] << 16 | data[at + 2] << 8 | data[at + 3]
+                ints[c] = n
+                if op == TAKE:
+                    continue
+            row = code[pc]
+            if op == TAKE_EACH:
+                a = row[1]
+                k = ends[a]
+                if n >= 0 and (writing or (n * row[3] <= size - position and n <= size)):
+                    if not writing:
+                        if k >= stops[a]:
+                            continue
+                        out[k] = n
+                        ends[a] = k + 1
+                    if n == 0:
+                        pc = row[4]
+                    else:
+                        ints[row[5]] = n
+                        pc += 1
+            elif BLOCK_BULK <= op <= TAKE_BULK:
+                n = ints[row[3]]
+                if _bulk(row, n, position, size, writing, limits, totals, gaps, stops, ends, out):
+                    position += n * row[2]
+                    pc += 1
             else:
-                if b > size - position:
-                    return FAILED, pc, position
-                position += b
-                value = 0 + data[position - 4]
-                if value >= 128:
-                    value -= 256
-                ints[c] = (
-                    value << 24
-                    | data[position - 3] << 16
-                    | data[position - 2] << 8
-                    | data[position - 1]
-                )
-        elif op == LOAD:  # register a, from b bytes ago, c bytes; form; feed; stream
+                if writing:
+                    n = feed[feeds[row[5] >> 16] + i]
+                else:
+                    n = 1 if data[position - row[2]] != 0 else 0
+                ints[row[1]] = n
+                pc += 1
+                pc = pc + 1 if n != 0 else code[pc][2]
+            continue
+        if op == LOAD:  # register a, from b bytes ago, c bytes; form; feed; stream
             if writing:
                 ints[a] = feed[_last(row[5], feeds, ends, bases)]
             else:
@@ -207,7 +251,7 @@ def run(
                 return FAILED, pc, position
             out[k + gaps[a]] = n
             position += n * b
-        elif op == EACH:  # stream a of counts; count b; least size c (0: any); end; counter; lenient
+        elif op == EACH:  # stream a of counts; count b; least c (0: any); end; counter; lenient
             n = ints[b]
             if n < 0:
                 if row[6] == 0:
@@ -225,25 +269,23 @@ def run(
                 pc = row[4]
                 continue
             ints[row[5]] = n
-        elif op == NEXT:  # counter a; body b
-            ints[a] -= 1
-            if ints[a] > 0:
-                pc = b
-                continue
+        elif op == NEXT:  # counter a; body b; after it c
+            n = ints[a] - 1
+            ints[a] = n
+            pc = b if n > 0 else c
+            continue
         elif op == UNLESS:  # condition a; go to b
             if ints[a] == 0:
                 pc = b
                 continue
-        elif op == GREATER:
-            ints[a] = 1 if ints[b] > ints[c] else 0
-        elif op == LESS:
-            ints[a] = 1 if ints[b] < ints[c] else 0
-        elif op == LESS_EQUAL:
-            ints[a] = 1 if ints[b] <= ints[c] else 0
-        elif op == EQUAL:
-            ints[a] = 1 if ints[b] == ints[c] else 0
         elif op == CHECK:  # condition a
             if ints[a] == 0:
+                return FAILED, pc, position
+        elif op == CHECK_LESS:
+            if ints[a] >= ints[b]:
+                return FAILED, pc, position
+        elif op == CHECK_LESS_EQUAL:
+            if ints[a] > ints[b]:
                 return FAILED, pc, position
         elif op == GO:
             pc = a
@@ -329,60 +371,13 @@ def run(
             if not writing:
                 out[k] = ints[c]
                 ends[a] = k + 1
-        elif ADD <= op <= SUBTRACT:
-            x = ints[b]
-            y = ints[c]
-            if not (-_HALF < x < _HALF and -_HALF < y < _HALF):
+        elif op <= LESS_EQUAL_REAL:
+            if not calculate(row, ints, reals):
                 return LARGE, pc, position
-            ints[a] = x + y if op == ADD else x - y
-        elif op == MULTIPLY:
-            x = ints[b]
-            y = ints[c]
-            if not (-_SAFE <= x <= _SAFE and -_SAFE <= y <= _SAFE) and (
-                abs(float(x) * float(y)) > _PRODUCT
-            ):
-                return LARGE, pc, position
-            ints[a] = x * y
-        elif op == DIVIDE:
-            ints[a] = ints[b] // ints[c]
-        elif op == MODULO:
-            ints[a] = ints[b] % ints[c]
-        elif op == AND:
-            ints[a] = ints[b] & ints[c]
-        elif op == OR:
-            ints[a] = ints[b] | ints[c]
-        elif op == NOT:
-            ints[a] = 1 if ints[b] == 0 else 0
-        elif op == NEGATE:
-            if ints[b] < -_HALF:
-                return LARGE, pc, position
-            ints[a] = -ints[b]
-        elif op == TO_REAL:
-            if not -_EXACT <= ints[b] <= _EXACT:
-                return LARGE, pc, position
-            reals[a] = float(ints[b])
-        elif op == TRUTH:
-            ints[a] = 1 if reals[b] != 0 else 0
-        elif op == ADD_REAL:
-            reals[a] = reals[b] + reals[c]
-        elif op == SUBTRACT_REAL:
-            reals[a] = reals[b] - reals[c]
-        elif op == MULTIPLY_REAL:
-            reals[a] = reals[b] * reals[c]
-        elif op == NEGATE_REAL:
-            reals[a] = -reals[b]
-        elif op == EQUAL_REAL:
-            ints[a] = 1 if reals[b] == reals[c] else 0
-        elif op == LESS_REAL:
-            ints[a] = 1 if reals[b] < reals[c] else 0
-        elif op == LESS_EQUAL_REAL:
-            ints[a] = 1 if reals[b] <= reals[c] else 0
         elif op == BEYOND:
             return LARGE, pc, position
         else:
             return DONE, pc, position
-        if position > most and writing:
-            return WIDE, pc, position
         pc += 1
     state[0], state[1], state[2], state[3] = pc, position, start, length
     return FULL, pc, position
