@@ -110,10 +110,13 @@ def _event_offsets(fields: Fields, source: Source, limits: Limits) -> Longs:
 
 def _lists(fields: Fields, order: Longs | None = None) -> Longs:
     """Where the ranges of each set begin; order: of the sets, by default one after the other."""
-    num_ranges = [np.diff(fields.bounds[f"{path}.ranges"]) for path in _SETS]
+    inputs, targets = (fields.counts(f"{path}.ranges") for path in _SETS)
+    lengths = np.empty(inputs.size + targets.size, np.int64)
     if order is None:
-        return offsets_of(compact(np.stack(num_ranges, axis=1).reshape(-1)))
-    return offsets_of(compact(np.concatenate(num_ranges)[order]))
+        lengths[0::2], lengths[1::2] = inputs, targets
+    else:
+        lengths[:] = np.concatenate([inputs, targets])[order]
+    return offsets_of(compact(lengths))
 
 
 def _event_lists(
@@ -142,7 +145,7 @@ def _event_lists(
 def _events(fields: Fields, event_offsets: Longs, placed: Placed) -> Events:
     """The events; of two special events of one number the later wins, but an empty proc is none."""
     m = int(event_offsets[-1])
-    if fields.bounds[_SPECIAL][-1] == 0:
+    if not fields.counts(_SPECIAL).any():
         return replace(Events.none(m), inputs=placed.inputs, targets=placed.targets)
     event = event_offsets[owners(fields.bounds[_SPECIAL])] + fields.ints(f"{_SPECIAL}.event_num")
     given = np.zeros(m, np.bool_)

@@ -26,7 +26,7 @@ class TooLarge(Exception):
 class Feeds:
     """What a program is given to write, as `machine.run` has it; about how many bytes in all."""
 
-    ints: Longs = field(default_factory=lambda: np.empty(0, np.int64))
+    ints: Ints | Longs = field(default_factory=lambda: np.empty(0, np.int32))
     reals: NDArray[np.float64] = field(default_factory=lambda: np.empty(0, np.float64))
     begins: Longs = field(default_factory=lambda: np.empty(0, np.int64))
     limits: Longs = field(default_factory=lambda: np.empty(0, np.int64))
@@ -84,7 +84,7 @@ class Execution:
         writing = self.feeds is not None
         most = self.most if not writing else (_MOST if is_large else _INT32)
         totals, state = np.zeros(program.streams, np.int64), np.zeros(4, np.int64)
-        space = _Space(program, np.full(program.streams, min(_ROOM, 16 + total // 16)), is_large)
+        space = _Space(program, self._first_room(total), is_large)
         ints, reals = np.array(program.ints, np.int64), np.array(program.reals, np.float64)
         while True:
             given = feeds.ints, feeds.reals, feeds.begins, feeds.limits, totals
@@ -92,17 +92,24 @@ class Execution:
             why, at, end = self._call(most, writing, (ints, reals, *given, *places, state))
             if why != opcodes.FULL:
                 break
-            space = space.grown(feeds.done(space.counts) if writing else end / total)
+            space = space.grown(feeds.done(space.fill(totals)) if writing else end / total)
         if why == opcodes.WIDE and not is_large:
             raise OverflowError("an offset of more than 32 bits")
         if why in (opcodes.LARGE, opcodes.WIDE):
             raise TooLarge
         self.ints = ints
-        fill = space.counts.copy()
-        pairs = np.array(program.pairs, np.int64)
-        fill[pairs + 1] = totals[pairs]
-        streams = Streams(space.out, space.bases, space.counts, fill, end)
+        streams = Streams(space.out, space.bases, space.counts, space.fill(totals), end)
         return streams, None if why == opcodes.DONE else at
+
+    def _first_room(self, total: int) -> Longs:
+        """Room for the first numbers of each stream; for all of them, if it is known how many."""
+        room = np.full(self.program.streams, min(_ROOM, 16 + total // 16), np.int64)
+        if self.feeds is not None:
+            limits = self.feeds.limits
+            room = np.where(limits < _MOST, limits + 1, room)
+        pairs = np.array(self.program.pairs, np.int64)
+        room[pairs + 1] = room[pairs]
+        return room
 
     def _call(
         self, most: int, writing: bool, changing: tuple[NDArray[np.generic], ...]
@@ -135,7 +142,7 @@ class _Space:
         self.is_large = is_large
         self.room = room
         stops = np.cumsum(room)
-        total = int(stops[-1])
+        total = int(room.sum())
         index = np.uint32 if total <= _UINT32 else np.int64
         self.bases = stops - room
         self.stops: NDArray[np.integer] = stops.astype(index)
@@ -145,13 +152,20 @@ class _Space:
             np.empty(total, np.int64) if is_large else np.empty(total, np.int32)
         )
 
+        self._seconds = np.array(program.pairs, np.int64) + 1
+
     @property
     def counts(self) -> Longs:
         """How many numbers each stream has; the second of a pair has as many as the first."""
         counts: Longs = self.ends.astype(np.int64) - self.bases
-        pairs = np.array(self.program.pairs, np.int64)
-        counts[pairs + 1] = counts[pairs]
+        counts[self._seconds] = counts[self._seconds - 1]
         return counts
+
+    def fill(self, totals: Longs) -> Longs:
+        """How many values of each column are used, of which some are counted by the machine."""
+        fill = self.counts
+        fill[self._seconds] = totals[self._seconds - 1]
+        return fill
 
     def grown(self, done: float) -> "_Space":
         """The same with room for the rest, if that is like what is done; twice as much at least."""
@@ -161,9 +175,8 @@ class _Space:
         grown = _Space(self.program, room, self.is_large)
         for begin, base, count in zip(self.bases, grown.bases, counts, strict=True):
             grown.out[base : base + count] = self.out[begin : begin + count]
-        firsts = np.ones(counts.size, np.bool_)
-        firsts[np.array(self.program.pairs, np.int64) + 1] = False
-        grown.ends += np.where(firsts, counts, 0).astype(grown.ends.dtype)
+        counts[self._seconds] = 0
+        grown.ends += counts.astype(grown.ends.dtype)
         return grown
 
 

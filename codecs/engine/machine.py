@@ -136,8 +136,9 @@ def run(
                 break
             out[k] = position
             ends[a] = k + 1
-            i = k - bases[a]
+            i = 0
             if writing:
+                i = k - bases[a]
                 if i >= limits[a]:
                     return FAILED, pc, position
             elif b > size - position:

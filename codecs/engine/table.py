@@ -27,7 +27,7 @@ from exset.codecs.engine.nodes import (
     spelt,
 )
 from exset.codecs.engine.program import Program
-from exset.grammars.arrays import Longs, compact, frozen, offsets_of
+from exset.grammars.arrays import Ints, Longs, compact, frozen, offsets_of
 from exset.grammars.columns import Ragged
 from exset.limits import Limits
 from exset.source import Source
@@ -133,6 +133,10 @@ class TableFields(Fields):
     """Fields that are fetched from the file when they are asked for."""
 
     found: _Found
+
+    def counts(self, path: str) -> Ints | Longs:
+        """How many elements each instance of an array has."""
+        return self.found.streams[self.found.program.rows[path]]
 
     def merged(self, first: str, second: str) -> Values:
         """Two columns of one kind as one, in the order of the file."""
