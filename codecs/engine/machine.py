@@ -51,6 +51,8 @@ from exset.codecs.engine.scalars import Read, Table, Write, real_number, whole_n
 from exset.kernels import bare_kernel
 
 _MOST_BYTES: Final = 1 << 48
+_FAR: Final = (1 << 62) - 1
+_INT32: Final = (1 << 31) - 1
 
 
 @bare_kernel
@@ -160,10 +162,11 @@ def run(
                 if writing:
                     n = feed[feeds[which] + i]
                 else:
+                    at &= _FAR  # so that a compiler sees one load of a number that has no sign
                     n = 0 + data[at]
-                    if n >= 128:
-                        n -= 256
                     n = n << 24 | data[at + 1] << 16 | data[at + 2] << 8 | data[at + 3]
+                    if n > _INT32:
+                        n -= _INT32 + _INT32 + 2
                 ints[c] = n
                 if op == TAKE:
                     continue
