@@ -2,7 +2,14 @@
 
 It can stop at any byte, and when its output is full, and go on: everything that it needs to know is
 in `Output` and the shortcuts.
+
+Two things make it fast that do not show. An index that the compiler can see is not negative costs
+half as much, hence `0 <=` and the masks. And the processor goes on to the next token before it has
+read this one, as long as what it goes on with does not come out of a table that was read by it:
+hence the inner loop while the automaton stays in a state, and the usual token of a row.
 """
+
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +18,7 @@ from exset.kernels import bare_kernel
 from exset.parsers.engine.output import (
     DEPTH,
     END,
+    EXTRA,
     FULL,
     KIND,
     MORE,
@@ -25,7 +33,9 @@ from exset.parsers.engine.output import (
     Shortcuts,
 )
 from exset.parsers.engine.shortcuts import COUNT, LEXER, OFFSET, SHIFTED, advance, unwind
-from exset.parsers.engine.tables import CLASSES, COLUMNS, IGNORED, NOTHING, TERMINALS, Tables
+from exset.parsers.engine.tables import CLASSES, COLUMNS, IGNORED, NOTHING, PART, TERMINALS, Tables
+
+UNSIGNED: Final = (1 << 62) - 1
 
 
 @bare_kernel
@@ -44,22 +54,23 @@ def parse(
     Where it stops by an error, the stack is that before the token.
     """
     moves, classes = tables.moves, tables.classes
-    columns, labels = tables.sizes[COLUMNS], tables.sizes[CLASSES]
+    columns, labels = tables.sizes[COLUMNS], tables.sizes[CLASSES] & PART
+    wide = columns + EXTRA
     edges, programs, kept = shortcuts.edges, shortcuts.programs, shortcuts.kept
     kinds, starts, ends = output.kinds, output.starts, output.ends
     reduced, before, state = output.steps, output.before, output.state
     position, tokens, steps = state[POSITION], state[TOKENS], state[STEPS]
     kind, end = state[KIND], state[END]
     state[NEEDED] = 0
-    row = state[ROW] * columns
+    row = state[ROW] * wide & OFFSET
     unwind(shortcuts, output)
-    start = tables.lexer[output.stack[state[DEPTH]]]
+    start = tables.lexer[output.stack[state[DEPTH]]] & OFFSET
     size = len(buffer)
     while True:
         if kind < 0:
             # Blanks that can be left out lead back to the start.
             lexing = start
-            while position < size:
+            while 0 <= position < size:
                 lexing = moves[start + classes[buffer[position]]]
                 if lexing != start:
                     break
@@ -74,9 +85,14 @@ def parse(
                 break
             else:
                 end = position + 1
-                while end < size:
-                    following = moves[lexing + classes[buffer[end]]]
-                    if following == 0:
+                following = lexing
+                while 0 <= end < size:
+                    while 0 <= end < size:
+                        following = moves[lexing + classes[buffer[end]]]
+                        if following != lexing:
+                            break
+                        end += 1
+                    if following == 0 or end >= size:
                         break
                     lexing = following
                     end += 1
@@ -93,23 +109,24 @@ def parse(
                     position = end
                     continue
                 kind = label - TERMINALS
-        if tokens >= len(kinds):
+        if not 0 <= tokens < len(kinds):
             why = FULL
             break
-        edge = edges[row + kind]
+        edge = edges[row + columns + 1] if edges[row + columns] == kind else edges[row + kind]
         count = edge >> COUNT
         if edge == 0 or steps + count > len(reduced):
             state[TOKENS], state[STEPS] = tokens, steps
-            state[ROW] = row // columns
+            state[ROW] = row // wide
             why = advance(tables, kind, shortcuts, output)
             steps = state[STEPS]
             if why != SHIFTED:
                 break
-            row = state[ROW] * columns
-            start = tables.lexer[output.stack[state[DEPTH]]]
+            row = state[ROW] * wide & OFFSET
+            start = tables.lexer[output.stack[state[DEPTH]]] & OFFSET
         else:
             if count > 0:
-                program = programs[row + kind]
+                program = programs[row + kind] & OFFSET
+                steps &= UNSIGNED
                 for at in range(count):
                     reduced[steps + at] = kept[program + at]
                     before[steps + at] = tokens
@@ -122,7 +139,7 @@ def parse(
         position = end
         kind = NO_KIND
     state[POSITION], state[TOKENS], state[STEPS] = position, tokens, steps
-    state[KIND], state[END], state[ROW] = kind, end, row // columns
+    state[KIND], state[END], state[ROW] = kind, end, row // wide
     if why == REJECTED:
         unwind(shortcuts, output)
     return why

@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 
 NO_KIND: Final = -1
 
+EXTRA: Final = 2
+"""What there is in a row of shortcuts beyond an edge for each kind of token."""
+
 _ROWS: Final = 1024
 _KEPT: Final = 1 << 14
 
@@ -36,11 +39,12 @@ class Shortcuts(NamedTuple):
     """What tokens did to stacks, remembered (`exset.parsers.engine.shortcuts`).
 
     There is a row for each stack that is remembered; row 0 is that of all others, row 1 the bottom
-    of the stack. Before: int32[rows], the stack without its top. states: int32[rows], its top.
+    of the stack. below: int32[rows], the stack without its top. states: int32[rows], its top.
     depths: int32[rows]. child, sibling: int32[rows], the first stack that is higher by one, and the
-    next that differs in its top alone; 0 if there is none. edges: int64[rows, terminals + 1], what
-    a token does, of `packed_edge`; 0 if that is not known. programs: int32[rows, terminals + 1],
-    where in `kept` the steps begin that it reduces. kept: int16.
+    next that differs in its top alone; 0 if there is none. edges: int64[rows, terminals + 3], what
+    a token of each kind does, packed, 0 if that is not known; then the usual kind, and what it
+    does. programs: int32 of that shape, where in `kept` the steps begin that it reduces. kept:
+    int16.
     """
 
     below: NDArray[np.int32]
@@ -64,7 +68,7 @@ def no_shortcuts(columns: int) -> Shortcuts:
         depths=np.zeros(_ROWS, np.int32),
         child=np.zeros(_ROWS, np.int32),
         sibling=np.zeros(_ROWS, np.int32),
-        edges=np.zeros(_ROWS * columns, np.int64),
-        programs=np.zeros(_ROWS * columns, np.int32),
+        edges=np.zeros(_ROWS * (columns + EXTRA), np.int64),
+        programs=np.zeros(_ROWS * (columns + EXTRA), np.int32),
         kept=np.zeros(_KEPT, np.int16),
     )

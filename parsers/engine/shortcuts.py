@@ -16,6 +16,7 @@ from exset.parsers.engine.output import (
     DEEP,
     DEPTH,
     DONE,
+    EXTRA,
     FULL,
     KEPT,
     NEEDED,
@@ -138,15 +139,16 @@ def _remember(
     before: how many steps there were before those of the edge.
     """
     stack, state, depths = output.stack, output.state, shortcuts.depths
-    columns = tables.sizes[COLUMNS]
+    edges, columns = shortcuts.edges, tables.sizes[COLUMNS]
+    wide = columns + EXTRA
     old, depth, count = state[ROW], state[DEPTH], state[STEPS] - before
     state[ROW] = 0
     if depth > DEEPEST:
         return
     has_room = state[ROWS] + depth <= len(depths)
     if not has_room or state[KEPT] + min(count, MANY) > len(shortcuts.kept):
-        for at in range(state[ROWS] * columns):
-            shortcuts.edges[at] = 0
+        for at in range(state[ROWS] * wide):
+            edges[at] = 0
         for at in range(len(shortcuts.child)):
             shortcuts.child[at] = 0
         state[ROWS], state[KEPT] = 2, 0
@@ -158,13 +160,15 @@ def _remember(
         row = _child(row, stack[depths[row] + 1], shortcuts, state)
     state[ROW] = row
     if old > 0 and count <= MANY:
-        edge = old * columns + kind
+        edge = old * wide + kind
         shortcuts.programs[edge] = state[KEPT]
         for at in range(count):
             shortcuts.kept[state[KEPT] + at] = output.steps[before + at]
         state[KEPT] += count
-        lexer = tables.lexer[stack[depth]]
-        shortcuts.edges[edge] = row * columns | lexer << LEXER | count << COUNT
+        edges[edge] = row * wide | tables.lexer[stack[depth]] << LEXER | count << COUNT
+        usual = old * wide + columns
+        if edges[usual + 1] == 0:
+            edges[usual], edges[usual + 1] = kind, edges[edge]
 
 
 @bare_kernel

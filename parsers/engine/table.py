@@ -155,11 +155,17 @@ class _Parser:
 
     def _stream(self, tokens: int, steps: int) -> ParseStream:
         output = self.output
+        starts, ends = output.starts[:tokens], output.ends[:tokens]
+        # Only the first token can begin with the line break before the text, only the last one can
+        # end with that after it.
         length = self.base + len(self.buffer) - self.final
+        for places in (starts, ends):
+            places[:1].clip(0, length, out=places[:1])
+            places[-1:].clip(0, length, out=places[-1:])
         return ParseStream(
             kinds=output.kinds[:tokens],
-            starts=output.starts[:tokens].clip(0, length),
-            ends=output.ends[:tokens].clip(0, length),
+            starts=starts,
+            ends=ends,
             steps=output.steps[:steps],
             tokens_before=output.before[:steps],
         )
