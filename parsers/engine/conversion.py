@@ -79,24 +79,17 @@ def convert(
                 hard[left] = token
                 left += 1
             continue
-        if part >= 0 and point - at <= 8 and (count < 0 or buffer[point] == _POINT):
-            exponent = -count if count > 0 else 0
-            mantissa = whole * TENS[-exponent] + part
+        if part >= 0 and point - at <= 7 and (count < 0 or buffer[point] == _POINT):
+            decimals = max(count, 0)
+            real = float(whole * TENS[decimals] + part) / POWERS[decimals]
         else:
-            mantissa, exponent = scientific(buffer, at, end)
-        exact = 0 <= mantissa <= _MANTISSA and -22 <= exponent <= 22
-        real = 0.0
-        if exact:
-            real = float(mantissa)
-            real = real * POWERS[exponent] if exponent >= 0 else real / POWERS[-exponent]
-            both[0] = real
-            exact = bits[0] & _TAIL != _HALF and real < _LARGEST
-            exact = exact and (real >= _SMALLEST or mantissa == 0)
-        if exact:
-            reals[token] = -real if negative else real
-        else:
+            real = scientific(buffer, at, end)
+        both[0] = real
+        if real < 0 or bits[0] & _TAIL == _HALF:
             hard[left] = token
             left += 1
+        else:
+            reals[token] = -real if negative else real
     return left
 
 
@@ -130,8 +123,8 @@ def eight_digits(buffer: NDArray[np.uint8], end: int, count: int) -> int:
 
 
 @bare_kernel
-def scientific(buffer: NDArray[np.uint8], at: int, end: int) -> tuple[int, int]:
-    """Mantissa and exponent of any decimal; (-1, 0) if it is none, or of too many digits."""
+def scientific(buffer: NDArray[np.uint8], at: int, end: int) -> float:
+    """Any decimal, with one rounding; -1 if it is none, or could need two."""
     mantissa, digits, exponent = 0, 0, 0
     while at < end and 48 <= buffer[at] <= 57 and digits < _DIGITS:
         mantissa = mantissa * 10 + (int(buffer[at]) - 48)
@@ -156,4 +149,8 @@ def scientific(buffer: NDArray[np.uint8], at: int, end: int) -> tuple[int, int]:
         if after == end and after > at + 1 and 48 <= buffer[after - 1] <= 57:
             exponent += -power if down else power
             at = end
-    return (mantissa, exponent) if at == end else (-1, 0)
+    if at < end or mantissa > _MANTISSA or not -22 <= exponent <= 22:
+        return -1.0
+    real = float(mantissa)
+    real = real * POWERS[exponent] if exponent >= 0 else real / POWERS[-exponent]
+    return real if mantissa == 0 or _SMALLEST <= real < _LARGEST else -1.0
