@@ -129,6 +129,13 @@ def test_what_no_automaton_can_do_is_refused(terminal: str, what: str) -> None:
         _ = grammar.lowered
 
 
+def test_grammars_too_large_for_the_kernel_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("exset.parsers.engine.lowering.MOST_MOVES", 10)
+    grammar = Grammar(file="x", start="start", steps=(), text="start: A\nA: /[xyz]+/")
+    with pytest.raises(ValueError, match="too large"):
+        _ = grammar.lowered
+
+
 def test_grammars_whose_terminals_collide_are_refused() -> None:
     grammar = Grammar(file="x", start="start", steps=(), text="start: A | B\nA: /a+/\nB: /[ab]+/")
     with pytest.raises(Exception, match="Collision"):

@@ -7,7 +7,14 @@ from lark.parsers.lalr_analysis import Shift
 
 from exset.parsers.engine.expect import END
 from exset.parsers.engine.lexers import lexers
-from exset.parsers.engine.tables import SILENT, Lowered, Tables, packed_rule
+from exset.parsers.engine.tables import (
+    MOST_COLUMNS,
+    MOST_MOVES,
+    SILENT,
+    Lowered,
+    Tables,
+    packed_rule,
+)
 
 
 def lower(lark: Lark, start: str, step_names: tuple[str, ...]) -> Lowered:
@@ -35,6 +42,8 @@ def lower(lark: Lark, start: str, step_names: tuple[str, ...]) -> Lowered:
         accepted.setdefault(allowed | set(lark.ignore_tokens), []).append(states[state])
 
     lexing = lexers(patterns, numbers, frozenset(lark.ignore_tokens), list(accepted))
+    if len(lexing.moves) > MOST_MOVES or len(numbers) > MOST_COLUMNS:
+        raise ValueError("the grammar is too large")
     lexer = np.zeros(len(states), np.int64)
     for row, where in zip(lexing.starts, accepted.values(), strict=True):
         lexer[where] = row

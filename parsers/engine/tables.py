@@ -19,6 +19,10 @@ PART = 0xFFFF
 # those after it.
 (NOTHING, IGNORED, TERMINALS) = range(3)
 
+# So that what a token does fits in 64 bits (`exset.parsers.engine.shortcuts`).
+MOST_MOVES = 1 << 24
+MOST_COLUMNS = 1 << 13
+
 # What is in `Tables.sizes`.
 (COLUMNS, NONTERMINALS, FIRST_STATE, LAST_STATE, CLASSES) = range(5)
 
