@@ -218,7 +218,7 @@ def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
         except OSError:
             pytest.skip("no file can be so large here")
     with (
-        patch.object(files, "_pieces", side_effect=AssertionError),
+        patch.object(files, "_Given", side_effect=AssertionError),
         pytest.raises(LimitError, match="more than"),
     ):
         read(tmp_path / "huge")
