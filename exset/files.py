@@ -73,9 +73,12 @@ class Blocks(Iterator[bytes]):
             if piece:
                 return piece
 
-    def head(self, size: int) -> bytes:
-        """Return the first bytes that have not been taken, so many if there are; they stay."""
-        while sum(map(len, self._ahead)) < size:
+    def head(self, size: int, least: int | None = None) -> bytes:
+        """Return the first bytes that have not been taken, so many if there are; they stay.
+
+        least: how many are waited for, if fewer will do.
+        """
+        while sum(map(len, self._ahead)) < (size if least is None else least):
             if (piece := next(self._pieces, None)) is None:
                 break
             self._ahead.append(piece)
