@@ -266,6 +266,7 @@ class Pieces:
         self._losses = Losses(lossy, findings)
         self._header = SetHeader()
         self._begun = b""
+        self._size = 0  # so far
 
     def begin(self, header: SetHeader, count: int) -> bytes:
         """What stands before the examples, how many there will be among it."""
@@ -279,7 +280,9 @@ class Pieces:
         """Some examples. Raises FormatError, and ValueError if they cannot have the header."""
         examples = normal_form(examples.under(self._header))
         bare = examples.with_columns(header=replace(self._header, proc=None))
-        return PARTED.write_records(columns_of(bare, self._losses))
+        data = PARTED.write_records(columns_of(bare, self._losses), self._size)
+        self._size += len(data)
+        return data
 
     def end(self, size: int) -> bytes:
         """What stands at the end: nothing."""

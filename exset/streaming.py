@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from exset.grammars.examples import ExampleSet, SetHeader
     from exset.grammars.views import ExampleView
 
-_BLOCK = 1 << 18
+_BLOCK = 1 << 19
 _MAGIC = 4  # bytes of a pipe that are waited for to tell its format
 _SPOOLED = 1 << 20  # bytes that are kept in memory until the number of examples is known
 

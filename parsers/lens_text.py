@@ -72,6 +72,7 @@ class Pieces:
         self._unshare = unshare
         self._diction = Diction(lossy, findings)
         self._header = SetHeader()
+        self._size = 0  # of all so far
 
     def begin(self, header: SetHeader, count: int) -> bytes:
         """What stands before the examples; how many there will be makes no difference."""
@@ -89,8 +90,9 @@ class Pieces:
         bare = examples.with_columns(header=replace(self._header, proc=None))
         said = sayable(bare, self._diction)
         planner = Planner(said, self._unshare, self._diction)
+        self._size += _size(said)
         if kernels.worthwhile(
-            _size(said), loading=MANY, using=MANY_WARM, loaded="numba" in sys.modules
+            self._size, loading=MANY, using=MANY_WARM, loaded="numba" in sys.modules
         ):
             from exset.parsers import lens_bulk
 

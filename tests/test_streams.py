@@ -16,6 +16,7 @@ from exset.grammars.examples import ExampleSet
 from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits
 from exset.parsers import lens as parser
+from exset.parsers.lens_text import render
 from exset.source import Source
 from exset.testing import example_sets
 from tests.lens_bex import RICH, dense, example, file, inputs, ints, listed, sets
@@ -49,7 +50,7 @@ def assert_same(
 def damaged(draw: st.DrawFn, binary: bool) -> bytes:
     """A file with something cut, replaced, put in or repeated, or none of that."""
     examples = draw(example_sets(text=not binary, binary=binary))
-    data = codec.encode(examples) if binary else parser.render(examples)
+    data = codec.encode(examples) if binary else render(examples)
     at = draw(st.integers(0, len(data)))
     match draw(st.sampled_from(["not", "cut", "replace", "insert", "repeat"])):
         case "cut":

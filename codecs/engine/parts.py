@@ -11,7 +11,7 @@ from typing import Final, NoReturn
 import numpy as np
 from construct import Array, Struct
 
-from exset.codecs.engine.drivers import is_worth_compiling, read, write
+from exset.codecs.engine.drivers import is_compiled, read, write
 from exset.codecs.engine.failures import Cut
 from exset.codecs.engine.fields import Fields, Values
 from exset.codecs.engine.layout import Layout
@@ -22,7 +22,7 @@ from exset.kernels import Engine
 from exset.limits import Limits
 from exset.source import Source
 
-_WINDOW: Final = 1 << 18  # bytes that are waited for, unless they come from a pipe
+_WINDOW: Final = 1 << 20  # bytes that are waited for, unless they come from a pipe
 _FULL: Final = 0.95  # of a window, by what records took so far: then few are read twice
 
 
@@ -50,13 +50,17 @@ class Parted:
         """The bytes of a count."""
         return np.array(count, self.stored).tobytes()
 
-    def write_head(self, fields: Mapping[str, Values], engine: Engine = "auto") -> bytes:
+    def write_head(self, fields: Mapping[str, Values]) -> bytes:
         """The bytes of what comes before the count, from the columns of a file."""
-        return write(self.head, {path: fields[path] for path in self.head.leaves}, engine=engine)
+        return write(self.head, {path: fields[path] for path in self.head.leaves})
 
-    def write_records(self, fields: Mapping[str, Values], engine: Engine = "auto") -> bytes:
-        """The bytes of the records alone, from the columns of a file."""
+    def write_records(self, fields: Mapping[str, Values], before: int = 0) -> bytes:
+        """The bytes of the records alone, from the columns of a file.
+
+        before: about how many were written already: then kernels may be worth compiling.
+        """
         columns = {path: fields[path] for path in self.tail.leaves}
+        engine: Engine = "table" if is_compiled(before) else "auto"
         return write(self.tail, columns, engine=engine)[self.size :]
 
 
@@ -193,8 +197,7 @@ class Parts:
 
     def _read(self, layout: Layout, source: Source) -> Fields:
         size = max(self._blocks.size or 0, self._start + len(self._held))
-        compiled = self._engine == "auto" and is_worth_compiling(size)
-        engine: Engine = "table" if compiled else self._engine
+        engine = "table" if self._engine == "auto" and is_compiled(size) else self._engine
         return read(layout, source, limits=self._limits, engine=engine)
 
     def _counted(self, start: int, stored: bytes) -> Part:
