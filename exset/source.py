@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate, pairwise
 
@@ -78,16 +78,17 @@ class Source:
         """
         if not self.start <= offset <= self.end:
             raise ValueError(f"offset {offset} lies outside {self.start}-{self.end}")
-        cut = self._boundary(offset - self.start)
-        if self.data[cut - 1 : cut + 1] == b"\r\n" and cut:
+        whole = replace(self, data=self.data + more)
+        cut = whole._boundary(offset - self.start)
+        if cut and whole.data[cut - 1 : cut + 1] == b"\r\n":
             cut -= 1
-        gone = self.data[:cut]
+        gone = whole.data[:cut]
         breaks = gone.count(b"\n") + gone.count(b"\r") - gone.count(b"\r\n")
         last = max(gone.rfind(b"\n"), gone.rfind(b"\r")) + 1
         column = 1 if breaks else self.first_column
         return Source(
             self.name,
-            self.data[cut:] + more,
+            whole.data[cut:],
             self.start + cut,
             self.first_line + breaks,
             column + len(_decode(gone[last:])),
