@@ -9,9 +9,10 @@ a list of one number is that number.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from numbers import Integral, Real
+from typing import Any, Final, TypeAlias
 
 from exset.errors import Place
 from exset.source import Source, Span
@@ -88,6 +89,36 @@ class Schema:
         """How many fields it names."""
         return 0 if not self.root.children else sum(1 for _ in self.root.leaves())
 
+    @classmethod
+    def of(cls, tree: Mapping[str, Any] | None) -> Schema:
+        """Make a schema of dicts: a node's `metadata` holds directives, all else is a child.
+
+        A field without metadata is None or an empty dict. TypeError for what is no value.
+        """
+        return cls(_node(tree))
+
+    def with_metadata(self, path: str, /, *, without: Iterable[str] = (), **given: Any) -> Schema:
+        """Return a schema that gives a node these directives, and no longer those `without`.
+
+        path: names with slashes between them, empty for the root. The text that this schema was
+        read from stays with it, so that its comments are kept when it is written. KeyError for a
+        node that there is not.
+        """
+        names = tuple(filter(None, path.split("/")))
+        if self.root.find(names) is None:
+            raise KeyError(path)
+        gone = set(without)
+        added = {name: Directive(valued(value)) for name, value in given.items()}
+
+        def changed(node: Node, left: Path) -> Node:
+            if left:
+                below = changed(node.children[left[0]], left[1:])
+                return replace(node, children={**node.children, left[0]: below})
+            kept = {name: each for name, each in node.metadata.items() if name not in gone}
+            return replace(node, metadata={**kept, **added})
+
+        return replace(self, root=changed(self.root, names))
+
     def place(self, span: Span | None) -> Place | None:
         """Return the place of a span in the source; None where there is none."""
         if self.source is None:
@@ -107,6 +138,41 @@ def plain(value: Value) -> object:
     if isinstance(value, Mapping):
         return {name: plain(item) for name, item in value.items()}
     return value
+
+
+def valued(value: Any) -> Value:
+    """Return a Python value as conduit has it in memory; TypeError for what is none."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return {str(name): valued(item) for name, item in value.items()}
+    if isinstance(value, Iterable):
+        return listed([valued(item) for item in value])
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return int(value)
+    if isinstance(value, Real) and not isinstance(value, bool):
+        return float(value)
+    raise TypeError(f"a directive cannot be {value!r}: give numbers, text, lists or dicts")
+
+
+def listed(values: Sequence[Value]) -> Value:
+    """Return what a list of values is: numbers become reals if one is, one number stands alone."""
+    numbers = [value for value in values if isinstance(value, int | float)]
+    if not numbers or len(numbers) < len(values):
+        return tuple(values)
+    if any(isinstance(value, float) for value in numbers):
+        numbers = [float(value) for value in numbers]
+    return numbers[0] if len(numbers) == 1 else tuple(numbers)
+
+
+def _node(tree: Mapping[str, Any] | None) -> Node:
+    if tree is None:
+        return Node()
+    if not isinstance(tree, Mapping):
+        raise TypeError(f"a node cannot be {tree!r}: give a dict, or None for a field")
+    children = {str(name): _node(each) for name, each in tree.items() if name != METADATA}
+    given = tree.get(METADATA) or {}
+    return Node(children, {str(name): Directive(valued(value)) for name, value in given.items()})
 
 
 def alike(one: Value, other: Value) -> bool:

@@ -1,15 +1,14 @@
 """What conduit takes a YAML text for: an integer, a real, nothing, or a text.
 
 It asks the C library, whatever quotes the text stands in: what `strtol` reads to its end is an
-int64, else what `strtod` reads to its end is a float64 (conduit 0.9.2, conduit_generator.cpp:
-yaml_leaf_to_numeric_dtype, check_homogenous_yaml_numeric_sequence).
+int64, else what `strtod` reads to its end is a float64 (conduit 0.9.2,
+conduit_generator.cpp: yaml_leaf_to_numeric_dtype).
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
 from typing import Final
 
 from exset.grammars.schema import Value
@@ -26,11 +25,12 @@ _REAL = re.compile(
     )""",
     re.VERBOSE | re.IGNORECASE | re.ASCII,
 )
-_OTHERS_READ = re.compile(
+OTHERS_READ: Final = re.compile(
     r"~|null|true|false|yes|no|on|off|y|n|[-+]?0o[0-7]+|[-+]?[0-9][0-9_]*_[0-9_.e]*|\.inf|[-+]\.inf"
     r"|\.nan|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}.*",
     re.IGNORECASE | re.ASCII,
 )
+"""Plain texts that other readers of YAML take for something else."""
 _OCTAL = re.compile(r"[-+]?0[0-9]+", re.ASCII)
 _DIGITS = 4000  # Python refuses to read more of them at once; int64 has 19
 
@@ -47,20 +47,10 @@ def scalar(text: str) -> int | float | str | None:
     return text or None
 
 
-def sequence(values: Sequence[Value]) -> Value:
-    """Return what a list of values is: numbers become reals if one is, one number stands alone."""
-    numbers = [value for value in values if isinstance(value, int | float)]
-    if not numbers or len(numbers) < len(values):
-        return tuple(values)
-    if any(isinstance(value, float) for value in numbers):
-        numbers = [float(value) for value in numbers]
-    return numbers[0] if len(numbers) == 1 else tuple(numbers)
-
-
 def doubt(text: str, plain: bool, value: Value) -> tuple[str, str] | None:
     """Return what a text surprisingly is, and what may help; None if nobody is surprised."""
     if isinstance(value, str):
-        if plain and _OTHERS_READ.fullmatch(text):
+        if plain and OTHERS_READ.fullmatch(text):
             return "a text", "YAML has other words for it; quote it if a text is meant"
     elif isinstance(value, int | float):
         if not plain:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from exset.errors import Finding, Findings, FormatError, Place
-from exset.grammars.schema import DIRECTIVES, HWC, METADATA, Directive, Node, Schema, Value
+from exset.grammars.schema import DIRECTIVES, HWC, METADATA, Directive, Node, Schema, Value, listed
 from exset.grammars.schema_traps import trap
 from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits
@@ -124,7 +124,7 @@ class _Reader:
         if isinstance(item, Mapping):
             return {name: self._value(value, depth + 1) for name, _, value in self._pairs(item)}
         if isinstance(item, Sequence):
-            return conduit.sequence([self._value(each, depth + 1) for each in item.items])
+            return listed([self._value(each, depth + 1) for each in item.items])
         text = self._text(item)
         value = conduit.scalar(text)
         if doubt := conduit.doubt(text, item.plain, value):
