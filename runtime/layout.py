@@ -111,6 +111,30 @@ def located(file: File, sample: str) -> Any:
     return found
 
 
+def found(file: File, sample: str, group: Any, column: Column) -> tuple[Any, Form, str]:
+    """Return the dataset of a column in a sample, what it holds and where it is.
+
+    Raises FormatError where it is missing, or not as in the sample that the layout is of.
+    """
+    dataset = group
+    for name in column.path:
+        dataset = None if dataset is None else file.find(name, dataset)
+    if dataset is None or is_group(dataset):
+        raise missing(file, sample, column.name, column.recipe.field.place)
+    where = f"{sample}/{column.name}"
+    form, stored = file.form(dataset, where), column.stored
+    same = form.dtype == stored.dtype
+    numbers = form.kind == stored.kind == "number"
+    if form.count == stored.count and (same or (numbers and column.recipe.coerce is not None)):
+        return dataset, form, where
+    raise FormatError(
+        f"{column.name} is {form} here, but {stored} in the first sample",
+        place=Place(file.path, field=where),
+        hint="the samples of a list must have fields of one size and type",
+        code="hdf5-odd-sample",
+    )
+
+
 def missing(file: File, sample: str, name: str, place: Place | None = None) -> FormatError:
     """The error of a field that a sample does not have."""
     return FormatError(

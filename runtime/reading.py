@@ -19,14 +19,19 @@ from exset.grammars.schema import Schema
 from exset.grammars.schema_traps import trap
 from exset.limits import DEFAULT, Limits
 from exset.runtime.fields import narrows, prepared
-from exset.runtime.hdf5 import USUAL, Access, File, Form, is_group
-from exset.runtime.layout import Column, Layout, lay_out, located, missing
+from exset.runtime.hdf5 import USUAL, Access, File
+from exset.runtime.layout import Column, Layout, found, lay_out, located
 from exset.runtime.packing import plan
 from exset.runtime.recipes import Compat
 from exset.runtime.schema import resolve
 
 Pair: TypeAlias = tuple[str, str]
 """A file and the id of a sample in it."""
+
+
+def joined(base: str, name: str) -> str:
+    """Return the path of a file that is named from a base folder, as LBANN joins them."""
+    return name if not base else f"{base}{name}" if base.endswith("/") else f"{base}/{name}"
 
 
 @runtime_checkable
@@ -134,8 +139,7 @@ class SampleReader:
         return self._batch(layout, columns, len(chosen))
 
     def _open(self, name: str) -> File:
-        path = f"{self._base.rstrip('/') or '/'}/{name}" if self._base else name
-        return File(path, self._access, self._limits)
+        return File(joined(self._base, name), self._access, self._limits)
 
     def _made(self, layout: Layout, count: int) -> dict[str, NDArray[Any]]:
         """Make the arrays: that of a packed field is a part of its group's."""
@@ -166,7 +170,7 @@ class SampleReader:
             rows = np.empty((len(samples), stored.count), kind)
             usual: list[int] = []
             for at, (sample, row) in enumerate(samples):
-                dataset, form, where = self._found(file, sample, groups[sample], column)
+                dataset, form, where = found(file, sample, groups[sample], column)
                 if form.kind == "text":
                     rows[at] = file.texts(dataset, where)
                 elif form.dtype == stored.dtype:
@@ -182,26 +186,6 @@ class SampleReader:
             where = f"{samples[0][0]}/{column.name}"
             block = rows if len(usual) == len(samples) else rows[usual]
             into[column.name][targets] = self._prepared(file, where, column, block)
-
-    def _found(self, file: File, sample: str, group: Any, column: Column) -> tuple[Any, Form, str]:
-        """Return the dataset of a field, checked, what it holds and where it is."""
-        dataset = group
-        for name in column.path:
-            dataset = None if dataset is None else file.find(name, dataset)
-        if dataset is None or is_group(dataset):
-            raise missing(file, sample, column.name, column.recipe.field.place)
-        where = f"{sample}/{column.name}"
-        form, stored = file.form(dataset, where), column.stored
-        same = form.dtype == stored.dtype
-        numbers = form.kind == stored.kind == "number"
-        if form.count == stored.count and (same or (numbers and column.recipe.coerce is not None)):
-            return dataset, form, where
-        raise FormatError(
-            f"{column.name} is {form} here, but {stored} in the first sample",
-            place=Place(file.path, field=where),
-            hint="the samples of a list must have fields of one size and type",
-            code="hdf5-odd-sample",
-        )
 
     def _prepared(self, file: File, where: str, column: Column, raw: NDArray[Any]) -> NDArray[Any]:
         recipe = column.recipe
