@@ -26,7 +26,7 @@ _REAL = re.compile(
     re.VERBOSE | re.IGNORECASE | re.ASCII,
 )
 OTHERS_READ: Final = re.compile(
-    r"~|null|true|false|yes|no|on|off|y|n|[-+]?0o[0-7]+|[-+]?[0-9][0-9_]*_[0-9_.e]*|\.inf|[-+]\.inf"
+    r"~|null|true|false|yes|no|on|off|[-+]?0o[0-7]+|[-+]?[0-9][0-9_]*_[0-9_.e]*|\.inf|[-+]\.inf"
     r"|\.nan|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}.*",
     re.IGNORECASE | re.ASCII,
 )

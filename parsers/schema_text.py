@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as AnyMapping
 from typing import Any, Final, cast
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from exset.errors import Finding, Findings, FormatError, Severity
-from exset.grammars.schema import METADATA, Node, Schema, Value, alike
+from exset.errors import Finding, Findings, FormatError, Severity, safe
+from exset.grammars.schema import METADATA, Node, Path, Schema, Value, alike
 from exset.limits import DEFAULT
 from exset.parsers import conduit
 from exset.parsers.schema import parse
@@ -24,6 +24,7 @@ from exset.source import Source
 
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 _UNSEEN: Final = re.compile(r"[\x00-\x1f\x7f-\xa0\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff\"\\]")
+_NOTHING: Final[AnyMapping[Path, str]] = {}
 _UNLIMITED: Final = DEFAULT.with_(max_text=2**60, max_name=2**60, max_depth=100, max_nodes=2**60)
 
 
@@ -50,9 +51,13 @@ def render(schema: Schema, *, findings: Findings | None = None) -> bytes:
     return text
 
 
-def written(root: Node) -> bytes:
-    """Return the plain text of a tree; FormatError for names and values that cannot be written."""
-    lines = list(_lines(root, 0)) if root.children or root.metadata else ["{}"]
+def written(root: Node, notes: AnyMapping[Path, str] = _NOTHING, head: Iterable[str] = ()) -> bytes:
+    """Return the plain text of a tree; FormatError for names and values that cannot be written.
+
+    notes: comments for nodes, by path; head: lines of comment to begin with.
+    """
+    lines = [_comment(line) for line in head]
+    lines += _lines(root, (), notes) if root.children or root.metadata else ["{}"]
     return ("\n".join(lines) + "\n").encode()
 
 
@@ -89,8 +94,12 @@ def _escaped(match: re.Match[str]) -> str:
     return f"\\U{ord(char):08x}"
 
 
-def _lines(node: Node, depth: int) -> Iterator[str]:
-    blank = "  " * depth
+def _comment(text: str) -> str:
+    return f"# {safe(text)}"
+
+
+def _lines(node: Node, path: Path, notes: AnyMapping[Path, str]) -> Iterator[str]:
+    blank = "  " * len(path)
     if node.metadata:
         yield f"{blank}{METADATA}:"
         for name, directive in node.metadata.items():
@@ -99,8 +108,9 @@ def _lines(node: Node, depth: int) -> Iterator[str]:
     for name, child in node.children.items():
         if name == METADATA:
             raise FormatError(f"no field can be called {METADATA}", code="schema-text")
-        yield f"{blank}{name_text(name)}:"
-        yield from _lines(child, depth + 1)
+        note = notes.get((*path, name))
+        yield f"{blank}{name_text(name)}:{'' if note is None else '  ' + _comment(note)}"
+        yield from _lines(child, (*path, name), notes)
 
 
 def _flow(value: Value) -> str:

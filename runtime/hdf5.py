@@ -154,22 +154,20 @@ class File:
         left = self._limits.max_nodes
         stack = [("", group)]
         while stack:
-            prefix, parent = stack.pop()
+            whole, here = stack.pop()
+            if not is_group(here):
+                yield whole, here
+                continue
             below = []
-            for name in self.names(parent, f"{path}/{prefix}"):
+            for name in self.names(here, f"{path}/{whole}"):
+                inside = f"{whole}/{name}" if whole else name
+                each = self.find(name, here)
                 left -= 1
-                whole = f"{prefix}{name}"
-                each = self.find(name, parent)
                 if each is None or left < 0:
-                    self._refuse(f"{path}/{whole}", "too many objects, or a broken link", "hdf5")
-                identity = _identity(each)
-                if identity in seen:
-                    continue
-                seen.add(identity)
-                if is_group(each):
-                    below.append((f"{whole}/", each))
-                else:
-                    yield whole, each
+                    self._refuse(f"{path}/{inside}", "too many objects, or a broken link", "hdf5")
+                if (identity := _identity(each)) not in seen:
+                    seen.add(identity)
+                    below.append((inside, each))
             stack += reversed(below)
 
     def _walk(self, start: Any, steps: Sequence[str], path: str, hops: list[int]) -> Any:

@@ -25,8 +25,8 @@ from exset.runtime.packing import plan
 from exset.runtime.recipes import Compat
 from exset.runtime.schema import resolve
 
-Pair: TypeAlias = tuple[str, str]
-"""A file and the id of a sample in it."""
+Pair: TypeAlias = tuple[str, str | int]
+"""A file and the id of a sample in it, which is a path there."""
 
 
 def joined(base: str, name: str) -> str:
@@ -93,7 +93,8 @@ class SampleReader:
         cannot be resolved.
         """
         self.findings = Findings() if findings is None else findings
-        self._pairs = list(samples.pairs() if isinstance(samples, HasPairs) else samples)
+        pairs = samples.pairs() if isinstance(samples, HasPairs) else samples
+        self._pairs = [(name, str(sample)) for name, sample in pairs]
         self._base = base
         self._keep = keep_packed
         self._access = access

@@ -9,7 +9,7 @@ from functools import partial
 
 from exset.errors import Finding, Findings, FormatError, Place, Severity
 from exset.grammars.schema import Schema
-from exset.jobs import Outcome, run
+from exset.jobs import run
 from exset.limits import DEFAULT, Limits
 from exset.runtime.hdf5 import USUAL, Access, File
 from exset.runtime.layout import Column, found, lay_out, located
@@ -63,14 +63,14 @@ def check_files(
         return findings
     files: dict[str, list[str]] = {}
     for name, sample in samples.pairs() if isinstance(samples, HasPairs) else samples:
-        files.setdefault(joined(base, name), []).append(sample)
+        files.setdefault(joined(base, name), []).append(str(sample))
     items = [Samples(path, tuple(ids)) for path, ids in files.items()]
     look = partial(_look, wanted=wanted, access=access, limits=limits)
     first: tuple[str, tuple[Column, ...]] | None = None
     told = {_key(finding) for finding in findings}
     for outcome in run(look, items, jobs=jobs):
         if outcome.error is not None:
-            findings.add(failure(outcome))
+            findings.add(failure(outcome.item.path, outcome.error))
             continue
         seen = outcome.result()
         for finding in seen.findings:
@@ -84,15 +84,14 @@ def check_files(
     return findings
 
 
-def failure(outcome: Outcome[Samples, Seen] | Outcome[str, object]) -> Finding:
-    """Return what came of a file that could not be looked at, as a finding."""
-    error, path = outcome.error, os.fspath(outcome.item)
+def failure(path: str, error: FormatError | OSError) -> Finding:
+    """Return why a file could not be looked at, as a finding."""
     if isinstance(error, FormatError):
         return error.finding
     if isinstance(error, ChildProcessError):
         message = "HDF5 crashed on it: the file is broken, or made to do harm"
         return Finding("hdf5-crash", Severity.ERROR, message, Place.of(path))
-    message = str(error) if error is None or error.strerror is None else error.strerror
+    message = error.strerror or str(error)
     return Finding("hdf5-file", Severity.ERROR, f"it cannot be read: {message}", Place.of(path))
 
 
