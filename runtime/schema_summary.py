@@ -57,7 +57,7 @@ def summarise(schema: Schema) -> Summary:
         depth = max(depth, level)
         groups += bool(node.children) and level > 0
         nodes += bool(node.metadata)
-        directives.update(node.metadata)
+        directives.update(list(node.metadata))
         pack = node.metadata.get("pack")
         if pack is not None:
             packed[str(pack.value)] = None

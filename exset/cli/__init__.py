@@ -11,11 +11,12 @@ from exset.cli.convert import convert
 from exset.cli.doctor import doctor
 from exset.cli.frame import INTERRUPTED, Verbs
 from exset.cli.look import cat, demo, formats, info, validate
+from exset.cli.schema import schema
 
 
 @click.group(
     cls=Verbs,
-    commands=[convert, info, validate, cat, formats, demo, doctor],
+    commands=[convert, info, validate, cat, schema, formats, demo, doctor],
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(exset.__version__, prog_name="exset", message="%(prog)s %(version)s")
