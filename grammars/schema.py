@@ -29,6 +29,8 @@ DIRECTIVES: Final = (
 HWC: Final = "hwc"
 """A key that LBANN asks for but does not list: that the scales of channels are channels-last."""
 
+NOTHING: Final[Mapping[str, Any]] = {}
+
 Path: TypeAlias = tuple[str, ...]
 """The names from the root to a node."""
 
@@ -97,7 +99,9 @@ class Schema:
         """
         return cls(_node(tree))
 
-    def with_metadata(self, path: str, /, *, without: Iterable[str] = (), **given: Any) -> Schema:
+    def with_metadata(
+        self, path: str, given: Mapping[str, Any] = NOTHING, *, without: Iterable[str] = ()
+    ) -> Schema:
         """Return a schema that gives a node these directives, and no longer those `without`.
 
         path: names with slashes between them, empty for the root. The text that this schema was

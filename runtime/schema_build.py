@@ -126,7 +126,7 @@ def _schema(
     count = sum(map(len, samples.values()))
     of = f"{count} sample{'s' * (count != 1)} in {len(samples)} file{'s' * (len(samples) != 1)}"
     head = [f"The fields of {of}, such as {prototype.sample}."]
-    text = written(root, notes, head)
+    text = written(root, notes=notes, head=head)
     return parse(Source("data_schema.yaml", text), limits=DEFAULT.with_(max_depth=100))
 
 
