@@ -150,7 +150,7 @@ class File:
 
         What hard links lead to twice is passed over the second time, so no circle is walked.
         """
-        seen = {_identity(group)}
+        seen = {self._identity(group, path)}
         left = self._limits.max_nodes
         stack = [("", group)]
         while stack:
@@ -165,7 +165,7 @@ class File:
                 left -= 1
                 if each is None or left < 0:
                     self._refuse(f"{path}/{inside}", "too many objects, or a broken link", "hdf5")
-                if (identity := _identity(each)) not in seen:
+                if (identity := self._identity(each, f"{path}/{inside}")) not in seen:
                     seen.add(identity)
                     below.append((inside, each))
             stack += reversed(below)
@@ -263,6 +263,11 @@ class File:
                 hint="if the file is to be trusted, raise the limit max_array",
             )
 
+    def _identity(self, found: Any, path: str) -> tuple[int, int]:
+        with self._guarded(path):
+            info = h5o.get_info(found)
+            return int(info.fileno), int(info.addr)
+
     @contextmanager
     def _guarded(self, path: str | None) -> Iterator[None]:
         """Turn what the library raises into a FormatError; the system's errors pass."""
@@ -295,11 +300,6 @@ class File:
 def is_group(found: Any) -> bool:
     """Tell whether what was found is a group."""
     return isinstance(found, h5g.GroupID)
-
-
-def _identity(found: Any) -> tuple[int, int]:
-    info = h5o.get_info(found)
-    return int(info.fileno), int(info.addr)
 
 
 def _inside(path: str, root: str) -> bool:
