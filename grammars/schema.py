@@ -150,7 +150,7 @@ def valued(value: Any) -> Value:
         return value
     if isinstance(value, Mapping):
         return {str(name): valued(item) for name, item in value.items()}
-    if isinstance(value, Iterable):
+    if isinstance(value, Iterable) and not isinstance(value, bytes | bytearray):
         return listed([valued(item) for item in value])
     if isinstance(value, Integral) and not isinstance(value, bool):
         return int(value)
