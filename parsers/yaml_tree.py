@@ -19,7 +19,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.reader import ReaderError
 
 from exset.errors import FormatError, LimitError
-from exset.limits import Limits
+from exset.limits import Limits, remedy
 from exset.source import Source, Span
 
 _BOM = b"\xef\xbb\xbf"
@@ -74,7 +74,7 @@ def document(source: Source, limits: Limits) -> Document:
         raise LimitError(
             f"more than {limits.max_text} bytes of YAML",
             source=source,
-            hint="if the file is to be trusted, raise the limit max_text",
+            hint=remedy("max_text"),
         )
     return _Composer(_Text(source), limits).document()
 
@@ -181,7 +181,7 @@ class _Composer:
                 f"a text of more than {self._limits.max_name} characters",
                 source=self._text.source,
                 span=span,
-                hint="if the file is to be trusted, raise the limit max_name",
+                hint=remedy("max_name"),
             )
         plain = event.style is None or event.style == ""
         return Scalar(event.value, plain, span, event.tag)
@@ -224,7 +224,7 @@ def too_deep(source: Source, span: Span, limits: Limits) -> LimitError:
         f"nested more than {limits.max_depth} deep",
         source=source,
         span=span,
-        hint="if the file is to be trusted, raise the limit max_depth",
+        hint=remedy("max_depth"),
     )
 
 
@@ -234,5 +234,5 @@ def too_many(source: Source, span: Span, limits: Limits) -> LimitError:
         f"more than {limits.max_nodes} nodes, those that aliases repeat among them",
         source=source,
         span=span,
-        hint="if the file is to be trusted, raise the limit max_nodes",
+        hint=remedy("max_nodes"),
     )

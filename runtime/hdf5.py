@@ -20,7 +20,7 @@ import numpy as np
 from h5py import h5d, h5f, h5g, h5i, h5l, h5o, h5s, h5t
 
 from exset.errors import FormatError, LimitError, Place
-from exset.limits import DEFAULT, Limits
+from exset.limits import DEFAULT, Limits, remedy
 
 Kind: TypeAlias = Literal["number", "text"]
 
@@ -141,7 +141,7 @@ class File:
             raise LimitError(
                 f"more than {self._limits.max_nodes} objects in a group",
                 place=self._place(path),
-                hint="if the file is to be trusted, raise the limit max_nodes",
+                hint=remedy("max_nodes"),
             )
         return names
 
@@ -260,7 +260,7 @@ class File:
             raise LimitError(
                 f"it claims {claimed} bytes, of which the file holds {stored}",
                 place=self._place(path),
-                hint="if the file is to be trusted, raise the limit max_array",
+                hint=remedy("max_array"),
             )
 
     def _identity(self, found: Any, path: str) -> tuple[int, int]:

@@ -131,7 +131,7 @@ class SampleReader:
         if layout.bytes * len(chosen) > self._limits.max_array:
             raise LimitError(
                 f"{len(chosen)} samples of {layout.bytes} bytes each",
-                hint="read fewer at a time, or raise the limit max_array",
+                hint="read fewer at a time, or say limits=Limits(max_array=N)",
             )
         columns = self._made(layout, len(chosen))
         for name, group in groupby(sorted(chosen), key=lambda each: each[0]):
