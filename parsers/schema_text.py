@@ -20,11 +20,14 @@ from exset.grammars.schema import METADATA, Node, Path, Schema, Value, alike
 from exset.limits import DEFAULT
 from exset.parsers import conduit
 from exset.parsers.schema import parse
+from exset.parsers.yaml_tree import DEEPEST
 from exset.source import Source
 
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 _UNSEEN: Final = re.compile(r"[\x00-\x1f\x7f-\xa0\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff\"\\]")
-_UNLIMITED: Final = DEFAULT.with_(max_text=2**60, max_name=2**60, max_depth=100, max_nodes=2**60)
+_UNLIMITED: Final = DEFAULT.with_(
+    max_text=2**60, max_name=2**60, max_depth=DEEPEST, max_nodes=2**60
+)
 
 
 def render(schema: Schema, *, findings: Findings | None = None) -> bytes:

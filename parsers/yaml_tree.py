@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from ruamel.yaml import YAML, events
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -21,6 +21,9 @@ from ruamel.yaml.reader import ReaderError
 from exset.errors import FormatError, LimitError
 from exset.limits import Limits, remedy
 from exset.source import Source, Span
+
+DEEPEST: Final = 200
+"""What no limit goes beyond: the walks through a tree recurse."""
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -214,14 +217,14 @@ class _Composer:
             self._keys[-1] = None
 
     def _check_depth(self, item: Item) -> None:
-        if len(self._open) > self._limits.max_depth:
+        if len(self._open) > min(self._limits.max_depth, DEEPEST):
             raise too_deep(self._text.source, item.span, self._limits)
 
 
 def too_deep(source: Source, span: Span, limits: Limits) -> LimitError:
     """The error of what is nested deeper than is allowed."""
     return LimitError(
-        f"nested more than {limits.max_depth} deep",
+        f"nested more than {min(limits.max_depth, DEEPEST)} deep",
         source=source,
         span=span,
         hint=remedy("max_depth"),

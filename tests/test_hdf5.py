@@ -247,6 +247,13 @@ def test_what_is_no_file(folder: Path) -> None:
         File(str(folder / "missing.h5"))
     with pytest.raises(IsADirectoryError):
         File(str(folder))
+    os.mkfifo(folder / "pipe")
+    for name in (str(folder / "pipe"), "/dev/zero"):
+        with pytest.raises(OSError, match="no regular file"):
+            File(name)
+    for name in ("a\0b", "\ud800"):
+        with pytest.raises(FormatError, match="no file can have this name"):
+            File(name)
     for data in (b"", b"hello", b"\x89HDF\r\n\x1a\n" + b"\xff" * 64):
         (folder / "junk.h5").write_bytes(data)
         with pytest.raises(FormatError, match="not an HDF5 file, or a broken one"):

@@ -175,6 +175,15 @@ def test_depth_counts_what_aliases_add() -> None:
         read(text, max_depth=6)
 
 
+def test_no_limit_lets_python_overflow() -> None:
+    text = "".join(f"{' ' * depth}a:\n" for depth in range(198))
+    schema = read(text, max_depth=10**6)
+    assert len(schema) == 1 and render(schema) == text.encode()
+    assert read(written(schema.root), max_depth=10**6) == schema
+    with pytest.raises(LimitError, match="nested more than 200 deep"):
+        read("".join(f"{' ' * depth}a:\n" for depth in range(300)), max_depth=10**6)
+
+
 def test_names_of_yaml_files() -> None:
     findings = Findings()
     exset.loads("a:\n", format="schema", name="x.yml", findings=findings)
