@@ -6,12 +6,11 @@ they are; a file that cannot be opened raises OSError.
 """
 
 import os
-import warnings
 from dataclasses import replace
 from typing import TypeVar, overload
 
 from exset import files, formats, samples
-from exset.errors import Finding, Findings, FormatError, FormatWarning, Place, Severity
+from exset.errors import Finding, Findings, FormatError, Place, warn
 from exset.files import FilePath
 from exset.formats import Format, Model, Option
 from exset.kernels import Engine
@@ -67,7 +66,7 @@ def load(
     known = _wanted(known or recognise(source), model, source)
     read = known.read(source, limits=limits, findings=heard, engine=engine)
     if findings is None:
-        _warn(heard, 3)
+        warn(heard, 3)
     return read
 
 
@@ -117,7 +116,7 @@ def loads(
     known = _wanted(recognise(source, format), model, source)
     read = known.read(source, limits=limits, findings=heard, engine=engine)
     if findings is None:
-        _warn(heard, 3)
+        warn(heard, 3)
     return read
 
 
@@ -179,7 +178,7 @@ def convert(
     model = known.read(read, limits=limits, findings=heard)
     files.write(target, _written(model, wanted, read.name, heard, options))
     if findings is None:
-        _warn(heard, 3)
+        warn(heard, 3)
     return model
 
 
@@ -295,7 +294,7 @@ def _written(
     except FormatError as error:
         raise type(error).of(_named(name, error.finding)) from None
     if findings is None:
-        _warn(heard, 4)
+        warn(heard, 4)
     return data
 
 
@@ -324,13 +323,3 @@ def _heard(strict: bool, findings: Findings | None) -> Findings:
     if strict:
         raise ValueError("strict=True goes without findings; or pass Findings(strict=True)")
     return findings
-
-
-def _warn(findings: Findings, level: int) -> None:
-    """Issue one FormatWarning, as of a caller so many levels up, for all that is no mere note."""
-    kept = [finding for finding in findings if finding.severity is not Severity.NOTE]
-    if not kept:
-        return
-    more = sum(findings.count(code) for code in {finding.code for finding in kept}) - 1
-    message = str(kept[0]) + (f"\n(and {more} more such findings)" if more else "")
-    warnings.warn(FormatWarning(message), stacklevel=level)
