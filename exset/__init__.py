@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from exset.formats import FORMATS, Format
     from exset.grammars.build import Dense, Event, Example, Sparse
     from exset.grammars.examples import ExampleSet, SetHeader
+    from exset.grammars.schema import Schema
     from exset.limits import Limits
+    from exset.runtime.reading import SampleReader
     from exset.streaming import convert, stream, writer
 
 __version__ = "0.1.0"
@@ -32,6 +34,8 @@ __all__ = [
     "FormatWarning",
     "LimitError",
     "Limits",
+    "SampleReader",
+    "Schema",
     "SetHeader",
     "Severity",
     "Sparse",
@@ -61,8 +65,10 @@ _HOMES = {
     "exset.formats": ("FORMATS", "Format"),
     "exset.grammars.build": ("Dense", "Event", "Example", "Sparse"),
     "exset.grammars.examples": ("ExampleSet", "SetHeader"),
+    "exset.grammars.schema": ("Schema",),
     "exset.limits": ("Limits",),
     "exset.streaming": ("convert", "stream", "writer"),
+    "exset.runtime.reading": ("SampleReader",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

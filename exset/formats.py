@@ -245,6 +245,16 @@ _LENS = (
     + ")"
 )
 
+# A name and nothing else on a line, and on the next if there is one, or `metadata:`, blanks and
+# comments apart: no Lens text of use begins so, though one may begin with a name.
+_LINE_END = r"[ \t]*+(?:#[^\r\n\0]*+)?+(?:\r\n|\r|\n)"
+_NO_LINES = rf"(?:{_LINE_END})*+"
+_KEY = rf" *+[^\s:#{{\[\0][^\r\n:#\0]*+(?::(?=[^\s\0])[^\r\n:#\0]*+)*+:{_LINE_END}{_NO_LINES}"
+_YAML = (
+    rf"(?:\xef\xbb\xbf)?+{_NO_LINES}(?:---{_LINE_END}{_NO_LINES})?+"
+    rf"(?:metadata:{_LINE_END}|{_KEY}(?:{_KEY}| *+metadata:|\Z))"
+)
+
 
 LENS = Family(
     name="lens",
@@ -252,6 +262,14 @@ LENS = Family(
     kind="exset.grammars.examples:ExampleSet",
     unit="example",
     summary="exset.runtime.summary:summarise",
+)
+
+SCHEMA = Family(
+    name="schema",
+    noun="schema",
+    kind="exset.grammars.schema:Schema",
+    unit="field",
+    summary="exset.runtime.schema_summary:summarise",
 )
 
 FORMATS: tuple[Format, ...] = (
@@ -279,6 +297,15 @@ FORMATS: tuple[Format, ...] = (
         binary=True,
         streamer="exset.codecs.lens:stream",
         pieces="exset.codecs.lens:Pieces",
+    ),
+    Format(
+        name="schema",
+        title="LBANN schema of HDF5 data",
+        family=SCHEMA,
+        suffixes=(".yaml", ".yml"),
+        reader="exset.parsers.schema:parse",
+        writer="exset.parsers.schema_text:render",
+        first_bytes=_YAML,
     ),
 )
 

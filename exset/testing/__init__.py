@@ -17,5 +17,13 @@ except ImportError as error:
     ) from error
 
 from exset.testing.lens import example_sets, set_headers, strings, text_can_say
+from exset.testing.schema import schema_pairs, schemas
 
-__all__ = ["example_sets", "set_headers", "strings", "text_can_say"]
+__all__ = [
+    "example_sets",
+    "schema_pairs",
+    "schemas",
+    "set_headers",
+    "strings",
+    "text_can_say",
+]
