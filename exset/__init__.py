@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from exset.grammars.build import Dense, Event, Example, Sparse
     from exset.grammars.examples import ExampleSet, SetHeader
     from exset.limits import Limits
+    from exset.runtime.samplers.base import NxMSampler
+    from exset.runtime.samplers.names import build_sampler
+    from exset.runtime.samplers.nxm import ExhaustiveNxMSampler, RandomNxMSampler
+    from exset.runtime.samplers.planned import PlannedNxMSampler
     from exset.streaming import convert, stream, writer
 
 __version__ = "0.1.0"
@@ -25,6 +29,7 @@ __all__ = [
     "Event",
     "Example",
     "ExampleSet",
+    "ExhaustiveNxMSampler",
     "Finding",
     "Findings",
     "Format",
@@ -32,10 +37,14 @@ __all__ = [
     "FormatWarning",
     "LimitError",
     "Limits",
+    "NxMSampler",
+    "PlannedNxMSampler",
+    "RandomNxMSampler",
     "SetHeader",
     "Severity",
     "Sparse",
     "__version__",
+    "build_sampler",
     "convert",
     "detect",
     "dumps",
@@ -62,6 +71,10 @@ _HOMES = {
     "exset.grammars.build": ("Dense", "Event", "Example", "Sparse"),
     "exset.grammars.examples": ("ExampleSet", "SetHeader"),
     "exset.limits": ("Limits",),
+    "exset.runtime.samplers.base": ("NxMSampler",),
+    "exset.runtime.samplers.names": ("build_sampler",),
+    "exset.runtime.samplers.nxm": ("ExhaustiveNxMSampler", "RandomNxMSampler"),
+    "exset.runtime.samplers.planned": ("PlannedNxMSampler",),
     "exset.streaming": ("convert", "stream", "writer"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
