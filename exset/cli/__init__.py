@@ -15,6 +15,7 @@ VERBS = {
     "validate": "exset.cli.look",
     "cat": "exset.cli.look",
     "formats": "exset.cli.look",
+    "sampler": "exset.cli.sampler",
     "demo": "exset.cli.look",
     "doctor": "exset.cli.doctor",
 }
