@@ -12,6 +12,7 @@ import pytest
 import exset
 from exset.runtime.samplers import names
 from exset.runtime.samplers.base import NxMSampler
+from exset.runtime.samplers.layout import lay_out
 from exset.runtime.samplers.names import build_sampler, sampler_class
 from exset.runtime.samplers.nxm import ExhaustiveNxMSampler, RandomNxMSampler
 from exset.runtime.samplers.planned import PlannedNxMSampler
@@ -175,6 +176,7 @@ def test_kinds_of_labels(cls: Any, labels: Any) -> None:
         [[0, 2, 5], [1], [3], [4]],
     )
     assert list(sampler.labels_to_indices) == list(dict.fromkeys(labels))
+    assert sampler.labels.tolist() == list(labels)
     assert Counter(item for batch in sampler.batches() for item in batch).keys() <= set(range(6))
     if isinstance(labels, np.ndarray):
         assert (sampler.labels == labels).all()
@@ -211,6 +213,21 @@ def test_as_distinct_as_can_be() -> None:
     theirs = ExhaustiveNxMSampler(labels, 2, 2, shuffle=False, compat="balr").plan()
     ours = ExhaustiveNxMSampler(labels, 2, 2, shuffle=False).plan()
     assert (theirs.distinct_batches, ours.distinct_batches, ours.batches) == (1, 2, 2)
+
+
+def test_large_sets_are_dealt_by_compiled_code_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Zipf's sizes: BA-LR repeats a class in many batches, where in few it must be so."""
+    sizes = (60_000 / np.arange(1, 1001) ** 0.8 / 8).astype(int) + 1
+    labels = np.random.default_rng(0).permutation(np.repeat(np.arange(1000), sizes))
+    sampler = ExhaustiveNxMSampler(labels, 64, 2)
+    compiled, plan = list(sampler), sampler.plan()
+    monkeypatch.setattr("exset.kernels.available", lambda: False)
+    assert list(sampler) == compiled
+    slots = -(-np.bincount(labels) // 2)
+    assert plan.distinct_batches == lay_out(slots, 64, fill=False).distinct
+    theirs = ExhaustiveNxMSampler(labels, 64, 2, compat="balr").plan()
+    assert theirs.distinct_batches < plan.distinct_batches < plan.batches
+    assert theirs.coverage <= plan.coverage
 
 
 def test_random_draws_small_classes_evenly() -> None:

@@ -80,6 +80,9 @@ def test_kinds_of_files(tmp_path: Path) -> None:
         file["other"] = LABELS
         file["deep/names"] = names
         file["flat"] = [[1, 2]]
+        file["ragged"] = np.array([np.arange(2), np.arange(3)], object).astype(
+            h5py.vlen_dtype(np.int64)
+        )
         file["soft"] = h5py.SoftLink("/labels")
         file["elsewhere"] = h5py.ExternalLink("other.h5", "/labels")
     read = {
@@ -94,7 +97,10 @@ def test_kinds_of_files(tmp_path: Path) -> None:
     assert list(read_labels(str(tmp_path / "labels.h5"))) == LABELS
     wrong = [
         *[("named.csv", name) for name in (None, "nothing", "3", "0")],
-        *[("labels.h5", name) for name in ("flat", "soft", "elsewhere", "deep", "no/thing")],
+        *[
+            ("labels.h5", name)
+            for name in ("flat", "ragged", "soft", "elsewhere", "deep", "no/thing")
+        ],
     ]
     for file_name, column in wrong:
         with pytest.raises(FormatError) as caught:

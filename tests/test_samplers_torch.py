@@ -77,11 +77,9 @@ def test_the_recipe_of_two_processes(torch: ModuleType, tmp_path: Path) -> None:
     (script,) = re.findall(r"^```py\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     assert "torchrun --standalone --nproc-per-node 2 ddp.py" in text
     (tmp_path / "ddp.py").write_text(script)
+    options = ["--standalone", "--nproc-per-node", "2"]
     done = subprocess.run(
-        [
-            sys.executable,
-            *"-m torch.distributed.run --standalone --nproc-per-node 2 ddp.py".split(),
-        ],
+        [sys.executable, "-m", "torch.distributed.run", *options, "ddp.py"],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
         capture_output=True,

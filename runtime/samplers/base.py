@@ -146,13 +146,12 @@ class NxMSampler(ABC):
     @property
     def unique_labels(self) -> NDArray[np.generic]:
         """The classes' labels, as they first appear."""
-        return np.asarray(to_host(cast("NDArray[np.generic]", self.grouping.labels)))
+        return self.grouping.label_array
 
     @property
     def labels_to_indices(self) -> Mapping[Hashable, NDArray[np.uint32]]:
         """The indices of each label."""
-        known = self.grouping.labels
-        each = known.tolist() if isinstance(known, np.ndarray) else list(known)
+        each = self.unique_labels.tolist()
         return {label: self.grouping.members(index) for index, label in enumerate(each)}
 
     @property

@@ -32,6 +32,19 @@ class Grouping:
     def __len__(self) -> int:
         return len(self.labels)
 
+    @property
+    def label_array(self) -> NDArray[np.generic]:
+        """The label of each class as an array on the host, of objects if they are of any kind."""
+        if hasattr(self.labels, "dtype"):
+            return to_host(cast("NDArray[np.generic]", self.labels))
+        kinds = set(map(type, self.labels))
+        if len(kinds) == 1 and kinds <= {bool, int, float, str}:
+            return np.array(self.labels)
+        array = np.empty(len(self.labels), object)
+        for index, label in enumerate(self.labels):
+            array[index] = label
+        return array
+
     def members(self, index: int) -> NDArray[np.uint32]:
         """Return the items of a class."""
         start = int(self.starts[index])

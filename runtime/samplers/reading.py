@@ -110,7 +110,10 @@ def _hdf5(source: Source, column: str | None) -> NDArray[np.generic]:
                     _choose(source, None, root)
                 column = (named or root)[0]
             dataset = _dataset(source, file, column)
-            array = dataset.asstr()[...] if h5py.check_string_dtype(dataset.dtype) else dataset[...]
+            text = h5py.check_string_dtype(dataset.dtype) is not None
+            if not text and dataset.dtype.kind not in _KINDS:
+                _refuse(source, f"{column!r} has no labels, but {dataset.dtype}")
+            array = (dataset.asstr(errors="surrogateescape") if text else dataset)[...]
     except FormatError:
         raise
     except Exception as error:  # h5py has no family of errors for files that are wrong
