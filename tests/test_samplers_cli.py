@@ -40,7 +40,7 @@ def test_a_plan(npy: Path) -> None:
             "items        10 in 3 classes, the largest of 5\n"
             "too small    0 classes of fewer than 2 items\n"
             "batches      3 of 2 x 2, 3 with 2 distinct classes\n"
-            "ranks        2, 2 batches each, 1 come twice\n"
+            "ranks        2, 2 batches each, 1 drawn again\n"
             "coverage     100.00%: 10 items\n"
             "repeats      6 of 16 indices\n"
         )

@@ -81,7 +81,7 @@ def _rows(found: dict[str, object], wide: int, samples: int) -> list[tuple[str, 
     number = {name: f"{value:,}" for name, value in found.items() if isinstance(value, int)}
     imbalance = found["imbalance"]
     uneven = "some classes never" if imbalance is None else f"up to {imbalance:.3g} times as often"
-    more = {"repeated_batches": "come twice", "dropped_batches": "left out"}
+    more = {"repeated_batches": "drawn again", "dropped_batches": "left out"}
     odd = "".join(f", {number[name]} {verb}" for name, verb in more.items() if found[name])
     coverage = f"{found['coverage']:.2%}"
     return [
