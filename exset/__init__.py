@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from exset.grammars.schema import Schema
     from exset.limits import Limits
     from exset.runtime.reading import SampleReader
+    from exset.runtime.samplers.base import NxMSampler
+    from exset.runtime.samplers.names import build_sampler
+    from exset.runtime.samplers.nxm import ExhaustiveNxMSampler, RandomNxMSampler
+    from exset.runtime.samplers.planned import PlannedNxMSampler
     from exset.streaming import convert, stream, writer
 
 __version__ = "0.1.0"
@@ -27,6 +31,7 @@ __all__ = [
     "Event",
     "Example",
     "ExampleSet",
+    "ExhaustiveNxMSampler",
     "Finding",
     "Findings",
     "Format",
@@ -34,12 +39,16 @@ __all__ = [
     "FormatWarning",
     "LimitError",
     "Limits",
+    "NxMSampler",
+    "PlannedNxMSampler",
+    "RandomNxMSampler",
     "SampleReader",
     "Schema",
     "SetHeader",
     "Severity",
     "Sparse",
     "__version__",
+    "build_sampler",
     "convert",
     "detect",
     "dumps",
@@ -67,6 +76,10 @@ _HOMES = {
     "exset.grammars.examples": ("ExampleSet", "SetHeader"),
     "exset.grammars.schema": ("Schema",),
     "exset.limits": ("Limits",),
+    "exset.runtime.samplers.base": ("NxMSampler",),
+    "exset.runtime.samplers.names": ("build_sampler",),
+    "exset.runtime.samplers.nxm": ("ExhaustiveNxMSampler", "RandomNxMSampler"),
+    "exset.runtime.samplers.planned": ("PlannedNxMSampler",),
     "exset.streaming": ("convert", "stream", "writer"),
     "exset.runtime.reading": ("SampleReader",),
 }

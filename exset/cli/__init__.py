@@ -16,6 +16,7 @@ VERBS = {
     "cat": "exset.cli.look",
     "schema": "exset.cli.schema",
     "formats": "exset.cli.look",
+    "sampler": "exset.cli.sampler",
     "demo": "exset.cli.look",
     "doctor": "exset.cli.doctor",
 }
