@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from exset.formats import FORMATS, Format
     from exset.grammars.build import Dense, Event, Example, Sparse
     from exset.grammars.examples import ExampleSet, SetHeader
+    from exset.grammars.samples import SampleList
     from exset.limits import Limits
 
 __version__ = "0.1.0"
@@ -31,6 +32,7 @@ __all__ = [
     "FormatWarning",
     "LimitError",
     "Limits",
+    "SampleList",
     "SetHeader",
     "Severity",
     "Sparse",
@@ -58,6 +60,7 @@ _HOMES = {
     "exset.formats": ("FORMATS", "Format"),
     "exset.grammars.build": ("Dense", "Event", "Example", "Sparse"),
     "exset.grammars.examples": ("ExampleSet", "SetHeader"),
+    "exset.grammars.samples": ("SampleList",),
     "exset.limits": ("Limits",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

@@ -32,7 +32,7 @@ COMPRESSED = (".gz", ".Z", ".bz2", ".bz")
 
 
 Option: TypeAlias = bool | str
-"""The value of a writer's option: most are set or not, some name a choice."""
+"""The value of a reader's or a writer's option: most are set or not, some name a choice."""
 
 
 class Model(Protocol):
@@ -74,6 +74,7 @@ class Reader(Protocol):
         limits: Limits = ...,
         findings: "Findings | None" = ...,
         engine: Engine = ...,
+        **options: Option,
     ) -> Model:
         """Return the model that the source holds, or raise FormatError."""
         ...
@@ -123,8 +124,8 @@ class Format:
 
     `magic` are the bytes that every file of the format begins with (empty: none); `first_bytes`
     is a regular expression for how its files begin, which must match in linear time and may match
-    where they are cut short; `options` are the words its writer takes; `binary` files are not for a
-    terminal.
+    where they are cut short; `options` are the words its writer takes, `read_options` those of its
+    reader; `binary` files are not for a terminal.
     """
 
     name: str
@@ -136,6 +137,7 @@ class Format:
     magic: bytes = b""
     first_bytes: str | None = None
     options: tuple[str, ...] = ()
+    read_options: tuple[str, ...] = ()
     binary: bool = False
 
     @property
@@ -150,10 +152,12 @@ class Format:
         limits: Limits = DEFAULT,
         findings: "Findings | None" = None,
         engine: Engine = "auto",
+        **options: Option,
     ) -> Model:
-        """Read a source; raises FormatError for what is not of the format."""
+        """Read a source; FormatError for what is not of the format, TypeError as `chosen`."""
         reader = cast(Reader, _load(self.reader))
-        return reader(source, limits=limits, findings=findings, engine=engine)
+        chosen = self.chosen(options, reading=True)
+        return reader(source, limits=limits, findings=findings, engine=engine, **chosen)
 
     def write(
         self, model: Model, *, findings: "Findings | None" = None, **options: Option
@@ -171,17 +175,22 @@ class Format:
         writer = cast(Writer, _load(self.writer))
         return writer(model, findings=findings, **self.chosen(options))
 
-    def chosen(self, options: Mapping[str, Option]) -> dict[str, Option]:
-        """Return the options that are set.
+    def chosen(self, options: Mapping[str, Option], reading: bool = False) -> dict[str, Option]:
+        """Return the options that are set, of its writer or, `reading`, of its reader.
 
         TypeError for one that is set but not taken here, and for one that no format takes.
         """
-        known = {option for each in FORMATS for option in each.options}
+        taken = self.read_options if reading else self.options
+        known = {
+            option
+            for each in FORMATS
+            for option in (each.read_options if reading else each.options)
+        }
         for name, value in options.items():
-            if name not in self.options and (value or name not in known):
+            if name not in taken and (value or name not in known):
                 raise TypeError(
                     f"format {self.name!r} takes no option {name!r}"
-                    f" (it takes {', '.join(self.options) or 'none'})"
+                    f" (it takes {', '.join(taken) or 'none'})"
                 )
         return {name: value for name, value in options.items() if value}
 
@@ -210,12 +219,30 @@ _LENS = (
 )
 
 
+_SAMPLE_LIST = (
+    r"(?:\xef\xbb\xbf)?+[ \t\r\f\v]*+(?!\Z)(?i:"
+    + _words(
+        *("single-sample", "multi-sample_exclusion", "multi-sample_inclusion"),
+        *("multi-sample_inclusion_v2", "conduit_hdf5_exclusion", "conduit_hdf5_inclusion"),
+    )
+    + r")(?:[ \t\r\n\f\v]|\Z)"
+)
+
+
 LENS = Family(
     name="lens",
     noun="example set",
     kind="exset.grammars.examples:ExampleSet",
     unit="example",
     summary="exset.runtime.summary:summarise",
+)
+
+SAMPLE_LISTS = Family(
+    name="lbann-list",
+    noun="sample list",
+    kind="exset.grammars.samples:SampleList",
+    unit="sample",
+    summary="exset.runtime.list_summary:summarise",
 )
 
 FORMATS: tuple[Format, ...] = (
@@ -239,6 +266,17 @@ FORMATS: tuple[Format, ...] = (
         magic=b"\xaa\xaa\xaa\xaa",
         options=("lossy",),
         binary=True,
+    ),
+    Format(
+        name="sample_list",
+        title="LBANN sample list",
+        family=SAMPLE_LISTS,
+        suffixes=(".sample_list",),
+        reader="exset.parsers.sample_list:parse",
+        writer="exset.parsers.sample_list:render",
+        first_bytes=_SAMPLE_LIST,
+        options=("expand",),
+        read_options=("ids",),
     ),
 )
 
