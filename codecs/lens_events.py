@@ -14,7 +14,7 @@ from exset.codecs.engine import Fields
 from exset.codecs.lens_lists import blocks, owners, read_spans
 from exset.errors import FormatError, LimitError
 from exset.grammars.arrays import Flags, Longs
-from exset.limits import Limits
+from exset.limits import Limits, remedy
 from exset.source import Source
 
 INPUTS, SHARED, TARGETS = (
@@ -97,8 +97,7 @@ def check_expansion(fields: Fields, source: Source, limits: Limits, *kinds: Even
         if k < sums.size:
             place = fields.place(source, f"{kind.path}.event_num", k)
             message = f"the event lists name more than {limits.max_expand} events in all"
-            hint = "a higher limit for max_expand lets it pass"
-            raise LimitError(message, place=place, hint=hint)
+            raise LimitError(message, place=place, hint=remedy("max_expand"))
         total = int(sums[-1]) if sums.size else total
 
 

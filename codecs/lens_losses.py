@@ -51,7 +51,7 @@ class Losses:
     def _lose(self, path: str, why: str, what: str) -> None:
         place = Place(_MODEL, field=path)
         if not self._lossy:
-            hint = f"with `lossy` it {what}"
+            hint = f"say --lossy, or lossy=True in Python: it {what} then"
             raise FormatError(why, place=place, hint=hint, code="lens-binary")
         message = f"{why}: it {what}"
         self._findings.add(Finding("lens-binary-loss", Severity.WARNING, message, place))

@@ -29,7 +29,7 @@ from exset.grammars.arrays import Flags, Floats, Ints, Longs, T, compact, consta
 from exset.grammars.columns import Ragged, Reals, Strings
 from exset.grammars.examples import ExampleSet
 from exset.grammars.parts import REAL_FIELDS, Events, Ranges, SetHeader
-from exset.limits import Limits
+from exset.limits import Limits, remedy
 from exset.source import Source
 
 _WORDS: Final = (
@@ -102,8 +102,7 @@ def _event_offsets(fields: Fields, source: Source, limits: Limits) -> Longs:
     if offsets[-1] > most:
         k = int(np.searchsorted(offsets, most, "right")) - 1
         place = fields.place(source, "examples.example_numEvents", k)
-        hint = "a higher limit for max_events lets it pass"
-        raise LimitError(f"more than {most} events", place=place, hint=hint)
+        raise LimitError(f"more than {most} events", place=place, hint=remedy("max_events"))
     return offsets
 
 

@@ -6,47 +6,64 @@ A missing, broken or unwritable cache only costs time.
 import contextlib
 import os
 import sys
-import tempfile
-from pathlib import Path
+from importlib.util import find_spec, source_hash
 
 ENVIRONMENT = "EXSET_CACHE"
 """The environment variable that names another folder."""
 
 
-def folder() -> Path:
+def folder() -> str:
     """The folder of the cache, which need not exist: the platform's own place for such things."""
     if named := os.environ.get(ENVIRONMENT):
-        return Path(named)
+        return named
+    home = os.path.expanduser("~")
+    if home == "~":  # who has no home has no cache: nothing can be made there
+        home = os.devnull
     if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+        base = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
     elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
+        base = os.path.join(home, "Library", "Caches")
     else:
-        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "exset"
+        base = os.environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
+    return os.path.join(base, "exset")
+
+
+def digest(text: str, *modules: str) -> str:
+    """What tells apart things that depend on a text and on modules, as 16 digits for a name.
+
+    modules: their full names; their sources count, and they are not imported. A library is named by
+    a module that says its version.
+    """
+    parts = [text.encode()]
+    for module in modules:
+        spec = find_spec(module)
+        assert spec is not None
+        assert spec.origin is not None
+        with open(spec.origin, "rb") as file:
+            parts.append(file.read())
+    return source_hash(b"\0".join(parts)).hex()
 
 
 def load(name: str) -> bytes | None:
     """What was stored under a name, or None."""
     try:
-        return (folder() / name).read_bytes()
-    except (OSError, RuntimeError):
+        with open(os.path.join(folder(), name), "rb") as file:
+            return file.read()
+    except OSError:
         return None
 
 
 def store(name: str, data: bytes) -> bool:
     """Store data under a name, at once and whole, and say whether that was possible."""
-    temporary = None
+    target = os.path.join(folder(), name)
+    temporary = os.path.join(os.path.dirname(target), f".new-{os.urandom(8).hex()}")
     try:
-        target = folder() / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".new-")
-        with os.fdopen(handle, "wb") as file:
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        with open(temporary, "xb") as file:
             file.write(data)
         os.replace(temporary, target)
-    except (OSError, RuntimeError):
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
         return False
     return True

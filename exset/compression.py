@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
 import io
 import os
 import zlib
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Protocol, cast
 
 from exset.errors import FormatError, LimitError, Place
-from exset.limits import Limits
+from exset.limits import Limits, remedy
 from exset.source import Span
 
 if TYPE_CHECKING:
@@ -70,6 +69,18 @@ class _GzipUnpacker:
         return self._zlib.decompress(self._zlib.unconsumed_tail + data, max_length)
 
 
+def _bzip2_unpacker() -> _Unpacker:
+    from bz2 import BZ2Decompressor
+
+    return BZ2Decompressor()
+
+
+def _bzip2_packer() -> _Packer:
+    from bz2 import BZ2Compressor
+
+    return BZ2Compressor()
+
+
 @dataclass(frozen=True)
 class Kind:
     """One kind of compression."""
@@ -83,7 +94,7 @@ class Kind:
 
 # Neither header holds a time or a name, so equal data give equal bytes.
 _GZIP = Kind("gzip", b"\x1f\x8b", ".gz", _GzipUnpacker, lambda: zlib.compressobj(wbits=31))
-_BZIP2 = Kind("bzip2", b"BZh", ".bz2", bz2.BZ2Decompressor, bz2.BZ2Compressor)
+_BZIP2 = Kind("bzip2", b"BZh", ".bz2", _bzip2_unpacker, _bzip2_packer)
 # In the order in which Lens looks for them.
 SUFFIXES = {".gz": _GZIP, ".Z": _GZIP, ".bz2": _BZIP2, ".bz": _BZIP2}
 """What the suffix of a name says."""
@@ -174,7 +185,7 @@ def _too_large(name: str, kind: Kind, size: int, given: int) -> LimitError:
     return LimitError(
         f"{given} bytes of {kind.name} data give {size} bytes and more",
         place=Place(name, Span(given, given)),
-        hint="if the file is to be trusted, raise the limit max_ratio",
+        hint=remedy("max_ratio"),
     )
 
 

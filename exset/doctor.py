@@ -71,7 +71,7 @@ class Report:
 
 def examine() -> Report:
     """Look; nothing is compiled and nothing written."""
-    folder = cache.folder()
+    folder = Path(cache.folder())
     grammars = tuple(_grammar(found) for found in _grammars())
     groups = tuple(_group(found) for found in _groups())
     used = sum(part.bytes for part in (*grammars, *groups))
@@ -146,12 +146,12 @@ def _groups() -> Iterator[kernels.Kernels]:
 
 
 def _grammar(grammar: "Grammar") -> Part:
-    found = cache.folder() / grammar.cache_name
+    found = Path(cache.folder(), grammar.cache_name)
     return Part(grammar.file, found.is_file(), int(found.is_file()), _size(found))
 
 
 def _group(group: kernels.Kernels) -> Part:
-    folder = group.folder
+    folder = Path(group.folder)
     names = ", ".join(name.removeprefix("exset.") for name in group.modules)
     return Part(names, group.is_cached, len(list(folder.glob("**/*.nbc"))), _size(folder))
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import io
 import os
-import secrets
 import stat
 import sys
 from collections.abc import Iterable, Iterator
@@ -18,7 +17,7 @@ from typing import BinaryIO, TextIO, TypeAlias
 
 from exset.compression import SUFFIXES, Readable, kind_of, packing, unpacked
 from exset.errors import FormatError, LimitError, Place
-from exset.limits import DEFAULT, Limits
+from exset.limits import DEFAULT, Limits, remedy
 from exset.source import Source
 
 FilePath: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
@@ -106,7 +105,7 @@ def writing(path: FilePath) -> Iterator[BinaryIO]:
 def _replacing(name: str, mode: int | None) -> Iterator[BinaryIO]:
     target = os.path.realpath(name)
     folder = os.path.dirname(target)
-    temp = os.path.join(folder, f".exset-{secrets.token_hex(8)}")
+    temp = os.path.join(folder, f".exset-{os.urandom(8).hex()}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
         handle = os.open(temp, flags, 0o666 if mode is None else mode)
@@ -254,5 +253,5 @@ def _too_long(name: str, limits: Limits) -> LimitError:
     return LimitError(
         f"more than {limits.max_bytes} bytes",
         place=Place.of(name),
-        hint="if the file is to be trusted, raise the limit max_bytes",
+        hint=remedy("max_bytes"),
     )

@@ -6,12 +6,12 @@ imported on first use, so that the list itself costs nothing. To add a format, a
 `FORMATS`.
 """
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, cast, get_args, runtime_checkable
 
 from exset.errors import FormatError, Place, safe
@@ -310,7 +310,7 @@ def stem(name: str) -> str:
     """Take one suffix of compression and one of a known format off a file name."""
     bare = _uncompressed(name)
     known = by_suffix(name)
-    return bare[: -len(PurePath(bare).suffix)] if known else bare
+    return os.path.splitext(bare)[0] if known else bare
 
 
 def by_suffix(name: str) -> Format | None:
@@ -344,8 +344,8 @@ def detect(head: bytes, name: str) -> Format:
 
 def _uncompressed(name: str) -> str:
     """Take one suffix of compression off a file name."""
-    path = PurePath(name)
-    return name[: -len(path.suffix)] if path.suffix in COMPRESSED else name
+    bare, suffix = os.path.splitext(name)
+    return bare if suffix in COMPRESSED else name
 
 
 def _begins(known: Format, head: bytes) -> bool:

@@ -5,29 +5,21 @@ platform: a script that asks for them needs the usual `if __name__ == "__main__"
 """
 
 import errno
-import logging
 import math
 import os
-import signal
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable
+from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar, cast
+from functools import partial
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from exset.errors import FormatError
 
 if TYPE_CHECKING:
-    from multiprocessing.synchronize import Event, Lock
+    from concurrent.futures import Executor
 
-P = ParamSpec("P")
-R = TypeVar("R")
 Item = TypeVar("Item", bound=str | os.PathLike[str])
 Value = TypeVar("Value")
-
-_stop: "Event | None" = None
-"""In a process of ours: whether nothing more is to be done."""
 
 
 @dataclass(frozen=True)
@@ -45,68 +37,12 @@ class Outcome(Generic[Item, Value]):
         return cast(Value, self.value)
 
 
-class Serial(Executor):
-    """Does at once, in this process, what is submitted."""
-
-    def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
-        """Do it; the future is done."""
-        future: Future[R] = Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as error:
-            future.set_exception(error)
-        return future
-
-
-class Processes(Executor):
-    """Spawned processes; where one dies, others take its place."""
-
-    def __init__(self, jobs: int) -> None:
-        """Take so many; they are started as they are needed."""
-        from multiprocessing import get_context
-
-        self._jobs = jobs
-        self._context = get_context("spawn")
-        self._voice = self._context.Lock()
-        self._stop = self._context.Event()
-        self._pool = self._started(jobs)
-
-    def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
-        """Have it done; function, arguments and result are pickled."""
-        with _uninterrupted():
-            try:
-                return self._pool.submit(_done, fn, *args, **kwargs)
-            except BrokenExecutor:
-                self._pool = self._started(self._jobs)
-                return self._pool.submit(_done, fn, *args, **kwargs)
-
-    def alone(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Have it done by a process that does nothing else; BrokenExecutor if that dies."""
-        with self._started(1) as pool:
-            with _uninterrupted():
-                future = pool.submit(_done, fn, *args, **kwargs)
-            return future.result()
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Let the processes end: after what is submitted, or else after what they are at."""
-        if cancel_futures:
-            self._stop.set()
-        self._pool.shutdown(wait, cancel_futures=cancel_futures)
-
-    def _started(self, jobs: int) -> Executor:
-        from concurrent.futures import ProcessPoolExecutor
-
-        return ProcessPoolExecutor(
-            jobs, mp_context=self._context, initializer=_begin, initargs=(self._voice, self._stop)
-        )
-
-
 def run(
     work: Callable[[Item], Value],
     items: Iterable[Item],
     *,
     jobs: int = 1,
-    executor: Executor | None = None,
+    executor: "Executor | None" = None,
 ) -> Generator[Outcome[Item, Value], None, None]:
     """Do something to every file, and yield what came of each, in the order of the files.
 
@@ -118,17 +54,21 @@ def run(
     """
     if jobs < 0:
         raise ValueError(f"jobs must be a number from 0, not {jobs}")
+    attempt = partial(_attempt, work)
     if executor is not None:
-        yield from _run(work, items, executor, math.inf)
+        yield from _run(attempt, items, executor, math.inf)
         return
     items = list(items)
     jobs = min(jobs or cores(), len(items))
     if jobs <= 1:
-        yield from _run(work, items, Serial(), 1)
+        for item in items:
+            yield _outcome(item, partial(attempt, item))
         return
+    from exset.pools import Processes
+
     processes = Processes(jobs)
     try:
-        yield from _run(work, items, processes, 2 * jobs)
+        yield from _run(attempt, items, processes, 2 * jobs)
     finally:
         processes.shutdown(cancel_futures=True)
 
@@ -141,96 +81,25 @@ def cores() -> int:
 
 
 def _run(
-    work: Callable[[Item], Value], items: Iterable[Item], executor: Executor, ahead: float
+    work: Callable[[Item], Value], items: Iterable[Item], executor: "Executor", ahead: float
 ) -> Generator[Outcome[Item, Value], None, None]:
-    """Keep so many items submitted, the one that is waited for among them."""
-    here = Serial()
-    waiting: deque[tuple[Item, Future[Value]]] = deque()
+    from exset.pools import results
+
+    with closing(results(work, items, executor, ahead)) as found:
+        for item, result in found:
+            yield _outcome(item, result)
+
+
+def _outcome(item: Item, result: Callable[[], Value]) -> Outcome[Item, Value]:
     try:
-        for item in items:
-            place = here if _path(item) == "-" else executor
-            waiting.append((item, _submitted(work, item, place)))
-            if len(waiting) >= ahead:
-                yield _outcome(work, *waiting.popleft(), executor)
-        while waiting:
-            yield _outcome(work, *waiting.popleft(), executor)
-    finally:
-        for _, future in waiting:
-            future.cancel()
-
-
-def _submitted(work: Callable[[Item], Value], item: Item, executor: Executor) -> Future[Value]:
-    try:
-        return executor.submit(_attempt, work, item)
-    except BrokenExecutor as error:
-        future: Future[Value] = Future()
-        future.set_exception(error)
-        return future
-
-
-def _outcome(
-    work: Callable[[Item], Value], item: Item, future: Future[Value], executor: Executor
-) -> Outcome[Item, Value]:
-    try:
-        try:
-            return Outcome(item, future.result())
-        except BrokenExecutor:
-            # All that was under way is lost with a process; whose fault it was shows alone.
-            if not isinstance(executor, Processes):
-                raise
-            return Outcome(item, executor.alone(_attempt, work, item))
+        return Outcome(item, result())
     except (FormatError, OSError) as error:
         return Outcome(item, error=error)
-    except BrokenExecutor:
-        why = "the process that worked on it died"
-        return Outcome(item, error=ChildProcessError(errno.ECHILD, why, _path(item)))
-
-
-def _path(item: str | os.PathLike[str]) -> str:
-    return os.fspath(item)
 
 
 def _attempt(work: Callable[[Item], Value], item: Item) -> Value:
     try:
         return work(item)
     except MemoryError:
-        raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM), _path(item)) from None
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Keep an interrupt waiting: a process that is started meanwhile is deaf to it at first."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _begin(voice: "Lock", stop: "Event") -> None:
-    """Begin a process: it hears an interrupt only while it works, so that it dies in silence."""
-    global _stop
-    _stop = stop
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    # One process of all says that kernels are compiled: that which takes the voice, for good.
-    logging.getLogger("exset").addFilter(lambda record: voice.acquire(block=False))
-
-
-def _done(fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-    """Do something in a process of ours; an interrupt ends it as it would here, and all others."""
-    assert _stop is not None
-    if _stop.is_set():  # it was on its way already
-        raise KeyboardInterrupt
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        return fn(*args, **kwargs)
-    except KeyboardInterrupt:
-        _stop.set()
-        raise
-    finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        path: str | os.PathLike[str] = item
+        raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM), os.fspath(path)) from None

@@ -5,27 +5,22 @@ of some modules together, as copies, when one of them is first asked for: import
 nothing, and imports no Numba.
 """
 
-import hashlib
 import importlib
-import importlib.util
-import logging
+import os
 import sys
 from collections.abc import Callable
 from functools import cache as cache_result
 from functools import cached_property
-from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Literal, ParamSpec, TypeAlias, TypeVar, cast
 
-from exset import cache
+from exset import cache, voice
 
 Engine: TypeAlias = Literal["auto", "reference", "table"]
 """What runs a grammar or a layout: the library it is declared in, or the tables made of it."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-log = logging.getLogger("exset")
 
 _MARK = "__exset_kernel__"
 
@@ -63,8 +58,21 @@ def available() -> bool:
     """Whether kernels can be compiled; if not, they run as plain Python, and that is said once."""
     if (why := trouble()) is None:
         return True
-    log.warning("%s: what is large takes much longer", why)
+    voice.say(f"{why}: what is large takes much longer")
     return False
+
+
+def worthwhile(
+    size: int, engine: Engine = "auto", *, loading: int, using: int, loaded: bool
+) -> bool:
+    """Whether kernels are to be compiled, or loaded, for so much work; never if they cannot be.
+
+    size: of what is to be done, in any unit; with `auto` it pays from `loading` on, and, where the
+    kernels are `loaded` already, from `using` on. With `table` it is always to be.
+    """
+    if engine == "auto" and size < (using if loaded else loading):
+        return False
+    return engine != "reference" and available()
 
 
 class Kernels:
@@ -79,19 +87,14 @@ class Kernels:
         self.modules = modules
 
     @property
-    def folder(self) -> Path:
+    def folder(self) -> str:
         """Where the compiled code is kept.
 
         Numba sees edits of a function's own file alone, so the folder is named after the sources of
         all of them, and after the versions of Python and Numba.
         """
-        digest = hashlib.sha256(f"{sys.version} {_numba_version()}".encode())
-        for module in self.modules:
-            spec = importlib.util.find_spec(module)
-            assert spec is not None
-            assert spec.origin is not None
-            digest.update(Path(spec.origin).read_bytes())
-        return cache.folder() / "kernels" / digest.hexdigest()[:20]
+        versions = f"{sys.version} {_numba_version()}"
+        return os.path.join(cache.folder(), "kernels", cache.digest(versions, *self.modules))
 
     @property
     def is_loaded(self) -> bool:
@@ -101,7 +104,7 @@ class Kernels:
     @property
     def is_cached(self) -> bool:
         """Whether something compiled is kept on disk."""
-        return any(self.folder.glob("**/*.nbi"))
+        return any(name.endswith(".nbi") for *_, names in os.walk(self.folder) for name in names)
 
     def compiled(self, function: Callable[P, R]) -> Callable[P, R]:
         """The compiled copy of a marked function; it is compiled when it is first called."""
@@ -124,9 +127,9 @@ class Kernels:
                 elif names.setdefault(name, value) is not value and not _equal(names[name], value):
                     raise ValueError(f"kernels of {self.modules}: two values of {name}")
         if not self.is_cached:
-            log.warning("compiling kernels for this machine, once; this takes some seconds")
+            voice.say("compiling kernels for this machine, once; this takes some seconds")
         before = vars(config)["CACHE_DIR"]
-        setattr(config, "CACHE_DIR", str(self.folder))  # noqa: B010 (Numba does not declare it)
+        setattr(config, "CACHE_DIR", self.folder)  # noqa: B010 (Numba does not declare it)
         try:
             for function in marked:
                 if function.__name__ in {each.__name__ for each in marked if each is not function}:

@@ -53,3 +53,8 @@ class Limits:
 
 DEFAULT = Limits()
 """The limits that readers use unless told otherwise."""
+
+
+def remedy(name: str) -> str:
+    """Return the hint for a file that goes beyond a limit."""
+    return f"if the file is to be trusted, say --limit {name}=N, or limits=... in Python"

@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from exset.grammars import build
 from exset.grammars.arrays import (
     Floats,
     Longs,
@@ -37,6 +36,9 @@ from exset.grammars.parts import (
     SetHeader,
 )
 from exset.grammars.views import ExampleView, Views, printable
+
+if TYPE_CHECKING:
+    from exset.grammars import build
 
 __all__ = [
     "REAL_FIELDS",
@@ -96,12 +98,14 @@ class ExampleSet(ExampleColumns):
 
     @classmethod
     def from_examples(
-        cls, examples: Iterable[build.Example], header: SetHeader | None = None
+        cls, examples: "Iterable[build.Example]", header: SetHeader | None = None
     ) -> Self:
         """The set of these examples, as `exset.grammars.build` describes them.
 
         A range list used twice in one example, the same object, is shared. Raises ValueError.
         """
+        from exset.grammars import build
+
         return cls.normal(**vars(build.from_examples(examples, header)), check=False)
 
     @classmethod
@@ -121,6 +125,8 @@ class ExampleSet(ExampleColumns):
         None is for no inputs, or no targets; frequency: one number an example. What is masked in a
         NumPy masked array is NaN, Lens's value for "not known". Raises ValueError.
         """
+        from exset.grammars import build
+
         columns = build.from_arrays(
             inputs,
             targets,

@@ -1,4 +1,4 @@
-"""Lens example files, text (.ex): bytes to `ExampleSet` and back.
+"""Lens example files, text (.ex): bytes to `ExampleSet`; `exset.parsers.lens_text` is the way back.
 
 The language is `grammars/lens.lark`; the manual page "Example Files" describes it, and Lens 2.63
 (example.c, util.c) decides. What Lens reads is read, with the values that it gets; what it crashes
@@ -36,11 +36,8 @@ from exset.parsers.lens_checks import (
 )
 from exset.parsers.lens_columns import Columns, Ints, Tokens, empty_columns
 from exset.parsers.lens_doubts import report
-from exset.parsers.lens_text import render
 from exset.parsers.lens_tokens import GRAMMAR, Text
 from exset.source import Source, Span
-
-__all__ = ["parse", "render"]
 
 KERNELS: Final = kernels.Kernels(
     "exset.parsers.lens_columns", "exset.parsers.lens_lists", "exset.parsers.lens_actions"
@@ -86,10 +83,13 @@ class _Reading:
         self.findings = findings
         self.engine = engine
         self.begin = _begin(source, findings)
-        self.compiled = engine == "table" or (
-            engine == "auto" and len(source.data) >= COMPILED_FROM
+        self.compiled = kernels.worthwhile(
+            len(source.data),
+            engine,
+            loading=COMPILED_FROM,
+            using=COMPILED_FROM,
+            loaded=KERNELS.is_loaded,
         )
-        self.compiled = self.compiled and kernels.available()
         self.act = KERNELS.compiled(act) if self.compiled else act
         self.header: SetHeader | None = None
         self.done: Columns | None = None

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from exset.errors import FormatError, LimitError
-from exset.limits import Limits
+from exset.limits import Limits, remedy
 from exset.parsers import lens_columns as c
 from exset.parsers.engine.errors import shown
 from exset.parsers.lens_columns import Columns, Ints, Tokens
@@ -164,5 +164,5 @@ def _error(text: Text, token: int, code: str, message: str, advice: str | None) 
 
 
 def _limit(text: Text, token: int, message: str, limit: str) -> LimitError:
-    advice = f"a higher limit for {limit} lets it pass"
-    return LimitError(message, source=text.source, span=text.span(int(token)), hint=advice)
+    span = text.span(int(token))
+    return LimitError(message, source=text.source, span=span, hint=remedy(limit))

@@ -20,7 +20,7 @@ _INFINITE: Final = re.compile(rb"[-+]?[0-9.]+e999", re.IGNORECASE)  # the usual 
 
 _LIKE_NUMBERS: Final = frozenset((b"nan", b"inf", b"infinity", b"-nan", b"-inf", b"na"))
 _LONGEST: Final = max(map(len, _LIKE_NUMBERS))
-_BEGINNINGS: Final = np.frombuffer(b"nNiI-", np.uint8)
+_BEGINS: Final = np.isin(np.arange(256), list(b"nNiI-"))  # by byte
 
 
 def report(text: Text, tokens: Tokens, columns: Columns, pairs: Ints, findings: Findings) -> None:
@@ -84,6 +84,6 @@ def _headers(text: Text, columns: Columns) -> Iterator[tuple[str, Ints]]:
     group = columns.group[: columns.state[c.NUM_RANGES], 0]
     words = group[group >= 0]
     short = words[text.ends[words] - text.starts[words] <= _LONGEST]
-    first = np.isin(text.buffer[text.starts[short] - text.base], _BEGINNINGS)
+    first = _BEGINS[text.buffer[text.starts[short] - text.base]]
     like_numbers = [t for t in short[first].tolist() if text.raw(t).lower() in _LIKE_NUMBERS]
     yield "lens-group-number", np.array(like_numbers, np.int64)

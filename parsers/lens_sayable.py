@@ -62,7 +62,8 @@ class Planner:
             raise refusal(
                 f"examples[{example}].events[{event}].{field}",
                 "text cannot say that inputs and targets of these different events share a list",
-                "keep the set in a binary file, or write the list twice with unshare",
+                "say --unshare, or unshare=True in Python, to write the list twice; or write a"
+                " binary file",
             ) from None
         for event in plan.split.values():
             path = f"examples[{example}].events[{event}].inputs"
@@ -85,7 +86,8 @@ def _sayable(
 ) -> Strings:
     """The strings; those that nothing refers to have no path, and do not matter."""
     odd = np.flatnonzero(_MAY_HAVE_FAULTS[column.data])
-    rows = np.unique(np.searchsorted(column.offsets, odd, side="right") - 1)
+    rows = np.searchsorted(column.offsets, odd, side="right") - 1
+    rows = rows[np.diff(rows, prepend=-1) > 0]
     fine: set[bytes] = set()
     patched: dict[int, bytes] = {}
     for index in rows.tolist():

@@ -117,7 +117,8 @@ class Diction:
             raise refusal(
                 path,
                 f"text cannot say this string: {why} (byte {at})",
-                "write `?` instead with lossy, or a binary file, which holds all but NUL",
+                "say --lossy, or lossy=True in Python, to write `?` instead; or write a binary"
+                " file, which holds all but NUL",
             )
         count = f"{len(found)} bytes are" if len(found) > 1 else "a byte is"
         self.tell(path, f"{count} written as `?`: {why} (byte {at})")

@@ -56,7 +56,9 @@ def _pieces(
 ) -> Iterator[bytes]:
     yield set_fields(examples.header, compact)
     planner = Planner(examples, unshare, diction)
-    if _is_much(examples) and kernels.available():
+    if kernels.worthwhile(
+        _size(examples), loading=MANY, using=MANY_WARM, loaded="numba" in sys.modules
+    ):
         from exset.parsers import lens_bulk
 
         yield from lens_bulk.chunks(examples, compact, planner)
@@ -64,7 +66,7 @@ def _pieces(
         yield from lens_rows.lines(examples, compact, planner)
 
 
-def _is_much(examples: ExampleSet) -> bool:
+def _size(examples: ExampleSet) -> int:
+    """How many numbers there are to write, and as many more as take the time of the rest."""
     ranges = examples.ranges
-    numbers = ranges.values.values.size + ranges.units.values.size + _EVENT * examples.num_events
-    return numbers >= (MANY_WARM if "numba" in sys.modules else MANY)
+    return ranges.values.values.size + ranges.units.values.size + _EVENT * examples.num_events

@@ -5,8 +5,6 @@ of Schubfach (R. Giulietti, "The Schubfach way to render doubles", 2020): exact,
 second try, and nothing is wider than 64 bits. `exset.parsers.numerals` says the same of columns.
 """
 
-from fractions import Fraction
-from math import ceil
 from typing import Final
 
 import numpy as np
@@ -37,7 +35,9 @@ def _powers() -> tuple[Longs, Longs]:
     """10 ** k as 64 binary digits, rounded up: the upper and the lower half of each."""
     high, low = [], []
     for k in range(_LEAST_POWER, _MOST_POWER + 1):
-        digits = ceil(Fraction(10) ** k / Fraction(2) ** (_log2_of_power(k) - 63))
+        shift = 63 - _log2_of_power(k)
+        dividend = 10 ** max(k, 0) << max(shift, 0)
+        digits = -(-dividend // (10 ** max(-k, 0) << max(-shift, 0)))
         high.append(digits >> 32)
         low.append(digits & _HALF)
     return np.array(high, np.int64), np.array(low, np.int64)

@@ -1,5 +1,8 @@
+import io
 import os
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -25,3 +28,9 @@ def corpus() -> Path:
     if not folder:
         pytest.skip("EXSET_CORPUS does not name the folder of real files")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def stdin() -> Callable[[bytes], SimpleNamespace]:
+    """What makes something that stands for sys.stdin, with these bytes to read."""
+    return lambda data: SimpleNamespace(buffer=io.BytesIO(data))

@@ -1,7 +1,6 @@
 import errno
 import gzip
 import json
-import logging
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -12,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import exset
-from exset import api, samples
+from exset import api, samples, voice
 from exset.cli import cli
 from exset.cli.convert import plan
+from exset.errors import Place
 from exset.source import Source
 
 XOR = samples.read("xor.ex").data
@@ -94,22 +94,20 @@ def test_many_files_in_processes(run: Run) -> None:
     assert run("info", "a.ex", "-j", "-1").exit_code == 2
 
 
-def test_what_the_library_logs_is_said_once(
+def test_what_the_library_says_is_shown_once(
     run: Run, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    log = logging.getLogger("exset")
-    handlers = list(log.handlers)
-
     def read_source(path: str, **options: object) -> Source:
-        log.warning("compiling: this takes a while")
-        log.info("not for everybody")
+        voice.say("compiling: this takes a while")
         return Source(path, XOR)
 
     monkeypatch.setattr(api, "read_source", read_source)
     write(a_ex=XOR, b_ex=XOR)
     result = run("convert", "-q", "a.ex", "b.ex", "--to", "bex")
     assert (result.exit_code, result.stderr) == (0, "exset: compiling: this takes a while\n")
-    assert log.handlers == handlers
+    assert not caplog.records
+    voice.say("to the log, for nobody listens any more")
+    assert caplog.records[0].name == "exset"
 
 
 def test_convert_through_pipes(run: Run) -> None:
@@ -192,6 +190,7 @@ def test_convert_options(run: Run) -> None:
     assert result.exit_code == 1 and not os.path.exists("strict.bex")
     result = run("convert", "negative.ex", "n.bex")
     assert result.exit_code == 1 and result.stderr.startswith("negative.ex: (examples[0].freq")
+    assert "hint: say --lossy, or lossy=True in Python" in result.stderr
     assert run("convert", "--lossy", "negative.ex", "n.bex").exit_code == 0
     assert run("convert", "xor.ex", "--compact", "-o", "small.ex").exit_code == 0
     assert exset.load("small.ex") == exset.loads(XOR)
@@ -235,9 +234,30 @@ def test_info(run: Run) -> None:
 def test_info_json(run: Run) -> None:
     result = run("info", "--json", "exset::xor.ex", "exset::pulse.ex")
     first, second = map(json.loads, result.stdout.splitlines())
-    assert first["schema"] == 1 and first["format"] == "ex" and first["examples"] == 4
-    assert first["bytes"] == len(XOR) and first["sparsity"] == 0.5
-    assert second["header"]["default_target"] == "NaN" and second["events_each"] == [2, 4]
+    head = {"schema": 1, "file": "exset::xor.ex", "ok": True, "error": None}
+    assert {key: first[key] for key in head} == head
+    assert (first["format"], first["bytes"]) == ("ex", len(XOR))
+    assert first["summary"]["examples"] == 4 and first["summary"]["sparsity"] == 0.5
+    pulse = second["summary"]
+    assert pulse["header"]["default_target"] == "NaN" and pulse["events_each"] == [2, 4]
+
+
+def test_info_json_of_what_cannot_be_read(run: Run) -> None:
+    write(xor_ex=XOR, bad_ex=BAD)
+    result = run("info", "--json", "missing.ex", "bad.ex", "xor.ex")
+    assert result.exit_code == 3 and result.stderr.startswith("exset: missing.ex: ")
+    missing, bad, good = map(json.loads, result.stdout.splitlines())
+    assert list(missing) == list(bad) == list(good)
+    assert list(missing["error"]) == list(bad["error"])
+    assert missing["error"] == {
+        "code": "system",
+        "severity": "error",
+        "message": os.strerror(errno.ENOENT),
+        "hint": None,
+        "place": Place.of("missing.ex").to_dict(),
+    }
+    assert bad["error"]["code"] == "syntax" and bad["error"]["place"]["line"] == 2
+    assert (bad["ok"], bad["format"], bad["bytes"], bad["summary"]) == (False, None, None, None)
 
 
 def test_validate(run: Run) -> None:
@@ -268,10 +288,14 @@ def test_validate_json(run: Run) -> None:
         "schema": 1,
         "file": "xor.ex",
         "ok": True,
+        "error": None,
         "counts": {"error": 0, "warning": 0, "note": 0},
         "findings": [],
     }
-    assert missing["ok"] is False and missing["error"]
+    assert list(missing) == list(bad) == list(good)
+    assert missing["ok"] is False and missing["error"]["place"]["source"] == "missing.ex"
+    assert missing["counts"] == good["counts"] and missing["findings"] == []
+    assert (bad["ok"], bad["error"]) == (False, None)
     assert bad["counts"] == {"error": 1, "warning": 0, "note": 0}
     (row,) = bad["findings"]
     assert (row["severity"], row["place"]["line"], row["place"]["column"]) == ("error", 2, 5)

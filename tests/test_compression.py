@@ -2,13 +2,13 @@
 
 import bz2
 import gzip
-import io
 import os
 import re
 import sys
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import pytest
@@ -27,14 +27,8 @@ PACK: dict[str, Callable[[bytes], bytes]] = {
     ".bz2": bz2.compress,
     ".bz": bz2.compress,
 }
+Stdin = Callable[[bytes], SimpleNamespace]
 suffixes = pytest.mark.parametrize("suffix", PACK)
-
-
-class Stdin:
-    """Stands for sys.stdin."""
-
-    def __init__(self, data: bytes = b"") -> None:
-        self.buffer = io.BytesIO(data)
 
 
 def read_bytes(
@@ -58,11 +52,11 @@ def test_other_content_is_left_as_it_is(tmp_path: Path, data: bytes) -> None:
 
 
 @given(st.lists(st.binary(max_size=50), max_size=4), st.integers(0, 20), st.integers(1, 30))
-def test_members_are_joined(parts: list[bytes], zeros: int, chunk: int) -> None:
+def test_members_are_joined(stdin: Stdin, parts: list[bytes], zeros: int, chunk: int) -> None:
     with patch.object(files, "_CHUNK", chunk):
         for pack, pad in ((gzip.compress, bytes(zeros)), (bz2.compress, b"")):
             packed = b"".join(pack(part) + pad for part in parts)
-            with patch.object(sys, "stdin", Stdin(packed)):
+            with patch.object(sys, "stdin", stdin(packed)):
                 assert read("-").data == b"".join(parts)
 
 
@@ -141,12 +135,12 @@ def test_damage_tells_how_far_it_got(tmp_path: Path) -> None:
     st.binary(min_size=1, max_size=80), st.sampled_from([gzip.compress, bz2.compress]), st.data()
 )
 def test_any_change_gives_bytes_or_a_format_error(
-    content: bytes, pack: Callable[[bytes], bytes], draw: st.DataObject
+    stdin: Stdin, content: bytes, pack: Callable[[bytes], bytes], draw: st.DataObject
 ) -> None:
     packed = bytearray(pack(content))
     for _ in range(draw.draw(st.integers(1, 3))):
         packed[draw.draw(st.integers(0, len(packed) - 1))] = draw.draw(st.integers(0, 255))
-    with patch.object(sys, "stdin", Stdin(bytes(packed))):
+    with patch.object(sys, "stdin", stdin(bytes(packed))):
         try:
             data = read("-").data
         except FormatError as error:

@@ -26,14 +26,8 @@ PACK: dict[str, Callable[[bytes], bytes]] = {
     ".bz2": bz2.compress,
     ".bz": bz2.compress,
 }
+Stdin = Callable[[bytes], SimpleNamespace]
 suffixes = pytest.mark.parametrize("suffix", PACK)
-
-
-class Stdin:
-    """Stands for sys.stdin."""
-
-    def __init__(self, data: bytes = b"") -> None:
-        self.buffer = io.BytesIO(data)
 
 
 def left(folder: Path) -> list[str]:
@@ -109,15 +103,17 @@ def test_impossible_names_are_refused(
     assert left(tmp_path) == []
 
 
-def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input(monkeypatch: pytest.MonkeyPatch, stdin: Stdin) -> None:
     for data in (TEXT, gzip.compress(TEXT), bz2.compress(TEXT)):
-        monkeypatch.setattr(sys, "stdin", Stdin(data))
+        monkeypatch.setattr(sys, "stdin", stdin(data))
         source = read("-")
         assert (source.name, source.data) == ("<stdin>", TEXT)
 
 
-def test_a_closed_standard_input_is_an_error_of_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
-    closed = Stdin()
+def test_a_closed_standard_input_is_an_error_of_the_system(
+    monkeypatch: pytest.MonkeyPatch, stdin: Stdin
+) -> None:
+    closed = stdin(b"")
     closed.buffer.close()
     for stream in (None, closed, io.StringIO()):
         monkeypatch.setattr(sys, "stdin", stream)

@@ -21,7 +21,7 @@ FOLDERS = ("grammars", "parsers", "codecs", "runtime")
 HEAVY = {"numpy", "numba", "h5py", "lark", "construct", "interegular", "rich", "ruamel"}
 PLAIN = {
     *("exset.source", "exset.errors", "exset.limits", "exset.files"),
-    *("exset.compression", "exset.cache"),
+    *("exset.compression", "exset.cache", "exset.voice"),
 }
 GROUND = {*PLAIN, "exset.kernels"}
 
@@ -122,7 +122,10 @@ EXECUTING = {
     *("asyncio", "code", "codeop", "ctypes", "marshal", "pickle", "pty", "runpy", "shelve"),
     *("socket", "subprocess", "multiprocessing", "concurrent"),
 }
-MAY_IMPORT = {"exset.jobs": {"multiprocessing", "concurrent"}}
+MAY_IMPORT = {
+    "exset.jobs": {"concurrent"},
+    "exset.pools": {"multiprocessing", "concurrent"},
+}
 RUNS = re.compile(
     r"eval|exec|compile|__import__|os\.(\*|system|popen|startfile|fork\w*|(posix_)?(exec|spawn)\w*)"
 )
@@ -219,7 +222,7 @@ def test_what_executes_is_seen(code: str) -> None:
 )
 def test_what_executes_nothing_is_left_alone(code: str) -> None:
     assert not list(dangers("exset.api", ast.parse(code)))
-    assert not list(dangers("exset.jobs", ast.parse("from multiprocessing import Pool")))
+    assert not list(dangers("exset.pools", ast.parse("from multiprocessing import Pool")))
 
 
 def test_what_is_imported_is_declared() -> None:
@@ -286,6 +289,20 @@ def test_import_is_light() -> None:
 def test_version_is_light() -> None:
     code = "import sys; sys.argv = ['exset', '--version']\nfrom exset.cli import main\nmain()"
     assert not loaded(code) & HEAVY
+
+
+SLOW = {
+    *("concurrent.futures", "decimal", "importlib.metadata", "importlib.resources", "logging"),
+    *("multiprocessing", "numpy.ma", "pathlib", "tempfile"),
+}
+
+
+def test_a_small_text_is_read_with_little() -> None:
+    """What these modules cost is felt with each small file; Lark is for a grammar that is new."""
+    arguments = "['exset', 'info', 'exset::xor.ex']"
+    code = f"import sys; sys.argv = {arguments}\nfrom exset.cli import main\nmain()"
+    loaded(code)
+    assert loaded(code) & (SLOW | HEAVY) == {"numpy"}
 
 
 def test_the_ground_is_the_standard_library() -> None:

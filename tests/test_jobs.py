@@ -9,7 +9,8 @@ from typing import TypeVar
 import pytest
 
 from exset.errors import FormatError, Place
-from exset.jobs import Outcome, Serial, cores, run
+from exset.jobs import Outcome, cores, run
+from exset.pools import Serial
 
 R = TypeVar("R")
 

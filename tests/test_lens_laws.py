@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from exset.codecs.lens import decode, encode
 from exset.errors import FormatError
 from exset.grammars.examples import ExampleSet
-from exset.parsers.lens import parse, render
+from exset.parsers.lens import parse
+from exset.parsers.lens_text import render
 from exset.source import Source
 from exset.testing import example_sets
 

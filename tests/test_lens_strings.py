@@ -70,7 +70,8 @@ def test_strings(string: bytes, lossy: bytes | None, why: str, field: str) -> No
         return
     with pytest.raises(FormatError, match=re.escape(why)) as caught:
         render(examples)
-    place = caught.value.place
+    place, hint = caught.value.place, caught.value.hint
+    assert hint is not None and "--lossy, or lossy=True in Python" in hint
     assert place is not None
     assert (
         place.field

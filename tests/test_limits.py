@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exset.limits import DEFAULT, Limits
+from exset.limits import DEFAULT, Limits, remedy
 
 NAMES = list(asdict(DEFAULT))
 
@@ -56,3 +56,8 @@ def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
 def test_frozen() -> None:
     with pytest.raises(FrozenInstanceError):
         DEFAULT.max_depth = 1  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_remedy_can_be_typed(name: str) -> None:
+    assert f"--limit {name}=N" in remedy(name)

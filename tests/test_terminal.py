@@ -18,11 +18,10 @@ XOR = samples.read("xor.ex").data
 
 def start(*arguments: str, **options: object) -> "subprocess.Popen[bytes]":
     """Start the command line as a process of its own."""
-    code = "import sys; from exset.cli import main; sys.exit(main())"
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     pipe = subprocess.PIPE
     return subprocess.Popen(  # type: ignore[call-overload, no-any-return]
-        [sys.executable, "-c", code, *arguments],
+        [sys.executable, "-m", "exset", *arguments],
         env=environment,
         **{"stdin": subprocess.DEVNULL, "stdout": pipe, "stderr": pipe, **options},
     )

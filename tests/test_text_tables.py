@@ -5,6 +5,10 @@ import logging
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
+from importlib.machinery import ModuleSpec
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from exset import cache
 from exset.kernels import Kernels
+from exset.parsers.engine import grammar as engine
 from exset.parsers.engine import reference, table
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.stream import ParseStream, Rejection
@@ -178,20 +184,52 @@ def test_grammars_whose_terminals_collide_are_refused() -> None:
 
 def test_the_cache_of_grammars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EXSET_CACHE", str(tmp_path))
-    text = "start: A*\nA: /a/"
+    text = 'start: A*\nA: "\\x00"'
     first = Grammar(file="x", start="start", steps=(), text=text).lowered
     [stored] = tmp_path.glob("grammars/*")
     again = Lowered.from_bytes(stored.read_bytes())
-    assert again.terminals == first.terminals
+    assert (again.terminals, again.literals, again.steps) == (("A",), ("\0",), ("start",))
     for name, array in first.tables._asdict().items():
         assert np.array_equal(getattr(again.tables, name), array)
-    for broken in (b"", b"no archive", stored.read_bytes()[:-30]):
+    whole = stored.read_bytes()
+    flipped = whole[:-9] + bytes([whole[-9] ^ 1]) + whole[-8:]
+    for broken in (b"", b"no tables", whole[:-30], flipped):
         stored.write_bytes(broken)
         assert Grammar(file="x", start="start", steps=(), text=text).lowered.terminals == ("A",)
-    other = Grammar(file="x", start="start", steps=(), text=text.replace("/a/", "/b/"))
+        assert Lowered.from_bytes(stored.read_bytes()).literals == ("\0",)
+    other = Grammar(file="x", start="start", steps=(), text=text.replace("0", "1"))
     assert len(list(tmp_path.glob("grammars/*"))) == 1
     _ = other.lowered
     assert len(list(tmp_path.glob("grammars/*"))) == 2
+
+
+@pytest.mark.parametrize("module", [*engine._MODULES, *engine._LIBRARIES])
+def test_tables_are_made_anew_for_another_engine_or_library(
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = GRAMMAR.cache_name
+    assert replace(GRAMMAR).cache_name == before
+    edited = tmp_path / "edited.py"
+    edited.write_bytes(_source_of(module) + b"\n# as a later version has it\n")
+
+    def found(name: str) -> ModuleSpec | None:
+        if name == module:
+            return ModuleSpec(name, None, origin=str(edited))
+        return find_spec(name)
+
+    monkeypatch.setattr(cache, "find_spec", found)
+    assert replace(GRAMMAR).cache_name != before
+
+
+@pytest.mark.parametrize("module", engine._LIBRARIES)
+def test_libraries_say_their_version_where_it_is_looked_for(module: str) -> None:
+    assert version(module.split(".")[0]).encode() in _source_of(module)
+
+
+def _source_of(module: str) -> bytes:
+    spec = find_spec(module)
+    assert spec is not None and spec.origin is not None
+    return Path(spec.origin).read_bytes()
 
 
 def test_no_cache_only_costs_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

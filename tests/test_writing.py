@@ -347,8 +347,8 @@ def test_the_temporary_file_is_new_and_its_name_cannot_be_guessed(
 def test_a_taken_temporary_name_is_left_alone(
     target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("secrets.token_hex", lambda size: "taken")
-    other = target.parent / ".exset-taken"
+    monkeypatch.setattr("os.urandom", lambda size: b"taken")
+    other = target.parent / f".exset-{b'taken'.hex()}"
     other.write_bytes(b"other")
     with pytest.raises(FileExistsError):
         write(target, TEXT)

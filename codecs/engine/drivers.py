@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Final
 
-from exset.codecs.engine import reference, table, writing
+from exset.codecs.engine import table
 from exset.codecs.engine.columns import is_loaded
 from exset.codecs.engine.execution import TooLarge
 from exset.codecs.engine.fields import Fields, Values
 from exset.codecs.engine.layout import Layout
-from exset.kernels import Engine, available
+from exset.kernels import Engine, worthwhile
 from exset.limits import DEFAULT, Limits
 from exset.source import Source
 
@@ -29,10 +29,12 @@ def read(
     """
     if engine != "reference":
         try:
-            compiled = is_worth_compiling(len(source.data), engine)
+            compiled = _is_compiled(len(source.data), engine)
             return table.read(layout, source, limits, compiled=compiled)
         except TooLarge:
             pass
+    from exset.codecs.engine import reference
+
     return reference.read(layout, source, limits=limits)
 
 
@@ -43,16 +45,18 @@ def write(layout: Layout, fields: Mapping[str, Values], *, engine: Engine = "aut
     columns that are not the layout's or do not fit together.
     """
     if engine != "reference":
+        from exset.codecs.engine import writing
+
         try:
-            compiled = is_worth_compiling(writing.size_of(fields), engine)
+            compiled = _is_compiled(writing.size_of(fields), engine)
             return writing.write(layout, fields, compiled=compiled)
         except TooLarge:
             pass
+    from exset.codecs.engine import reference
+
     return reference.write(layout, fields)
 
 
-def is_worth_compiling(size: int, engine: Engine = "auto") -> bool:
-    """Whether kernels are compiled for so many bytes: with `table` always, if Numba is there."""
-    if engine == "auto" and size < (_WORTH_USING if is_loaded() else _WORTH_LOADING):
-        return False
-    return available()
+def _is_compiled(size: int, engine: Engine) -> bool:
+    """Whether compiled kernels are used for so many bytes."""
+    return worthwhile(size, engine, loading=_WORTH_LOADING, using=_WORTH_USING, loaded=is_loaded())

@@ -14,6 +14,7 @@ from exset.codecs.engine.fields import indexed
 from exset.codecs.engine.layout import Layout
 from exset.errors import FormatError, LimitError, Place
 from exset.grammars.columns import Longs
+from exset.limits import remedy
 from exset.source import Source
 
 
@@ -51,7 +52,7 @@ def failure(
     message = reason.format(field=path.rpartition(".")[2] or "the layout", **words)
     place = Place.in_bytes(source, offset, indexed(layout, starts, path, offset) or None)
     if reason is Reason.TOO_LONG:
-        return LimitError(message, place=place, hint="a higher limit for max_name lets it pass")
+        return LimitError(message, place=place, hint=remedy("max_name"))
     return FormatError(message, place=place, hint=_CUT if reason in _CUTS else None)
 
 

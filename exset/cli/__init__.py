@@ -7,15 +7,23 @@ limit, 130 interrupted, 141 the reader of the output went away.
 import click
 
 import exset
-from exset.cli.convert import convert
-from exset.cli.doctor import doctor
 from exset.cli.frame import INTERRUPTED, Verbs
-from exset.cli.look import cat, demo, formats, info, validate
+
+VERBS = {
+    "convert": "exset.cli.convert",
+    "info": "exset.cli.look",
+    "validate": "exset.cli.look",
+    "cat": "exset.cli.look",
+    "formats": "exset.cli.look",
+    "demo": "exset.cli.look",
+    "doctor": "exset.cli.doctor",
+}
+"""The verbs in the order of use, and the module that holds the command of that name."""
 
 
 @click.group(
     cls=Verbs,
-    commands=[convert, info, validate, cat, formats, demo, doctor],
+    homes=VERBS,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(exset.__version__, prog_name="exset", message="%(prog)s %(version)s")

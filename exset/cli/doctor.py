@@ -1,6 +1,5 @@
 """`exset doctor`: what is installed, which engine is in use, and what the cache holds."""
 
-import json
 from typing import TYPE_CHECKING
 
 import click
@@ -23,6 +22,8 @@ def doctor(compiles: bool, as_json: bool) -> None:
     Grammars are turned into tables, and kernels are compiled, when they are first needed on a
     machine; --compile does it now, and says how long that took.
     """
+    import json
+
     from exset.doctor import examine, warm_up
 
     before = examine()

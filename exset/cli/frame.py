@@ -1,18 +1,19 @@
 """What all verbs share: exit codes, how errors and findings are shown, the common options."""
 
 import errno
-import logging
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from typing import NoReturn, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
+from typing import Any, NoReturn, TypeVar
 
 import click
 
-from exset import formats
-from exset.errors import Finding, Findings, FormatError, LimitError, Severity, safe
+from exset import formats, voice
+from exset.errors import Finding, Findings, FormatError, LimitError, Place, Severity, safe
 from exset.formats import Format
 from exset.jobs import Item, Outcome, Value
 from exset.limits import Limits
@@ -23,17 +24,32 @@ Command = TypeVar("Command", bound=Callable[..., object])
 
 
 class Verbs(click.Group):
-    """The group of all verbs: turns what a user may meet into one line and an exit code."""
+    """The group of all verbs: turns what a user may meet into one line and an exit code.
+
+    homes: the module of each verb, which is imported when the verb is asked for.
+    """
+
+    def __init__(self, *, homes: Mapping[str, str], **attributes: Any) -> None:
+        """Name the verbs; nothing is imported."""
+        super().__init__(**attributes)
+        self.homes = homes
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the verbs in the order in which they were given, the order of use."""
-        return list(self.commands)
+        return list(self.homes)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Return a verb, or None if there is none of that name."""
+        if name not in self.homes:
+            return None
+        found: click.Command = getattr(import_module(self.homes[name]), name)
+        return found
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a verb; no error of a file or of the system leaves it as a traceback."""
         try:
             try:
-                with _heard():
+                with voice.heard_by(_once()):
                     return super().invoke(ctx)
             finally:
                 if sys.stdout is not None:  # as it is where it was closed before we began
@@ -80,6 +96,14 @@ def report(error: FormatError | OSError) -> int:
         return LIMIT if isinstance(error, LimitError) else BAD
     say(f"exset: {reason(error)}")
     return FAILED
+
+
+def as_finding(error: FormatError | OSError) -> Finding:
+    """Return an error as a finding; what the system has against a file has the code `system`."""
+    if isinstance(error, FormatError):
+        return error.finding
+    place = None if error.filename is None else Place.of(os.fsdecode(error.filename))
+    return Finding("system", Severity.ERROR, error.strerror or str(error), place)
 
 
 def reason(error: OSError) -> str:
@@ -192,23 +216,9 @@ def _line(finding: Finding) -> str:
     return f"{place}{finding.severity}: {text[len(place) :]}"
 
 
-@contextmanager
-def _heard() -> Iterator[None]:
-    """Show what the library logs, such as that kernels are compiled, once each."""
-    said: set[str] = set()
-
-    class Voice(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            if (text := record.getMessage()) not in said:
-                said.add(text)
-                say(f"exset: {safe(text)}")
-
-    voice, log = Voice(logging.WARNING), logging.getLogger("exset")
-    log.addHandler(voice)
-    try:
-        yield
-    finally:
-        log.removeHandler(voice)
+def _once() -> Callable[[str], None]:
+    """Return what shows what the library says, such as that kernels are compiled, once each."""
+    return cache(lambda text: say(f"exset: {safe(text)}"))
 
 
 def _silence() -> None:

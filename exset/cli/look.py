@@ -1,6 +1,5 @@
 """The verbs that look: `info`, `validate`, `cat`, `formats`; and `demo`."""
 
-import json
 from dataclasses import dataclass
 from functools import partial
 
@@ -12,6 +11,7 @@ from exset.cli.frame import (
     BAD,
     FINE,
     LIMIT,
+    as_finding,
     counted,
     each,
     from_option,
@@ -19,14 +19,13 @@ from exset.cli.frame import (
     limit_option,
     lines,
     put,
-    reason,
     say,
     tally,
     wrong,
 )
 from exset.errors import Findings, Severity, safe
 from exset.formats import Format, Selectable, Summary
-from exset.jobs import Outcome, run
+from exset.jobs import Outcome, Value, run
 from exset.limits import Limits
 
 SCHEMA = 1
@@ -70,15 +69,27 @@ def info(
     limits: Limits,
     jobs: int,
 ) -> None:
-    """Say in numbers what files hold."""
+    """Say in numbers what files hold.
+
+    With --json each file, read or not, has the keys schema, file, ok, error, format, bytes and
+    summary: error says why it could not be read, or is null; the last three are null then.
+    """
 
     def show(outcome: Outcome[str, _Seen]) -> int:
         from exset.runtime.summary import size
 
+        if as_json:
+            found = outcome.value
+            _write(
+                {
+                    **_head(outcome, found is not None),
+                    "format": found and found.format.name,
+                    "bytes": found and found.bytes,
+                    "summary": found and found.summary.to_dict(),
+                }
+            )
         seen = outcome.result()
         if as_json:
-            head = {"schema": SCHEMA, "file": outcome.item, "format": seen.format.name}
-            _write({**head, "bytes": seen.bytes, **seen.summary.to_dict()})
             return FINE
         if outcome.item != files[0]:
             click.echo()
@@ -111,26 +122,26 @@ def validate(
     limits: Limits,
     jobs: int,
 ) -> None:
-    """Tell of everything in files that is wrong or a trap."""
+    """Tell of everything in files that is wrong or a trap.
+
+    With --json each file has the keys schema, file, ok, error, counts and findings: error says why
+    it could not be opened, or is null; what is wrong with its contents are findings.
+    """
 
     def tell(outcome: Outcome[str, Findings]) -> int:
         path = outcome.item
-        if as_json and isinstance(outcome.error, OSError):
-            error = reason(outcome.error)
-            _write({"schema": SCHEMA, "file": path, "ok": False, "error": error})
-        findings = outcome.result()
+        findings = Findings() if outcome.value is None else outcome.value
         bad = findings.worst is Severity.ERROR or (strict and findings.worst is Severity.WARNING)
         if as_json:
             _write(
                 {
-                    "schema": SCHEMA,
-                    "file": path,
-                    "ok": not bad,
+                    **_head(outcome, outcome.error is None and not bad),
                     "counts": tally(findings),
                     "findings": [finding.to_dict() for finding in findings],
                 }
             )
-        else:
+        outcome.result()
+        if not as_json:
             for line in lines(findings, findings.keep):
                 click.echo(line)
             verdict = "not valid" if bad else "ok"
@@ -216,6 +227,14 @@ def demo(folder: str) -> None:
         click.echo(safe(line))
 
 
+def _head(outcome: Outcome[str, Value], ok: bool) -> dict[str, object]:
+    """Return what the JSON of every file begins with."""
+    error = None if outcome.error is None else as_finding(outcome.error).to_dict()
+    return {"schema": SCHEMA, "file": outcome.item, "ok": ok, "error": error}
+
+
 def _write(row: dict[str, object]) -> None:
     """Write one JSON object as a line of ASCII, so that nothing in it can reach a terminal."""
+    import json
+
     click.echo(json.dumps(row, allow_nan=False))

@@ -13,7 +13,7 @@ molecules.sample_list  one whose ids are line numbers, in ranges
 """
 
 import errno
-from importlib.resources import files
+import os
 
 from exset.source import Source
 
@@ -23,7 +23,7 @@ PREFIX = "exset::"
 
 def names() -> tuple[str, ...]:
     """Return the file names of the samples, sorted."""
-    found = (entry.name for entry in files(__name__).iterdir())
+    found = os.listdir(os.path.dirname(__file__))
     return tuple(sorted(name for name in found if name.endswith((".ex", ".bex", ".sample_list"))))
 
 
@@ -36,4 +36,5 @@ def read(name: str) -> Source:
     if bare not in names():
         reason = f"no such sample (there are {', '.join(names())})"
         raise FileNotFoundError(errno.ENOENT, reason, PREFIX + bare)
-    return Source(PREFIX + bare, files(__name__).joinpath(bare).read_bytes())
+    with open(os.path.join(os.path.dirname(__file__), bare), "rb") as file:
+        return Source(PREFIX + bare, file.read())

@@ -1,27 +1,25 @@
 """A grammar of `exset.grammars`: as Lark runs it, as tables, and the words that its errors use."""
 
 import contextlib
-import hashlib
 import importlib
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib import resources
-from importlib.metadata import version
 from types import MappingProxyType
 from typing import TYPE_CHECKING
-from zipfile import BadZipFile
 
-from exset import cache
+from exset import cache, grammars
 from exset.parsers.engine.expect import END
 from exset.parsers.engine.tables import Lowered
 
 if TYPE_CHECKING:
     from lark import Lark
 
-# What the tables depend on besides the grammar.
-_MODULES = ("automata.py", "lowering.py", "tables.py")
-_LIBRARIES = ("lark", "interegular", "numpy")
+# What the tables depend on besides the grammar; a library says its version in the module named.
+_ENGINE = "exset.parsers.engine"
+_MODULES = (f"{_ENGINE}.automata", f"{_ENGINE}.lowering", f"{_ENGINE}.tables")
+_LIBRARIES = ("lark", "interegular", "numpy.version")
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ class Grammar:
     def lowered(self) -> Lowered:
         """The tables, from the cache if this grammar was lowered before on this machine."""
         if stored := cache.load(self.cache_name):
-            with contextlib.suppress(ValueError, KeyError, OSError, EOFError, BadZipFile):
+            with contextlib.suppress(ValueError):
                 return Lowered.from_bytes(stored)
         lowering = importlib.import_module("exset.parsers.engine.lowering")
         lowered: Lowered = lowering.lower(self.lark, self.start, self.steps)
@@ -70,7 +68,8 @@ class Grammar:
     @cached_property
     def cache_name(self) -> str:
         """What the tables are called in the cache: it changes with all that they depend on."""
-        return f"grammars/{self.start}-{self._digest()}.npz"
+        text = f"{self.start} {self.steps}\n{self._source}"
+        return f"grammars/{self.start}-{cache.digest(text, *_MODULES, *_LIBRARIES)}.tables"
 
     @property
     def terminals(self) -> tuple[str, ...]:
@@ -99,13 +98,5 @@ class Grammar:
     def _source(self) -> str:
         if self.text is not None:
             return self.text
-        return resources.files("exset.grammars").joinpath(self.file).read_text("ascii")
-
-    def _digest(self) -> str:
-        digest = hashlib.sha256(f"{self.start} {self.steps}\n{self._source}".encode())
-        engine = resources.files("exset.parsers.engine")
-        for module in _MODULES:
-            digest.update(engine.joinpath(module).read_bytes())
-        for library in _LIBRARIES:
-            digest.update(version(library).encode())
-        return digest.hexdigest()[:20]
+        with open(os.path.join(*grammars.__path__, self.file), encoding="ascii") as file:
+            return file.read()

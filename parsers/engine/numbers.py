@@ -1,12 +1,13 @@
 """Numerals in bulk: the values of many spans of text at once."""
 
 from collections.abc import Sequence
-from decimal import Decimal
-from fractions import Fraction
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 _HALF_WAY: Final = float(2**128 - 2**103)  # between the largest binary32 and infinity
 
@@ -80,6 +81,9 @@ def _tied(wide: NDArray[np.float64], narrow: NDArray[np.float32]) -> NDArray[np.
 
 
 def _round_tie(numeral: bytes, middle: float, rounded: np.float32) -> np.float32:
+    from decimal import Decimal  # ties are rare
+    from fractions import Fraction
+
     text = _without_empty_exponent(numeral).decode("ascii")
     exact = _hexadecimal(text) if "x" in text.lower() else Decimal(text)
     if exact == (Fraction(middle) if isinstance(exact, Fraction) else Decimal(middle)):
@@ -95,7 +99,9 @@ def _round_tie(numeral: bytes, middle: float, rounded: np.float32) -> np.float32
     return pair[1] if above else pair[0]
 
 
-def _hexadecimal(text: str) -> Fraction:
+def _hexadecimal(text: str) -> "Fraction":
+    from fractions import Fraction
+
     sign = -1 if text.startswith("-") else 1
     mantissa, _, exponent = text.lower().lstrip("+-").removeprefix("0x").partition("p")
     whole, _, part = mantissa.partition(".")

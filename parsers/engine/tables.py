@@ -1,7 +1,8 @@
 """A grammar lowered to plain tables: what a driver needs to lex, to parse and to name things."""
 
+import ast
 import io
-import json
+import zlib
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -62,19 +63,19 @@ class Lowered:
     steps: tuple[str, ...]
 
     def to_bytes(self) -> bytes:
-        """The whole as an `.npz` file."""
-        names = {"terminals": self.terminals, "literals": self.literals, "steps": self.steps}
-        meta = np.frombuffer(json.dumps(names).encode(), np.uint8)
+        """The whole as `.npy` files one after the other, the names being the last; compressed."""
         file = io.BytesIO()
-        np.savez_compressed(file, meta=meta, **self.tables._asdict())
-        return file.getvalue()
+        names = repr((self.terminals, self.literals, self.steps)).encode()
+        for array in (*self.tables, np.frombuffer(names, np.uint8)):
+            np.save(file, array, allow_pickle=False)
+        return zlib.compress(file.getvalue(), 1)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Lowered":
-        """What `to_bytes` wrote; ValueError, KeyError or OSError if it is something else."""
-        with np.load(io.BytesIO(data), allow_pickle=False) as file:
-            tables = Tables(*(file[name] for name in Tables._fields))
-            names = json.loads(file["meta"].tobytes())
-        return cls(
-            tables, tuple(names["terminals"]), tuple(names["literals"]), tuple(names["steps"])
-        )
+        """What `to_bytes` wrote; ValueError if it is something else, or is damaged."""
+        try:
+            file = io.BytesIO(zlib.decompress(data))
+        except zlib.error as error:
+            raise ValueError(f"these are no tables: {error}") from None
+        *tables, names = (np.load(file, allow_pickle=False) for _ in (*Tables._fields, "names"))
+        return cls(Tables(*tables), *ast.literal_eval(names.tobytes().decode()))
