@@ -218,6 +218,16 @@ _LENS = (
     + ")"
 )
 
+# A name and nothing else on a line, and on the next if there is one, or `metadata:`, blanks and
+# comments apart: no Lens text of use begins so, though one may begin with a name.
+_LINE_END = r"[ \t]*+(?:#[^\r\n\0]*+)?+(?:\r\n|\r|\n)"
+_NO_LINES = rf"(?:{_LINE_END})*+"
+_KEY = rf" *+[^\s:#{{\[\0][^\r\n:#\0]*+(?::(?=[^\s\0])[^\r\n:#\0]*+)*+:{_LINE_END}{_NO_LINES}"
+_YAML = (
+    rf"(?:\xef\xbb\xbf)?+{_NO_LINES}(?:---{_LINE_END}{_NO_LINES})?+"
+    rf"(?:metadata:{_LINE_END}|{_KEY}(?:{_KEY}| *+metadata:|\Z))"
+)
+
 
 _SAMPLE_LIST = (
     r"(?:\xef\xbb\xbf)?+[ \t\r\f\v]*+(?!\Z)(?i:"
@@ -243,6 +253,14 @@ SAMPLE_LISTS = Family(
     kind="exset.grammars.samples:SampleList",
     unit="sample",
     summary="exset.runtime.list_summary:summarise",
+)
+
+SCHEMA = Family(
+    name="schema",
+    noun="schema",
+    kind="exset.grammars.schema:Schema",
+    unit="field",
+    summary="exset.runtime.schema_summary:summarise",
 )
 
 FORMATS: tuple[Format, ...] = (
@@ -273,10 +291,19 @@ FORMATS: tuple[Format, ...] = (
         family=SAMPLE_LISTS,
         suffixes=(".sample_list",),
         reader="exset.parsers.sample_list:parse",
-        writer="exset.parsers.sample_list:render",
+        writer="exset.parsers.sample_list_text:render",
         first_bytes=_SAMPLE_LIST,
         options=("expand",),
         read_options=("ids",),
+    ),
+    Format(
+        name="schema",
+        title="LBANN schema of HDF5 data",
+        family=SCHEMA,
+        suffixes=(".yaml", ".yml"),
+        reader="exset.parsers.schema:parse",
+        writer="exset.parsers.schema_text:render",
+        first_bytes=_YAML,
     ),
 )
 

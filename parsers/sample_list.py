@@ -1,4 +1,4 @@
-"""LBANN sample lists (.sample_list): bytes to `SampleList` and back.
+"""LBANN sample lists (.sample_list): bytes to `SampleList`; `sample_list_text` is the way back.
 
 The language is `grammars/sample_list.lark`; LBANN's page "Sample Lists" describes it, and its
 reader decides (commit 04c297bd). What LBANN reads is read, with the values that it gets; what it
@@ -26,11 +26,8 @@ from exset.parsers.engine.stream import ParseStream, Rejection
 from exset.parsers.sample_list_checks import check_files, check_totals, hint
 from exset.parsers.sample_list_header import Header, header_of
 from exset.parsers.sample_list_records import Records, records_of
-from exset.parsers.sample_list_text import render
-from exset.parsers.sample_list_words import GRAMMAR, RECORD, Words
+from exset.parsers.sample_list_words import GRAMMAR, KERNELS, RECORD, Words
 from exset.source import Source
-
-__all__ = ["parse", "render"]
 
 COMPILED_FROM: Final = 100_000
 """Bytes of text from which it pays to compile, or to load what is compiled."""
@@ -77,10 +74,13 @@ class _Reading:
         self.engine = engine
         self.ids = ids
         self.begin = _begin(source, findings)
-        self.compiled = engine == "table" or (
-            engine == "auto" and len(source.data) >= COMPILED_FROM
+        self.compiled = kernels.worthwhile(
+            len(source.data),
+            engine,
+            loading=COMPILED_FROM,
+            using=COMPILED_FROM,
+            loaded=KERNELS.is_loaded,
         )
-        self.compiled = self.compiled and kernels.available()
         self.header: Header | None = None
 
     def whole(self) -> SampleList:

@@ -15,6 +15,7 @@ import exset
 from exset import FormatError, FormatWarning, LimitError, Limits, Severity, samples
 from exset.kernels import Engine
 
+LENS = ("ex", "bex")
 XOR = b"I:0 0 T:0;\nI:0 1 T:1;\nI:1 0 T:1;\nI:1 1 T:0;\n"
 TRAP = b"I:1 T:1;\n[max:] I:2 T:0;\n"  # a missing value is read as NaN
 
@@ -244,7 +245,9 @@ def test_what_cannot_be_meant_is_refused_before_anything_is_read(folder: Path) -
         exset.load("missing", engine="fast")  # type: ignore[call-overload]
 
 
-@pytest.mark.parametrize("known", [exset.formats.get(name) for name in LENS])
+@pytest.mark.parametrize(
+    "known", [exset.formats.get(name) for name in LENS], ids=lambda known: known.name
+)
 def test_the_engine_is_passed_on(
     monkeypatch: pytest.MonkeyPatch, folder: Path, known: exset.Format
 ) -> None:

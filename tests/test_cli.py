@@ -344,10 +344,18 @@ def test_corrupt_files(run: Run) -> None:
 def test_formats(run: Run) -> None:
     result = run("formats")
     assert [line.split()[0] for line in result.stdout.splitlines()] == [
-        *("ex", "bex", "sample_list"),
+        "ex",
+        "bex",
+        "sample_list",
+        "schema",
     ]
     rows = [json.loads(line) for line in run("formats", "--json").stdout.splitlines()]
-    assert [row["suffixes"] for row in rows] == [[".ex"], [".bex"], [".sample_list"]]
+    assert [row["suffixes"] for row in rows] == [
+        [".ex"],
+        [".bex"],
+        [".sample_list"],
+        [".yaml", ".yml"],
+    ]
 
 
 def test_names_and_contents_are_escaped(run: Run) -> None:

@@ -12,7 +12,8 @@ import exset
 from exset import Findings, FormatError, LimitError, Limits
 from exset.grammars.sample_words import Kind
 from exset.grammars.samples import SampleList
-from exset.parsers.sample_list import parse, render
+from exset.parsers.sample_list import parse
+from exset.parsers.sample_list_text import render
 from exset.source import Source
 from exset.testing import sample_lists
 

@@ -9,7 +9,8 @@ import pytest
 from exset import Findings, FormatError
 from exset.grammars.samples import SampleList
 from exset.kernels import Engine
-from exset.parsers.sample_list import parse, render
+from exset.parsers.sample_list import parse
+from exset.parsers.sample_list_text import render
 from exset.source import Source
 
 IDS = {"hdf5": "text", "ioh": "text", "image": "text", "smiles": "integer", "int": "integer"}
