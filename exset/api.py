@@ -13,9 +13,10 @@ from typing import TypeVar, overload
 from exset import files, formats, samples
 from exset.errors import Finding, Findings, FormatError, FormatWarning, Place, Severity
 from exset.files import FilePath
-from exset.formats import Format, Model, Option
+from exset.formats import Format
 from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits
+from exset.protocols import Model, Option
 from exset.source import Source
 
 M = TypeVar("M", bound=Model)
@@ -142,9 +143,10 @@ def save(
 
     Options: `lossy` (write what the format can hold, and say in `findings` what it cannot); for
     Lens text `compact` and `unshare` (copy what inputs and targets share, where text cannot say
-    it); for sample lists `expand` (ids one by one, no ranges). Raises FormatError for what the
-    format cannot hold, in which `name` stands for the model, OSError, and TypeError for what is no
-    model, no path or no option.
+    it); for sample lists `expand` (ids one by one, no ranges), `kind` (write a list of another
+    kind, such as "CONDUIT_HDF5_EXCLUSION"), `labels` (its label file) and `root` (the folder that
+    its base directory counts from). Raises FormatError for what the format cannot hold, in which
+    `name` stands for the model, OSError, and TypeError for what is no model, no path or no option.
     """
     path = os.fsdecode(path)
     known = target_format(path, format)
@@ -194,16 +196,24 @@ def convert(
 
 
 def validate(
-    path: FilePath, *, format: str | None = None, limits: Limits = DEFAULT, **options: Option
+    path: FilePath,
+    *,
+    format: str | None = None,
+    limits: Limits = DEFAULT,
+    check_files: bool = False,
+    root: FilePath = "",
+    jobs: int = 1,
+    **options: Option,
 ) -> Findings:
     """Read a file for its findings alone; what makes it unreadable is the last of them.
 
-    `options` are those of `load`. Raises OSError for a file that cannot be opened, and no
-    FormatError.
+    `check_files`: look at the files that it names, too, `jobs` processes at a time; relative
+    names count from the folder `root`, by default the current one. `options` are those of `load`.
+    Raises OSError for a file that cannot be opened, and no FormatError.
     """
-    findings = Findings()
+    findings, name = Findings(), os.fsdecode(path)
     try:
-        load(
+        model = load(
             path,
             model=None,
             format=format,
@@ -213,6 +223,11 @@ def validate(
             engine="auto",
             **options,
         )
+        if check_files:
+            family = formats.family_of(model)
+            family.check_files(
+                model, findings, name=name, root=os.fsdecode(root), jobs=jobs, limits=limits
+            )
     except FormatError as error:
         findings.add(error.finding)
     return findings

@@ -79,6 +79,9 @@ TRAPS: Final = MappingProxyType(
             "all ids look like whole numbers, and are taken for such",
             'a list does not say so itself: ids="text" (--ids text) reads them as names',
         ),
+        "lbann-repeated-label": Trap(
+            _WARNING, "this file was given a label before: the last one counts", "remove the others"
+        ),
         "lbann-odd-range": Trap(
             _WARNING, "this range is read oddly: {what}", "write each range as `first ... last`"
         ),

@@ -363,6 +363,11 @@ class SampleList(Table):
         return {"ids": ids, "id_offsets": id_offsets}
 
 
+def file_of(samples: SampleList) -> Longs:
+    """The number of each sample's file: int64 [samples]."""
+    return np.repeat(np.arange(len(samples.name)), samples.included.astype(np.int64))
+
+
 def duplicate_files(samples: SampleList) -> Longs:
     """The number of the first file of the same name, for each file: int64 [files]."""
     _, codes = samples.name.distinct()

@@ -26,11 +26,8 @@ from exset.parsers.engine.stream import ParseStream, Rejection
 from exset.parsers.sample_list_checks import check_files, check_totals, hint
 from exset.parsers.sample_list_header import Header, header_of
 from exset.parsers.sample_list_records import Records, records_of
-from exset.parsers.sample_list_words import GRAMMAR, KERNELS, RECORD, Words
+from exset.parsers.sample_list_words import COMPILED_FROM, GRAMMAR, KERNELS, RECORD, Words
 from exset.source import Source
-
-COMPILED_FROM: Final = 100_000
-"""Bytes of text from which it pays to compile, or to load what is compiled."""
 
 _BOM: Final = b"\xef\xbb\xbf"
 _BLOCK: Final = 1 << 20

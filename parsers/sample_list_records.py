@@ -39,7 +39,7 @@ class Records:
         """The columns of a `SampleList`; ids are "text" or "integer"."""
         words = self.words
         name, _ = words.strings(self.names)
-        self._check_lengths(limits)
+        words.check_lengths(limits)
         is_integer = sort == "integer"
         if self.kind.is_single:
             return {
@@ -72,17 +72,6 @@ class Records:
             times = more.size - rank if rank == KEPT - 1 else 1
             raw = shown(self.words.raw(word))
             findings.add(trap("lbann-extra-words", self.words.place(word), raw=raw), times)
-
-    def _check_lengths(self, limits: Limits) -> None:
-        words = self.words
-        long = np.flatnonzero(words.ends - words.starts > limits.max_name)
-        if long.size:
-            raise LimitError(
-                f"a word longer than {limits.max_name} bytes",
-                source=words.source,
-                span=words.span(int(long[0])),
-                hint="a higher limit for max_name lets it pass",
-            )
 
     def _counts(self, numbers: Ints, findings: Findings) -> Counts:
         values, negative = self.words.counts(numbers)
@@ -118,7 +107,7 @@ class Records:
     def _texts(self, said: Ints, findings: Findings) -> tuple[Strings, Ints]:
         words, offsets = self.words, self.offsets
         ids, hashes = words.strings(self.ids)
-        again = _repeated(ids, hashes, offsets)
+        again = repeated(ids, hashes, offsets)
         if not self.kind.is_exclusion:
             self._check_counts(said, np.diff(offsets))
             self._tell("lbann-repeated-id", again, findings)
@@ -208,7 +197,7 @@ def records_of(words: Words, stream: ParseStream, kind: Kind, findings: Findings
     return Records(words, kind, names, row_indices(begins, lengths), offsets_of(lengths))
 
 
-def _repeated(ids: Strings, hashes: Ints, offsets: Ints) -> Ints:
+def repeated(ids: Strings, hashes: Ints, offsets: Ints) -> Ints:
     """The ids that were given before in the same row."""
     row = np.repeat(np.arange(offsets.size - 1, dtype=np.uint64), np.diff(offsets))
     keys = hashes.view(np.uint64) + row * _HASH_OF_ROW

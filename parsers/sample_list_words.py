@@ -6,11 +6,12 @@ from typing import Final
 
 import numpy as np
 
-from exset.errors import FormatError, Place
+from exset.errors import FormatError, LimitError, Place
 from exset.grammars.columns import Flags, Strings
 from exset.grammars.sample_words import Kind
 from exset.grammars.samples import Counts
 from exset.kernels import Kernels
+from exset.limits import Limits, remedy
 from exset.parsers import sample_list_columns as c
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.stream import ParseStream
@@ -18,6 +19,8 @@ from exset.parsers.sample_list_columns import Bytes, Ints
 from exset.source import Source, Span
 
 KERNELS: Final = Kernels("exset.parsers.sample_list_columns")
+COMPILED_FROM: Final = 100_000
+"""Bytes of text from which it pays to compile, or to load what is compiled."""
 
 KINDS: Final = MappingProxyType({kind.name: kind for kind in Kind})
 """The kinds by their terminals."""
@@ -50,17 +53,25 @@ class Words:
     begin: where the text began that was parsed.
     """
 
-    def __init__(self, source: Source, stream: ParseStream, begin: int, compiled: bool) -> None:
+    def __init__(
+        self,
+        source: Source,
+        stream: ParseStream,
+        begin: int,
+        compiled: bool,
+        grammar: Grammar = GRAMMAR,
+    ) -> None:
         self.source = source
         self.kinds = stream.kinds
         self.starts = stream.starts + begin
         self.ends = stream.ends + begin
         self.buffer: Bytes = np.frombuffer(source.data, np.uint8)
         self.compiled = compiled
+        self.grammar = grammar
 
     def is_a(self, terminal: str) -> Flags:
         """Which words are of a terminal: bool [words]."""
-        return np.asarray(self.kinds == GRAMMAR.terminal(terminal))
+        return np.asarray(self.kinds == self.grammar.terminal(terminal))
 
     def raw(self, word: int) -> bytes:
         """The bytes of a word."""
@@ -114,6 +125,17 @@ class Words:
                 value = 2**64 - value
             found[number] = value
         return found, np.array(negative, np.int64)
+
+    def check_lengths(self, limits: Limits) -> None:
+        """Raise LimitError for a word that is too long."""
+        long = np.flatnonzero(self.ends - self.starts > limits.max_name)
+        if long.size:
+            raise LimitError(
+                f"a word longer than {limits.max_name} bytes",
+                source=self.source,
+                span=self.span(int(long[0])),
+                hint=remedy("max_name"),
+            )
 
     def run(self, function: Callable[..., int | None]) -> Callable[..., int]:
         """A kernel, compiled if the text is long."""

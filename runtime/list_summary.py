@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from exset.grammars.samples import SampleList, duplicate_files
+from exset.grammars.samples import SampleList, duplicate_files, overlaps
+from exset.grammars.spans import Spans
 from exset.runtime.summary import memory_of, size
 
 
@@ -73,4 +74,63 @@ def summarise(model: SampleList) -> Summary:
         repeated_files=repeated,
         spans=len(model.ids) if model.has_integer_ids else None,
         memory=memory_of(model),
+    )
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """A summary, and what takes longer to find out."""
+
+    summary: Summary
+    median: float
+    """The median of the samples of a file."""
+    folders: int
+    """Folders below the base directory that files are in."""
+    repeating: int
+    """Files of which an id is given twice."""
+    ids: tuple[int, int]
+    """The shortest and the longest id, in bytes; of whole numbers the least and the greatest."""
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the numbers for JSON."""
+        found = {"median": self.median, "folders": self.folders, "repeating": self.repeating}
+        return {**self.summary.to_dict(), **found, "id_bounds": list(self.ids)}
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return the numbers as (label, text), for people."""
+        whole = self.summary.samples + self.summary.excluded
+        low, high = self.ids
+        said = f"{low:,} to {high:,}" + (" bytes" if self.summary.spans is None else "")
+        return [
+            *self.summary.rows(),
+            ("excluded", f"{self.summary.excluded / max(whole, 1):.1%} of the samples"),
+            ("a file", f"{self.median:g} samples in the median"),
+            ("folders", f"{self.folders:,}"),
+            ("ids", said),
+            ("repeating", f"{self.repeating:,} files"),
+        ]
+
+
+def describe(model: SampleList) -> Statistics:
+    """Return all numbers of a list."""
+    each = model.included
+    folders = {(name or b"").rpartition(b"/")[0] for name in model.name}
+    bounds = (0, 0)
+    if isinstance(model.ids, Spans):
+        repeating = overlaps(model.ids, model.id_offsets).size
+        if len(model.ids):
+            bounds = int(model.ids.first.min()), int(model.ids.last.max())
+    else:
+        lengths = model.ids.lengths
+        repeating = sum(
+            len(set(ids)) < len(ids) for ids in map(model.ids_of, range(len(model.name)))
+        )
+        if lengths.size:
+            bounds = int(lengths.min()), int(lengths.max())
+    return Statistics(
+        summary=summarise(model),
+        median=float(np.median(each)) if each.size else 0.0,
+        folders=len(folders),
+        repeating=repeating,
+        ids=bounds,
     )

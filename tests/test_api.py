@@ -36,9 +36,6 @@ def test_text_and_binary_are_the_same_set(folder: Path) -> None:
     assert exset.load("again.ex") == model
 
 
-LENS = [known.name for known in exset.FORMATS if known.family is exset.formats.LENS]
-
-
 def test_dumps_and_loads() -> None:
     model = exset.loads(XOR)
     for name in LENS:

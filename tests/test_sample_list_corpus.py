@@ -2,15 +2,19 @@
 
 import csv
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from exset import Findings, FormatError
+from exset import Findings, FormatError, Severity
+from exset.grammars.sample_words import Kind
 from exset.grammars.samples import SampleList
 from exset.kernels import Engine
 from exset.parsers.sample_list import parse
 from exset.parsers.sample_list_text import render
+from exset.runtime.list_files import Checker
+from exset.runtime.list_kinds import recast
 from exset.source import Source
 
 IDS = {"hdf5": "text", "ioh": "text", "image": "text", "smiles": "integer", "int": "integer"}
@@ -124,3 +128,35 @@ def test_real_lists(corpus: Path) -> None:
             assert (*samples.computed, len(samples.name)) == TOTALS[path.stem]
         again = parse(Source("x", render(samples)), ids=None)
         assert again == samples, path
+
+
+def test_verdicts_with_the_files(corpus: Path) -> None:
+    """An error where LBANN refuses a list for its files, a warning where it warns."""
+    edge = corpus / "lbann/edge"
+    for row in rows(corpus):
+        name, findings = row["id"], Findings(strict="--check" in row["options"])
+        try:
+            samples = load(edge / row["file"], IDS[row["kind"]], Findings())
+        except FormatError:
+            assert row["verdict"] in REFUSED, name
+            continue
+        try:
+            Checker(str(edge)).check(samples, findings, name)
+        except FormatError as error:
+            findings = Findings()
+            findings.add(replace(error.finding, severity=Severity.ERROR))
+        found = {finding.code for finding in findings}
+        refused = findings.worst is Severity.ERROR
+        if name not in READ_ALL_THE_SAME:
+            assert refused == (row["verdict"] in REFUSED), (name, found)
+        if row["verdict"] == "warn":
+            assert findings.worst is Severity.WARNING, name
+        if not samples.kind.is_exclusion or refused:
+            continue
+        resolved = recast(samples, Kind.CONDUIT_HDF5_INCLUSION, Findings(), root=str(edge))
+        base = resolved.joined("")
+        pairs = ";".join(f"{path.removeprefix(base)}:{each}" for path, each in resolved)
+        assert pairs == row["pairs"], name
+        written = (edge / f"written/{name}.txt").read_bytes()
+        if name != "x11_excl_all":  # LBANN drops a file without samples
+            assert render(resolved) == written, name

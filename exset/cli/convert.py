@@ -23,6 +23,7 @@ from exset.errors import Findings, safe
 from exset.formats import Format
 from exset.jobs import Item, Outcome, Value, run
 from exset.limits import Limits
+from exset.protocols import Option
 
 SHOWN = 3
 """How many findings of each kind are shown for a file that was converted all the same."""
@@ -57,7 +58,7 @@ class Work:
     read_as: str | None
     strict: bool
     limits: Limits
-    options: dict[str, formats.Option]
+    options: dict[str, Option]
     makes_folder: bool
 
     def __call__(self, job: Job) -> Done:
@@ -111,7 +112,7 @@ def convert(
       exset convert --to bex -o out/ *.ex      all into a folder
       exset convert - -o - --to ex < a.bex     from standard input to standard output
     """
-    options: dict[str, formats.Option] = {
+    options: dict[str, Option] = {
         "lossy": lossy,
         "unshare": unshare,
         "compact": compact,

@@ -24,9 +24,10 @@ from exset.cli.frame import (
     wrong,
 )
 from exset.errors import Findings, Severity, safe
-from exset.formats import Format, Selectable, Summary
+from exset.formats import Format
 from exset.jobs import Outcome, Value, run
 from exset.limits import Limits
+from exset.protocols import Selectable, Summary
 
 SCHEMA = 1
 """The version of what `--json` writes; it changes when a key goes or means something else."""
