@@ -1,4 +1,4 @@
-"""The verbs: load, loads, save, dumps, convert, validate, detect.
+"""The verbs: load, loads, save, dumps, convert, validate, stats, detect.
 
 A path may be `-` for standard input or output, `exset::NAME` for a bundled sample, and may end
 in `.gz` or `.bz2`: see `exset.files`. Bytes that are not of a format raise FormatError, whatever
@@ -16,7 +16,7 @@ from exset.files import FilePath
 from exset.formats import Format
 from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits
-from exset.protocols import Model, Option
+from exset.protocols import Model, Option, Summary
 from exset.source import Source
 
 M = TypeVar("M", bound=Model)
@@ -231,6 +231,14 @@ def validate(
     except FormatError as error:
         findings.add(error.finding)
     return findings
+
+
+def stats(model: Model) -> Summary:
+    """Return all that can be said of a model in numbers: `rows()` for people, `to_dict()` for JSON.
+
+    TypeError for what is no model.
+    """
+    return formats.family_of(model).describe(model)
 
 
 def detect(path: FilePath) -> Format:
