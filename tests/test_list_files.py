@@ -86,7 +86,7 @@ def test_what_is_wrong_with_the_files(folder: Path, jobs: int) -> None:
     ):
         assert codes(listed("CONDUIT_HDF5_EXCLUSION", file), jobs=jobs) == [code]
     assert codes(good.with_columns(directory=b"no")) == ["lbann-missing-directory"]
-    assert codes(good.with_columns(directory=b"d/.."), root="..") == ["lbann-missing-directory"]
+    assert codes(good.with_columns(directory=b"d/.."), base="..") == ["lbann-missing-directory"]
     numbers = listed("MULTI-SAMPLE_INCLUSION_V2", ("a.smi", [1, 2]), ("flat.h5", [1]))
     assert codes(numbers) == ["lbann-missing-file"]
 
@@ -296,7 +296,7 @@ def test_as_commands(folder: Path) -> None:
     done = run("validate", "--files", "all.sample_list")
     assert done.exit_code == 0 and "no such file" in done.stdout
     assert run("validate", "--files", "--strict", "all.sample_list").exit_code == 1
-    assert run("validate", "--files", "--root", "d", "all.sample_list").exit_code == 0
+    assert run("validate", "--files", "--base", "d", "all.sample_list").exit_code == 0
     assert run("list", "build", "d", "--sample", "s", "--pattern", "s").exit_code == 2
     os.makedirs("empty")
     assert run("list", "build", "empty").exit_code == 2

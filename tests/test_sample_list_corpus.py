@@ -153,7 +153,7 @@ def test_verdicts_with_the_files(corpus: Path) -> None:
             assert findings.worst is Severity.WARNING, name
         if not samples.kind.is_exclusion or refused:
             continue
-        resolved = recast(samples, Kind.CONDUIT_HDF5_INCLUSION, Findings(), root=str(edge))
+        resolved = recast(samples, Kind.CONDUIT_HDF5_INCLUSION, Findings(), base=str(edge))
         base = resolved.joined("")
         pairs = ";".join(f"{path.removeprefix(base)}:{each}" for path, each in resolved)
         assert pairs == row["pairs"], name

@@ -93,7 +93,7 @@ class Work:
 @click.option("--kind", metavar="TYPE", help="Write a sample list of another type.")
 @click.option("--expand", is_flag=True, help="Write whole numbers one by one, no ranges.")
 @click.option("--labels", metavar="FILE", help="The label file that a sample list is to name.")
-@click.option("--root", metavar="FOLDER", help="Where the base directory of a list counts from.")
+@click.option("--base", metavar="FOLDER", help="Where the base directory of a list counts from.")
 @read_options
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing of what went well.")
 @limit_option
@@ -112,7 +112,7 @@ def convert(
     kind: str | None,
     expand: bool,
     labels: str | None,
-    root: str | None,
+    base: str | None,
     reading: dict[str, Option],
     quiet: bool,
     limits: Limits,
@@ -133,7 +133,7 @@ def convert(
         "kind": kind or "",
         "expand": expand,
         "labels": labels or "",
-        "root": root or "",
+        "base": base or "",
     }
     tasks = plan(inputs, output, to)
     for job in tasks:
