@@ -16,11 +16,13 @@ import numpy as np
 
 from exset import files
 from exset.errors import Finding, Findings, FormatError, LimitError, Place, Severity
-from exset.grammars.sample_words import Kind, check_words
+from exset.grammars.sample_kinds import Kind
+from exset.grammars.sample_words import check_words
 from exset.grammars.samples import SampleList
 from exset.grammars.strings import Strings
-from exset.jobs import Outcome, run
+from exset.jobs import Outcome
 from exset.limits import DEFAULT, Limits
+from exset.runtime.batches import run_in_batches
 from exset.runtime.hdf5 import USUAL, Access, File, is_group
 
 _SHOWN = 3
@@ -45,7 +47,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Look:
-    """What was seen of a file: how many objects are at its top, and what they are called."""
+    """What was seen of a file; of its top nothing if that was not asked for."""
 
     count: int
     names: tuple[str, ...]
@@ -88,7 +90,7 @@ class _Looking:
             return Look(
                 count=len(names),
                 names=tuple(names),
-                is_ordered=file.is_ordered(root, ""),
+                is_ordered=task.names and file.is_ordered(root, ""),
                 missing=tuple(missing),
                 refused=tuple(refused),
             )
@@ -194,9 +196,9 @@ class Checker:
     ) -> Iterator[Outcome[Task, Look]]:
         """Look at every file, in order; of an exclusion list always at all that is at its top."""
         exclusion = samples.kind.is_exclusion
-        yield from run(
+        yield from run_in_batches(
             _Looking(self.access, self.limits),
-            self._tasks(samples, ids or exclusion, names or exclusion),
+            list(self._tasks(samples, ids or exclusion, names or exclusion)),
             jobs=self.jobs,
         )
 

@@ -15,8 +15,8 @@ import numpy as np
 from exset.errors import Finding, Findings, FormatError, Place, Severity
 from exset.grammars.arrays import constant
 from exset.grammars.columns import Strings
+from exset.grammars.sample_kinds import Kind
 from exset.grammars.sample_list_traps import trap
-from exset.grammars.sample_words import Kind
 from exset.grammars.samples import SampleList
 from exset.parsers.sample_list_text import render
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import exset
 from exset import Findings, FormatError, LimitError, Limits, SampleList
 from exset.cli import cli
-from exset.grammars.sample_words import Kind
+from exset.grammars.sample_kinds import Kind
 from exset.runtime.list_order import merged, rank_order, shuffled
 from exset.splitting import bounds
 from exset.testing import example_sets, sample_lists

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from exset import Findings, FormatError, Severity
-from exset.grammars.sample_words import Kind
+from exset.grammars.sample_kinds import Kind
 from exset.grammars.samples import SampleList
 from exset.kernels import Engine
 from exset.parsers.sample_list import parse
