@@ -28,6 +28,7 @@ from construct import (
 
 from exset.codecs.engine import Layout, NulString, read, write
 from exset.codecs.lens_columns import columns_of
+from exset.codecs.lens_doubts import report_groups
 from exset.codecs.lens_losses import Losses
 from exset.codecs.lens_meaning import REALS, examples_of
 from exset.errors import Findings, FormatError
@@ -140,7 +141,12 @@ def decode(
         fields = read(LAYOUT, source, limits=limits, engine=engine)
     except FormatError as error:
         raise _with_hint(error, source) from None
-    return examples_of(fields, source, limits, Findings() if findings is None else findings)
+    heard = Findings() if findings is None else findings
+    raw = examples_of(fields, source, limits, heard)
+    del fields  # what it keeps is large, and the normal form takes memory of its own
+    examples = normal_form(raw)
+    report_groups(len(examples.groups), source, heard)
+    return examples
 
 
 def encode(

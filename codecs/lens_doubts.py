@@ -64,11 +64,13 @@ def report_groups(count: int, source: Source, findings: Findings) -> None:
 
 
 def may_be_odd(lists: Longs, ranges: Ranges) -> bool:
-    """Whether a list or a range has something for `report`: told from all of them at once."""
-    units, values = ranges.units, ranges.values
+    """Whether a list or a range, none of which is empty, has something for `report`.
+
+    That is told from all of them at once.
+    """
+    units = ranges.units
     return bool(
         (lists[1:] == lists[:-1]).any()
-        or (values.lengths + units.lengths == 0).any()
         or (ranges.first.size and ranges.first.min() < 0)
         or is_odd(units.values, units.offsets, units=True).any()
     )

@@ -153,15 +153,13 @@ def place_plain(fields: Fields) -> Placed | None:
         return None
     if fields.flags("examples.inputs.shared_targets").any():
         return None
-    number = np.arange(n + 1)
     for path in (INPUTS, TARGETS):
         column, sets = f"{path}.event_num", path.removesuffix(".events")
-        ranges = fields.bounds[f"{sets}.ranges"]
         if not (
-            np.array_equal(fields.bounds[sets], number)
-            and np.array_equal(fields.bounds[column], number)
+            (fields.counts(sets) == 1).all()
+            and (fields.counts(column) == 1).all()
             and not fields.ints(column).any()
-            and (ranges[1:] > ranges[:-1]).all()
+            and (fields.counts(f"{sets}.ranges") > 0).all()
         ):
             return None
     placed = Placed(0)

@@ -37,8 +37,11 @@ def read(path: FilePath, *, limits: Limits = DEFAULT) -> Source:
     """
     whole = io.BytesIO()
     with _opened(path) as (file, name):
-        if _size(file) > limits.max_bytes:
+        size = _size(file)
+        if size > limits.max_bytes:
             raise _too_long(name, limits)
+        if size and (data := _plain(file, name, size)):
+            return Source(name, data)
         for piece in _pieces(_Bounded(file, name, limits), name, limits, _CHUNK):
             whole.write(piece)
             if whole.tell() > limits.max_bytes:
@@ -218,6 +221,14 @@ def _status(file: BinaryIO) -> os.stat_result | None:
         return os.fstat(file.fileno())
     except io.UnsupportedOperation:
         return None
+
+
+def _plain(file: BinaryIO, name: str, size: int) -> bytes:
+    """Return a file that is not compressed, in one piece and never copied; b"" for another."""
+    start = file.tell()
+    kind = kind_of(file.read(10), name)
+    file.seek(start)
+    return file.read(size) if kind is None else b""
 
 
 class _Bounded:

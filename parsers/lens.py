@@ -7,25 +7,24 @@ lost: comments, blanks, the spelling of numbers and strings.
 """
 
 import re
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterator
+from typing import Final, ParamSpec, TypeVar
 
 import numpy as np
 
 from exset import kernels
 from exset.errors import Findings, FormatError, Place
-from exset.grammars.arrays import offsets_of
-from exset.grammars.columns import Ragged, Reals, Strings
 from exset.grammars.examples import ExampleSet
 from exset.grammars.lens_traps import too_many_groups, trap
-from exset.grammars.parts import REAL_FIELDS, Events, Ranges, SetHeader
+from exset.grammars.parts import REAL_FIELDS, SetHeader
 from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits
 from exset.parsers import lens_columns as c
 from exset.parsers.engine import table
 from exset.parsers.engine.errors import syntax_error
 from exset.parsers.engine.stream import ParseStream, Rejection
-from exset.parsers.lens_actions import act, event_counts
+from exset.parsers.lens_actions import act, event_offsets
+from exset.parsers.lens_arranging import arrange, room_for
 from exset.parsers.lens_checks import (
     check_event_counts,
     check_integers,
@@ -34,13 +33,17 @@ from exset.parsers.lens_checks import (
     impossible,
     swallowed,
 )
-from exset.parsers.lens_columns import Columns, Ints, Tokens, empty_columns
+from exset.parsers.lens_columns import Columns, Tokens, empty_columns
 from exset.parsers.lens_doubts import report
+from exset.parsers.lens_set import example_set, strings_of
 from exset.parsers.lens_tokens import GRAMMAR, Text
 from exset.source import Source, Span
 
 KERNELS: Final = kernels.Kernels(
-    "exset.parsers.lens_columns", "exset.parsers.lens_lists", "exset.parsers.lens_actions"
+    "exset.parsers.lens_columns",
+    "exset.parsers.lens_lists",
+    "exset.parsers.lens_actions",
+    "exset.parsers.lens_arranging",
 )
 COMPILED_FROM: Final = 100_000
 """Bytes of text from which it pays to compile, or to load what is compiled."""
@@ -49,6 +52,9 @@ _BOM: Final = b"\xef\xbb\xbf"
 _LAST_COMMENT: Final = re.compile(rb"(?:\A|[\r\n])(#[^\r\n]*)\Z")
 _SMALLEST: Final = 4  # bytes: Lens looks for the magic of a binary file first
 _BLOCK: Final = 1 << 20
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def parse(
@@ -68,7 +74,7 @@ def parse(
     findings = Findings() if findings is None else findings
     reading = _Reading(source, limits, findings, engine)
     parts = [reading.examples(stream) for stream in reading.streams()]
-    examples = parts[0] if len(parts) == 1 else parts[0].concat(*parts[1:])
+    examples = parts[0] if len(parts) == 1 else ExampleSet.joined(parts)
     if finding := too_many_groups(len(examples.groups), Place.of(source.name)):
         findings.add(finding)
     return examples
@@ -90,10 +96,13 @@ class _Reading:
             using=COMPILED_FROM,
             loaded=KERNELS.is_loaded,
         )
-        self.act = KERNELS.compiled(act) if self.compiled else act
         self.header: SetHeader | None = None
         self.done: Columns | None = None
         self.events = 0
+
+    def run(self, kernel: Callable[P, R]) -> Callable[P, R]:
+        """A function that can be compiled, compiled if the text is to be read so."""
+        return KERNELS.compiled(kernel) if self.compiled else kernel
 
     def streams(self) -> Iterator[ParseStream]:
         """The parse streams of the parts; FormatError where the grammar is broken."""
@@ -117,32 +126,39 @@ class _Reading:
 
     def examples(self, stream: ParseStream) -> ExampleSet:
         """The examples of a part."""
-        text = Text(self.source, stream, self.begin)
-        reals, ints = text.numbers(self.compiled)
+        text = Text(self.source, stream, self.begin, compiled=self.compiled, limits=self.limits)
+        count = np.bincount(stream.steps, minlength=len(c.STEPS))
+        reals, ints, hard = text.numbers()
         spans = (text.starts, text.ends)
         before = stream.tokens_before
         tokens = Tokens(stream.steps, before, *spans, ints, reals, text.buffer, text.base)
         check_integers(text, tokens.ints)
-        counts = event_counts(tokens)
-        self.events += int(counts.sum())
-        check_event_counts(text, tokens, self.events, self.limits)
-        kinds = np.bincount(stream.kinds, minlength=len(GRAMMAR.terminals))
-        values = kinds[[GRAMMAR.terminal(name) for name in ("VALUE", "UNKNOWN")]].sum()
-        units = kinds[[GRAMMAR.terminal(name) for name in ("UNIT", "STAR")]].sum()
-        columns = empty_columns(stream.steps, offsets_of(counts), values, units)
+        offsets = event_offsets(tokens, count)
+        self.events += int(offsets[-1])
+        if count[c.NUM_EVENTS]:
+            check_event_counts(text, tokens, self.events, self.limits)
+        values = text.count("VALUE", "UNKNOWN") if count[c.DENSE_VALUES] else 0
+        units = text.count("UNIT", "STAR") if count[[c.UNITS, c.ALL_UNITS]].any() else 0
+        columns = empty_columns(count, offsets, values, units)
         if self.done is not None:
             c.go_on(columns, self.done)
-        if self.act(tokens, columns, self.limits.max_expand):
+        if self.run(act)(tokens, columns, self.limits.max_expand):
             raise impossible(text, columns, self.limits)
-        pairs = _strings_given(columns)
-        check_strings(text, pairs, self.limits)
-        report(text, tokens, columns, pairs, self.findings)
+        self.done = columns
+        if columns.state[c.UNORDERED]:
+            arranged, numbers = room_for(columns)
+            self.run(arrange)(columns, arranged, numbers)
+            columns = arranged
+        strings = strings_of(text, columns)
+        for quoted in strings:
+            check_strings(text, quoted, self.limits)
         if self.header is None:
-            [proc] = text.strings(columns.header_proc[None])
+            [proc] = text.strings(strings.header_proc)
             reals_of_set = zip(REAL_FIELDS, columns.header.tolist(), strict=True)
             self.header = SetHeader(proc=proc, **dict(reals_of_set))
-        self.done = columns
-        return _example_set(text, columns, self.header)
+        examples = example_set(text, columns, strings, self.header)
+        report(text, tokens, columns, count, hard, strings, examples.groups, self.findings)
+        return examples
 
 
 def _begin(source: Source, findings: Findings) -> int:
@@ -166,52 +182,3 @@ def _begin(source: Source, findings: Findings) -> int:
         findings.add(trap("lens-refuses", place, what=what, hint=advice))
         return len(_BOM)
     return 0
-
-
-def _strings_given(columns: Columns) -> Ints:
-    """The strings of a part, each once: the same proc may be that of many events."""
-    of_events = columns.event_proc[np.unique(columns.event_proc[:, 0], return_index=True)[1]]
-    of_set = columns.header_proc[None]
-    group = columns.group[: columns.state[c.NUM_RANGES]]
-    given = np.concatenate((of_set, columns.name, columns.proc, of_events, group))
-    return given[given[:, 0] >= 0]
-
-
-def _example_set(text: Text, columns: Columns, header: SetHeader) -> ExampleSet:
-    lists, count = columns.state[c.NUM_LISTS], columns.state[c.NUM_RANGES]
-    named = columns.group[:count, 0] >= 0
-    group = np.full(count, -1, np.int32)
-    groups, group[named] = text.strings(columns.group[:count][named]).distinct()
-    return ExampleSet.normal(
-        header=header,
-        name=text.strings(columns.name),
-        proc=text.strings(columns.proc),
-        frequency=columns.frequency,
-        event_offsets=columns.event_offsets,
-        events=_events(text, columns),
-        lists=columns.lists[: lists + 1],
-        ranges=Ranges(
-            group=group,
-            first=columns.first[:count].astype(np.int32),
-            value=columns.value[:count],
-            values=Ragged(
-                columns.values[: columns.state[c.NUM_VALUES]], columns.value_ends[: count + 1]
-            ),
-            units=Ragged(
-                columns.units[: columns.state[c.NUM_UNITS]], columns.unit_ends[: count + 1]
-            ),
-        ),
-        groups=groups,
-    )
-
-
-def _events(text: Text, columns: Columns) -> Events:
-    count = len(columns.inputs)
-    reals = {
-        field: Reals(columns.reals[row], columns.given[row])
-        if columns.given.shape[1]
-        else Reals.none(count)
-        for row, field in enumerate(REAL_FIELDS)
-    }
-    proc = text.strings(columns.event_proc) if len(columns.event_proc) else Strings.none(count)
-    return Events(proc=proc, inputs=columns.inputs, targets=columns.targets, **reals)

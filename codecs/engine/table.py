@@ -6,7 +6,6 @@ from typing import Generic, NoReturn, TypeVar, cast
 
 import numpy as np
 
-from exset.codecs.engine import opcodes as op
 from exset.codecs.engine.columns import Mover, Offsets
 from exset.codecs.engine.execution import Execution, Streams
 from exset.codecs.engine.failures import Reason, failure
@@ -22,12 +21,13 @@ from exset.codecs.engine.nodes import (
     Rows,
     String,
     Test,
+    holds_numbers,
     least_size,
     named,
     spelt,
 )
 from exset.codecs.engine.program import Program
-from exset.grammars.arrays import Longs, compact, frozen, offsets_of
+from exset.grammars.arrays import Ints, Longs, compact, frozen, offsets_of
 from exset.grammars.columns import Ragged
 from exset.limits import Limits
 from exset.source import Source
@@ -134,6 +134,10 @@ class TableFields(Fields):
 
     found: _Found
 
+    def counts(self, path: str) -> Ints | Longs:
+        """How many elements each instance of an array has."""
+        return self.found.streams[self.found.program.rows[path]]
+
     def merged(self, first: str, second: str) -> Values:
         """Two columns of one kind as one, in the order of the file."""
         found, leaf = self.found, self.layout.leaves[first]
@@ -195,8 +199,8 @@ class _Failure:
         if field is None:
             size = least_size(node.element) if isinstance(node, Rows) else self.left + 1
             self.fail(Reason.ENDS, node.path, self.offset + self.left // size * size)
-        operand = 3 if self.found.program.code[at] == op.BULK else 2
-        count = self.execution.ints[self.found.program.code[at + operand]]
+        operand = 3 if holds_numbers(node) else 2
+        count = self.execution.ints[self.found.program.code[at][operand]]
         self.fail_at(field, Reason.NEGATIVE if count < 0 else Reason.TOO_MANY)
 
     def ends(self, numbers: tuple[Number, ...]) -> NoReturn:

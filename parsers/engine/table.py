@@ -1,23 +1,33 @@
 """The table driver: the lowered grammar, run by the kernel chunk by chunk."""
 
 from collections.abc import Iterable, Iterator
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from exset.kernels import Kernels
-from exset.parsers.engine import kernel as k
+from exset.parsers.engine import output as k
 from exset.parsers.engine.expect import END, expected
 from exset.parsers.engine.grammar import Grammar
+from exset.parsers.engine.kernel import parse
 from exset.parsers.engine.stream import ParseStream, Rejection
-from exset.parsers.engine.tables import ORIGIN, PART, Tables
+from exset.parsers.engine.tables import COLUMNS, FIRST_STATE, ORIGIN, PART, Tables
 
-KERNELS = Kernels("exset.parsers.engine.tables", "exset.parsers.engine.kernel")
+KERNELS = Kernels(
+    "exset.parsers.engine.tables",
+    "exset.parsers.engine.output",
+    "exset.parsers.engine.shortcuts",
+    "exset.parsers.engine.kernel",
+)
 
 Block = bytes | memoryview
 
 _TOKENS = 1 << 18
 _STACK = 256
+
+T = TypeVar("T", bound=np.generic)
+R = TypeVar("R", k.Output, k.Shortcuts, Tables)
 
 
 def streams(
@@ -40,8 +50,11 @@ def streams(
 class _Parser:
     def __init__(self, grammar: Grammar, compiled: bool, tokens: int) -> None:
         self.grammar = grammar
-        self.tables = grammar.lowered.tables
-        self.parse = KERNELS.compiled(k.parse) if compiled else k.parse
+        self.compiled = compiled
+        tables = grammar.lowered.tables
+        shortcuts = k.no_shortcuts(int(tables.sizes[COLUMNS]))
+        self.tables = tables if compiled else _views(tables)
+        self.shortcuts = shortcuts if compiled else _views(shortcuts)
         self.buffer = np.full(1, ord("\n"), np.uint8)  # the line break before the text
         self.base = -1
         self.final = False
@@ -54,8 +67,9 @@ class _Parser:
             stack=np.zeros(_STACK, np.int32),
             state=np.zeros(k.STATE_SIZE, np.int64),
         )
-        self.output.stack[0] = self.tables.sizes[2]
-        self.output.state[k.KIND] = k.NO_KIND
+        self.output.stack[0] = self.tables.sizes[FIRST_STATE]
+        self.output.state[[k.KIND, k.ROW, k.ROWS]] = k.NO_KIND, 1, 2
+        self.shortcuts.states[1] = self.tables.sizes[FIRST_STATE]
 
     def run(self, blocks: Iterable[Block], boundary: int | None) -> Iterator[ParseStream]:
         """The streams."""
@@ -80,15 +94,14 @@ class _Parser:
 
     def _step(self, boundary: int | None) -> Iterator[ParseStream]:
         while True:
-            stack, state = self.output.stack.copy(), self.output.state.copy()
-            why = self.parse(self.tables, self.buffer, self.final, self.base, self.output)
+            why = self._parse()
             if why == k.MORE:
                 return
             if why == k.DONE:
                 yield self._stream(self.output.state[k.TOKENS], self.output.state[k.STEPS])
                 return
             if why == k.REJECTED:
-                rejection = self._rejection(stack, state)
+                rejection = self._rejection()
                 yield from self._complete(boundary)
                 raise rejection
             if why == k.DEEP:
@@ -97,6 +110,14 @@ class _Parser:
             else:
                 yield from self._complete(boundary)
                 self._make_room()
+
+    def _parse(self) -> int:
+        if self.compiled:
+            run, buffer, output = KERNELS.compiled(parse), self.buffer, self.output
+        else:
+            run, output = parse, _views(self.output)
+            buffer = cast("NDArray[np.uint8]", self.buffer.data)
+        return run(self.tables, buffer, self.final, self.base, self.shortcuts, output)
 
     def _complete(self, boundary: int | None) -> Iterator[ParseStream]:
         """The stream up to the last boundary, if there is one; the rest moves to the front."""
@@ -123,48 +144,53 @@ class _Parser:
 
     def _make_room(self) -> None:
         output, state = self.output, self.output.state
-        grown = {
-            name: np.concatenate([array := getattr(output, name), np.empty_like(array)])
-            for name, count in (
-                ("kinds", state[k.TOKENS]),
-                ("starts", state[k.TOKENS]),
-                ("ends", state[k.TOKENS]),
-                ("steps", state[k.STEPS]),
-                ("before", state[k.STEPS]),
-            )
-            if 2 * count > len(getattr(output, name))
-        }
-        self.output = output._replace(**grown)
+        tokens, steps = int(state[k.TOKENS]), int(state[k.STEPS])
+        self.output = output._replace(
+            kinds=_roomy(output.kinds, tokens, 1),
+            starts=_roomy(output.starts, tokens, 1),
+            ends=_roomy(output.ends, tokens, 1),
+            steps=_roomy(output.steps, steps, int(state[k.NEEDED])),
+            before=_roomy(output.before, steps, int(state[k.NEEDED])),
+        )
 
     def _stream(self, tokens: int, steps: int) -> ParseStream:
         output = self.output
+        starts, ends = output.starts[:tokens], output.ends[:tokens]
+        # Only the first token can begin with the line break before the text, only the last one can
+        # end with that after it.
         length = self.base + len(self.buffer) - self.final
+        for places in (starts, ends):
+            places[:1].clip(0, length, out=places[:1])
+            places[-1:].clip(0, length, out=places[-1:])
         return ParseStream(
             kinds=output.kinds[:tokens],
-            starts=output.starts[:tokens].clip(0, length),
-            ends=output.ends[:tokens].clip(0, length),
+            starts=starts,
+            ends=ends,
             steps=output.steps[:steps],
             tokens_before=output.before[:steps],
         )
 
-    def _rejection(self, stack: NDArray[np.int32], state: NDArray[np.int64]) -> Rejection:
-        """The error where the kernel stopped; stack and state: those that it began with.
-
-        It may have reduced on the offending token. So it runs again, with room for just the tokens
-        before: that leaves the stack as it was when the token came.
-        """
-        tokens = self.output.state[k.TOKENS]
-        self.output.stack[:] = stack
+    def _rejection(self) -> Rejection:
+        """The error where the kernel stopped."""
         offset = self.base + int(self.output.state[k.POSITION])
-        self.output.state[:] = state
-        cut = self.output._replace(kinds=self.output.kinds[:tokens])
-        self.parse(self.tables, self.buffer, self.final, self.base, cut)
-        depth = self.output.state[k.DEPTH]
         length = self.base + len(self.buffer) - self.final
-        before = self.output.stack[: depth + 1].tolist()
+        before = self.output.stack[: self.output.state[k.DEPTH] + 1].tolist()
         lowered = self.grammar.lowered
         found = expected(_Table(self.tables, lowered.terminals), lowered.terminals, before)
         return Rejection(min(max(offset, 0), length), found)
+
+
+def _roomy(array: NDArray[T], count: int, needed: int) -> NDArray[T]:
+    """An array that `count` elements fill by half at most, and that has room for those needed."""
+    size = len(array)
+    if count + max(count, needed) <= size:
+        return array
+    return np.concatenate([array, np.empty(max(size, needed), array.dtype)])
+
+
+def _views(arrays: R) -> R:
+    """Arrays for the kernel as plain Python, which reads and fills them several times as fast."""
+    return arrays._replace(**{name: array.data for name, array in arrays._asdict().items()})
 
 
 class _Table:
@@ -173,7 +199,7 @@ class _Table:
     def __init__(self, tables: Tables, terminals: tuple[str, ...]) -> None:
         self.tables = tables
         self.numbers = {name: number for number, name in enumerate((*terminals, END))}
-        self.columns, self.nonterminals, _, self.last = tables.sizes.tolist()
+        self.columns, self.nonterminals, _, self.last, _ = tables.sizes.tolist()
 
     def move(self, state: int, terminal: str) -> bool | tuple[int, int] | None:
         move = int(self.tables.action[state * self.columns + self.numbers[terminal]])
