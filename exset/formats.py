@@ -8,15 +8,18 @@ imported on first use, so that the list itself costs nothing. To add a format, a
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, cast, get_args
 
+from exset import beginnings
 from exset.errors import FormatError, Place, safe
+from exset.files import Blocks
 from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits
+from exset.pieces import Pieces, Streamer
 from exset.protocols import FileCheck, Model, Option, Reader, Summary, Writer
 from exset.source import Source
 
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exset.errors import Findings
+    from exset.grammars.examples import ExampleSet
 
 HEAD = 4096
 """How many bytes of a file `detect` looks at."""
@@ -98,7 +102,8 @@ class Format:
     `magic` are the bytes that every file of the format begins with (empty: none); `first_bytes`
     is a regular expression for how its files begin, which must match in linear time and may match
     where they are cut short; `options` are the words its writer takes, `read_options` those of its
-    reader; `binary` files are not for a terminal.
+    reader; `binary` files are not for a terminal. `streamer` and `pieces` are for formats that are
+    read and written part by part.
     """
 
     name: str
@@ -112,6 +117,8 @@ class Format:
     options: tuple[str, ...] = ()
     read_options: tuple[str, ...] = ()
     binary: bool = False
+    streamer: str | None = None
+    pieces: str | None = None
 
     @property
     def suffix(self) -> str:
@@ -148,6 +155,37 @@ class Format:
         writer = cast(Writer, _load(self.writer))
         return writer(model, findings=findings, **self.chosen(options))
 
+    def stream(
+        self,
+        blocks: Blocks,
+        *,
+        limits: Limits = DEFAULT,
+        findings: "Findings | None" = None,
+        engine: Engine = "auto",
+    ) -> "Iterator[ExampleSet]":
+        """Read as it comes; raises FormatError as `read`, and for a format that cannot be."""
+        streamer = cast(Streamer, _load(self._part(self.streamer, blocks.name)))
+        return streamer(blocks, limits=limits, findings=findings, engine=engine)
+
+    def in_pieces(self, name: str, findings: "Findings", **options: Option) -> Pieces:
+        """Return what writes part by part; raises as `stream` and `chosen`.
+
+        name: of the file to be written.
+        """
+        make = cast(Callable[..., Pieces], _load(self._part(self.pieces, name)))
+        return make(findings, **self.chosen(options))
+
+    def _part(self, target: str | None, name: str) -> str:
+        if target is None:
+            able = ", ".join(each.name for each in FORMATS if each.streamer and each.pieces)
+            raise FormatError(
+                f"{self.name} ({self.title}) is not read or written part by part",
+                place=Place.of(name),
+                hint=f"formats that are: {able}",
+                code="format",
+            )
+        return target
+
     def chosen(self, options: Mapping[str, Option], reading: bool = False) -> dict[str, Option]:
         """Return the options that are set, of its writer or, `reading`, of its reader.
 
@@ -166,50 +204,6 @@ class Format:
                     f" (it takes {', '.join(taken) or 'none'})"
                 )
         return {name: value for name, value in options.items() if value}
-
-
-def _words(*words: str) -> str:
-    """Return a pattern for any of the words, or for what the end of the head leaves of one."""
-    cut = {word[:size] for word in words for size in range(len(word))}
-    whole, parts = (
-        "|".join(map(re.escape, sorted(each, key=len, reverse=True))) for each in (words, cut)
-    )
-    return rf"(?:{whole}|(?:{parts})\Z)"
-
-
-# Lens takes whatever is not its magic for text. So may we, but for what is plainly something else:
-# nothing that is possessive here is tried twice, and NULs are for binary files.
-_COMMENT = r"(?:#[^\r\n\0]*+)?+"
-_BLANK = rf"{_COMMENT}(?:[ \t\f\v]++|[\r\n]++{_COMMENT})*+"
-_NUMBER = r"[-+]?+\d++(?![^\0]{0,15}+\0)"
-_LENS = (
-    rf"(?:\xef\xbb\xbf)?+{_BLANK}(?:{_NUMBER}|[-+]\Z|"
-    + _words(
-        *(";", "[", "name:", "proc:", "freq:", "max:", "min:", "grace:"),
-        *("defI:", "defT:", "actI:", "actT:", "I:", "i:", "T:", "t:", "B:", "b:"),
-    )
-    + ")"
-)
-
-# A name and nothing else on a line, and on the next if there is one, or `metadata:`, blanks and
-# comments apart: no Lens text of use begins so, though one may begin with a name.
-_LINE_END = r"[ \t]*+(?:#[^\r\n\0]*+)?+(?:\r\n|\r|\n)"
-_NO_LINES = rf"(?:{_LINE_END})*+"
-_KEY = rf" *+[^\s:#{{\[\0][^\r\n:#\0]*+(?::(?=[^\s\0])[^\r\n:#\0]*+)*+:{_LINE_END}{_NO_LINES}"
-_YAML = (
-    rf"(?:\xef\xbb\xbf)?+{_NO_LINES}(?:---{_LINE_END}{_NO_LINES})?+"
-    rf"(?:metadata:{_LINE_END}|{_KEY}(?:{_KEY}| *+metadata:|\Z))"
-)
-
-
-_SAMPLE_LIST = (
-    r"(?:\xef\xbb\xbf)?+[ \t\r\f\v]*+(?!\Z)(?i:"
-    + _words(
-        *("single-sample", "multi-sample_exclusion", "multi-sample_inclusion"),
-        *("multi-sample_inclusion_v2", "conduit_hdf5_exclusion", "conduit_hdf5_inclusion"),
-    )
-    + r")(?:[ \t\r\n\f\v]|\Z)"
-)
 
 
 LENS = Family(
@@ -248,8 +242,10 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".ex",),
         reader="exset.parsers.lens:parse",
         writer="exset.parsers.lens_text:render",
-        first_bytes=_LENS,
+        first_bytes=beginnings.LENS,
         options=("compact", "unshare", "lossy"),
+        streamer="exset.parsers.lens:stream",
+        pieces="exset.parsers.lens_text:Pieces",
     ),
     Format(
         name="bex",
@@ -261,6 +257,8 @@ FORMATS: tuple[Format, ...] = (
         magic=b"\xaa\xaa\xaa\xaa",
         options=("lossy",),
         binary=True,
+        streamer="exset.codecs.lens:stream",
+        pieces="exset.codecs.lens:Pieces",
     ),
     Format(
         name="sample_list",
@@ -269,7 +267,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".sample_list",),
         reader="exset.parsers.sample_list:parse",
         writer="exset.runtime.list_kinds:write",
-        first_bytes=_SAMPLE_LIST,
+        first_bytes=beginnings.SAMPLE_LIST,
         options=("kind", "expand", "labels", "base", "lossy"),
         read_options=("ids",),
     ),
@@ -280,7 +278,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".yaml", ".yml"),
         reader="exset.parsers.schema:parse",
         writer="exset.parsers.schema_text:render",
-        first_bytes=_YAML,
+        first_bytes=beginnings.YAML,
     ),
 )
 
