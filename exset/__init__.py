@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from exset.grammars.build import Dense, Event, Example, Sparse
     from exset.grammars.examples import ExampleSet, SetHeader
     from exset.grammars.samples import SampleList
+    from exset.grammars.schema import Schema
     from exset.limits import Limits
+    from exset.runtime.reading import SampleReader
     from exset.splitting import split
     from exset.streaming import convert, stream, writer
 
@@ -35,6 +37,8 @@ __all__ = [
     "LimitError",
     "Limits",
     "SampleList",
+    "SampleReader",
+    "Schema",
     "SetHeader",
     "Severity",
     "Sparse",
@@ -67,7 +71,9 @@ _HOMES = {
     "exset.grammars.build": ("Dense", "Event", "Example", "Sparse"),
     "exset.grammars.examples": ("ExampleSet", "SetHeader"),
     "exset.grammars.samples": ("SampleList",),
+    "exset.grammars.schema": ("Schema",),
     "exset.limits": ("Limits",),
+    "exset.runtime.reading": ("SampleReader",),
     "exset.splitting": ("split",),
     "exset.streaming": ("convert", "stream", "writer"),
 }

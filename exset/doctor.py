@@ -21,7 +21,7 @@ from exset.source import Source
 if TYPE_CHECKING:
     from exset.parsers.engine.grammar import Grammar
 
-LIBRARIES = ("numpy", "lark", "interegular", "construct", "numba")
+LIBRARIES = ("numpy", "lark", "interegular", "construct", "numba", "h5py", "ruamel.yaml")
 
 _HOMES = ("exset.parsers", "exset.codecs")
 _MANY = 1 << 15
