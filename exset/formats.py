@@ -14,6 +14,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, cast, get_args
 
+from exset import marks
 from exset.errors import FormatError, Place, safe
 from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits
@@ -168,50 +169,6 @@ class Format:
         return {name: value for name, value in options.items() if value}
 
 
-def _words(*words: str) -> str:
-    """Return a pattern for any of the words, or for what the end of the head leaves of one."""
-    cut = {word[:size] for word in words for size in range(len(word))}
-    whole, parts = (
-        "|".join(map(re.escape, sorted(each, key=len, reverse=True))) for each in (words, cut)
-    )
-    return rf"(?:{whole}|(?:{parts})\Z)"
-
-
-# Lens takes whatever is not its magic for text. So may we, but for what is plainly something else:
-# nothing that is possessive here is tried twice, and NULs are for binary files.
-_COMMENT = r"(?:#[^\r\n\0]*+)?+"
-_BLANK = rf"{_COMMENT}(?:[ \t\f\v]++|[\r\n]++{_COMMENT})*+"
-_NUMBER = r"[-+]?+\d++(?![^\0]{0,15}+\0)"
-_LENS = (
-    rf"(?:\xef\xbb\xbf)?+{_BLANK}(?:{_NUMBER}|[-+]\Z|"
-    + _words(
-        *(";", "[", "name:", "proc:", "freq:", "max:", "min:", "grace:"),
-        *("defI:", "defT:", "actI:", "actT:", "I:", "i:", "T:", "t:", "B:", "b:"),
-    )
-    + ")"
-)
-
-# A name and nothing else on a line, and on the next if there is one, or `metadata:`, blanks and
-# comments apart: no Lens text of use begins so, though one may begin with a name.
-_LINE_END = r"[ \t]*+(?:#[^\r\n\0]*+)?+(?:\r\n|\r|\n)"
-_NO_LINES = rf"(?:{_LINE_END})*+"
-_KEY = rf" *+[^\s:#{{\[\0][^\r\n:#\0]*+(?::(?=[^\s\0])[^\r\n:#\0]*+)*+:{_LINE_END}{_NO_LINES}"
-_YAML = (
-    rf"(?:\xef\xbb\xbf)?+{_NO_LINES}(?:---{_LINE_END}{_NO_LINES})?+"
-    rf"(?:metadata:{_LINE_END}|{_KEY}(?:{_KEY}| *+metadata:|\Z))"
-)
-
-
-_SAMPLE_LIST = (
-    r"(?:\xef\xbb\xbf)?+[ \t\r\f\v]*+(?!\Z)(?i:"
-    + _words(
-        *("single-sample", "multi-sample_exclusion", "multi-sample_inclusion"),
-        *("multi-sample_inclusion_v2", "conduit_hdf5_exclusion", "conduit_hdf5_inclusion"),
-    )
-    + r")(?:[ \t\r\n\f\v]|\Z)"
-)
-
-
 LENS = Family(
     name="lens",
     noun="example set",
@@ -240,6 +197,14 @@ SCHEMA = Family(
     summary="exset.runtime.schema_summary:summarise",
 )
 
+MANIFEST = Family(
+    name="aeon-manifest",
+    noun="manifest",
+    kind="exset.grammars.manifests:Manifest",
+    unit="record",
+    summary="exset.runtime.manifest_summary:summarise",
+)
+
 FORMATS: tuple[Format, ...] = (
     Format(
         name="ex",
@@ -248,7 +213,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".ex",),
         reader="exset.parsers.lens:parse",
         writer="exset.parsers.lens_text:render",
-        first_bytes=_LENS,
+        first_bytes=marks.LENS,
         options=("compact", "unshare", "lossy"),
     ),
     Format(
@@ -269,7 +234,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".sample_list",),
         reader="exset.parsers.sample_list:parse",
         writer="exset.runtime.list_kinds:write",
-        first_bytes=_SAMPLE_LIST,
+        first_bytes=marks.SAMPLE_LIST,
         options=("kind", "expand", "labels", "root", "lossy"),
         read_options=("ids",),
     ),
@@ -280,7 +245,18 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".yaml", ".yml"),
         reader="exset.parsers.schema:parse",
         writer="exset.parsers.schema_text:render",
-        first_bytes=_YAML,
+        first_bytes=marks.YAML,
+    ),
+    Format(
+        name="manifest",
+        title="aeon manifest",
+        family=MANIFEST,
+        suffixes=(".tsv", ".csv"),
+        reader="exset.parsers.manifest:parse",
+        writer="exset.parsers.manifest_text:render",
+        first_bytes=marks.MANIFEST,
+        options=("dialect", "lossy"),
+        read_options=("dialect",),
     ),
 )
 

@@ -9,6 +9,7 @@ import click
 
 from exset import api, files, formats, samples
 from exset.cli.frame import (
+    DIALECTS,
     FINE,
     each,
     from_option,
@@ -94,6 +95,7 @@ class Work:
 @click.option("--expand", is_flag=True, help="Write whole numbers one by one, no ranges.")
 @click.option("--labels", metavar="FILE", help="The label file that a sample list is to name.")
 @click.option("--root", metavar="FOLDER", help="Where the base directory of a list counts from.")
+@click.option("--dialect", type=click.Choice(DIALECTS), help="Write a manifest for this aeon.")
 @read_options
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing of what went well.")
 @limit_option
@@ -113,6 +115,7 @@ def convert(
     expand: bool,
     labels: str | None,
     root: str | None,
+    dialect: str | None,
     reading: dict[str, Option],
     quiet: bool,
     limits: Limits,
@@ -134,6 +137,7 @@ def convert(
         "expand": expand,
         "labels": labels or "",
         "root": root or "",
+        "dialect": dialect or "",
     }
     tasks = plan(inputs, output, to)
     for job in tasks:
