@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from exset import kernels
 from exset.errors import Findings, FormatError, Place
@@ -34,6 +35,7 @@ COMPILED_FROM: Final = 100_000
 
 _BLOCK: Final = 1 << 20
 _TOKENS: Final = 1 << 16
+_FIELDS: Final = 1 << 10
 
 
 def parse(
@@ -81,11 +83,9 @@ class _Reading:
         self.line_break, self.cell = map(self.grammar.terminal, names)
         self.types: tuple[ElementType, ...] | None = None
         self.width: int | None = None
-        # Room for all there can be; what is not used is never touched.
-        breaks = source.data.count(b"\n") + 1
-        self.data = np.empty(len(source.data), np.uint8)
-        self.offsets = np.zeros(breaks + source.data.count(dialect.separator) + 1, np.int64)
-        self.lines = np.empty(breaks, np.int32)
+        self.data = np.empty(len(source.data), np.uint8)  # what is not used is never touched
+        self.offsets = np.zeros(_FIELDS, np.int64)
+        self.lines = np.empty(_FIELDS, np.int32)
         self.state = np.zeros(c.STATE_SIZE, np.int64)
         self.state[c.LINE] = 1
         self.fields = 0
@@ -144,6 +144,7 @@ class _Reading:
             self.set_width(stream, begin)
         width = self.width or 0
         before = int(self.state[c.RECORDS])
+        _make_room(self.lines, before + stream.steps.size)
         starts, ends = (np.empty(stream.kinds.size - begin, np.int64) for _ in range(2))
         self.state[c.WRONG] = -1
         spans = stream.kinds, stream.starts, stream.ends
@@ -184,6 +185,7 @@ class _Reading:
 
     def take(self, starts: Longs, ends: Longs) -> None:
         """Add fields to the columns."""
+        _make_room(self.offsets, self.fields + starts.size + 1)
         offsets = self.offsets[self.fields : self.fields + starts.size + 1]
         at = int(offsets[0])
         if self.compiled:
@@ -238,6 +240,12 @@ class _Reading:
         return syntax_error(
             self.grammar, self.source, rejection, lambda _, expected: hint(rest, expected)
         )
+
+
+def _make_room(array: NDArray[np.generic], size: int) -> None:
+    """Make an array, of which nobody has a view, as long as that or longer."""
+    if size > array.size:
+        array.resize(max(size, 2 * array.size), refcheck=False)
 
 
 def counted(fields: int) -> str:
