@@ -144,9 +144,9 @@ def save(
     Options: `lossy` (write what the format can hold, and say in `findings` what it cannot); for
     Lens text `compact` and `unshare` (copy what inputs and targets share, where text cannot say
     it); for sample lists `expand` (ids one by one, no ranges), `kind` (write a list of another
-    kind, such as "CONDUIT_HDF5_EXCLUSION"), `labels` (its label file) and `root` (the folder that
-    its base directory counts from); for manifests `dialect` (write it for another version of aeon).
-    Raises FormatError for what the format cannot hold, in which `name` stands for the model,
+    kind, such as "CONDUIT_HDF5_EXCLUSION"), `labels` (its label file) and `base` (the folder that
+    its base directory counts from); for manifests `dialect` (write it for another version of
+    aeon). Raises FormatError for what the format cannot hold, in which `name` stands for the model,
     OSError, and TypeError for what is no model, no path or no option.
     """
     path = os.fsdecode(path)
@@ -202,14 +202,14 @@ def validate(
     format: str | None = None,
     limits: Limits = DEFAULT,
     check_files: bool = False,
-    root: FilePath = "",
+    base: FilePath = "",
     jobs: int = 1,
     **options: Option,
 ) -> Findings:
     """Read a file for its findings alone; what makes it unreadable is the last of them.
 
     `check_files`: look at the files that it names, too, `jobs` processes at a time; relative
-    names count from the folder `root`, by default the current one. `options` are those of `load`.
+    names count from the folder `base`, by default the current one. `options` are those of `load`.
     Raises OSError for a file that cannot be opened, and no FormatError.
     """
     findings, name = Findings(), os.fsdecode(path)
@@ -227,7 +227,7 @@ def validate(
         if check_files:
             family = formats.family_of(model)
             family.check_files(
-                model, findings, name=name, root=os.fsdecode(root), jobs=jobs, limits=limits
+                model, findings, name=name, base=os.fsdecode(base), jobs=jobs, limits=limits
             )
     except FormatError as error:
         findings.add(error.finding)

@@ -68,16 +68,16 @@ class Family:
         return cast(Callable[[Model], Summary], _load(function))(model)
 
     def check_files(
-        self, model: Model, findings: "Findings", *, name: str, root: str, jobs: int, limits: Limits
+        self, model: Model, findings: "Findings", *, name: str, base: str, jobs: int, limits: Limits
     ) -> None:
         """Add a finding for all that is wrong with the files that a model names, if it names any.
 
-        name: what messages call the model. root: the folder that relative names count from. jobs:
+        name: what messages call the model. base: the folder that relative names count from. jobs:
         how many processes look at files.
         """
         if self.files is not None:
             check = cast(FileCheck, _load(self.files))
-            check(model, findings, name=name, root=root, jobs=jobs, limits=limits)
+            check(model, findings, name=name, base=base, jobs=jobs, limits=limits)
 
     def group_of(self, model: Model, by: str) -> "NDArray[np.int64]":
         """Return the number of the group that each unit is in; ValueError for no such groups."""
@@ -235,7 +235,7 @@ FORMATS: tuple[Format, ...] = (
         reader="exset.parsers.sample_list:parse",
         writer="exset.runtime.list_kinds:write",
         first_bytes=marks.SAMPLE_LIST,
-        options=("kind", "expand", "labels", "root", "lossy"),
+        options=("kind", "expand", "labels", "base", "lossy"),
         read_options=("ids",),
     ),
     Format(
