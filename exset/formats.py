@@ -41,7 +41,8 @@ class Family:
     `kind` names the model's class, `noun` is what people call a model, `unit` one of what its
     length counts; `summary` names the function that returns its `Summary`, `statistics` one that
     finds out more. `files` names the function that checks the files that a model names; `groups`
-    are pairs of what units can be grouped by and the function that numbers the group of each.
+    are pairs of what units can be grouped by and the function that numbers the group of each;
+    `columns` names one that does by a column of the model, which is called by its number.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Family:
     statistics: str | None = None
     files: str | None = None
     groups: tuple[tuple[str, str], ...] = ()
+    columns: str | None = None
 
     @property
     def model(self) -> type[Model]:
@@ -82,6 +84,9 @@ class Family:
     def group_of(self, model: Model, by: str) -> "NDArray[np.int64]":
         """Return the number of the group that each unit is in; ValueError for no such groups."""
         known = dict(self.groups)
+        if self.columns is not None and by.isdecimal():
+            by_column = cast("Callable[[Model, int], NDArray[np.int64]]", _load(self.columns))
+            return by_column(model, int(by))
         if by not in known:
             there = f"; there are {', '.join(known)}" if known else ""
             raise ValueError(f"{self.noun}s have no groups called {by!r}{there}")
@@ -203,6 +208,10 @@ MANIFEST = Family(
     kind="exset.grammars.manifests:Manifest",
     unit="record",
     summary="exset.runtime.manifest_summary:summarise",
+    statistics="exset.runtime.manifest_statistics:describe",
+    files="exset.runtime.manifest_files:check_files",
+    groups=(("label", "exset.runtime.manifest_order:label_groups"),),
+    columns="exset.runtime.manifest_order:column_groups",
 )
 
 FORMATS: tuple[Format, ...] = (

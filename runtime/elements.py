@@ -30,7 +30,8 @@ COMPILED_FROM: Final = 20_000
 """Numbers from which it pays to compile, or to load what is compiled."""
 
 _BATCH: Final = 4096
-_HUGE: Final = 1 << 31
+HUGE: Final = 1 << 31
+"""Bytes of a file from which the dialect `head` reads zeros."""
 
 
 @dataclass(frozen=True)
@@ -143,14 +144,19 @@ def encoded(
             ]
 
 
+def path_of(path: bytes) -> bytes:
+    """The path that aeon opens: as C does, up to a NUL."""
+    return path.partition(b"\0")[0]
+
+
 def read_file(path: bytes, dialect: Dialect = Dialect.HEAD) -> bytes:
     """What a file holds. Raises OSError where aeon fails, never ends, or reads something else."""
-    path = path.partition(b"\0")[0]
+    path = path_of(path)
     status = os.stat(path)
     if not stat.S_ISREG(status.st_mode):
         what = "a folder" if stat.S_ISDIR(status.st_mode) else "no regular file"
         raise OSError(f"it is {what}, which aeon never finishes reading")
-    if status.st_size >= _HUGE and dialect is Dialect.HEAD:
+    if status.st_size >= HUGE and dialect is Dialect.HEAD:
         raise OSError("it has 2 GiB or more, of which aeon reads nothing but zeros")
     with open(path, "rb") as file:
         return file.read()
