@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import exset
-from benchmarks import lists
+from benchmarks import lists, manifests
 from benchmarks.inputs import ROOT, SIZES, Inputs
 from benchmarks.measure import Spread
 from benchmarks.rows import Cases, Figures
@@ -34,6 +34,8 @@ def peaks(inputs: Inputs, runs: int) -> Cases:
     for ids in ("text", "integer"):
         few, path = (partial(lists.path_of, each, ids) for each in (small, inputs))
         yield f"load list of {ids} ids", partial(_peak, few, path, runs)
+    few, path = (partial(manifests.path_of, each) for each in (small, inputs))
+    yield "load manifest", partial(_peak, few, path, runs)
 
 
 def _peak(few_of: Callable[[], str], path_of: Callable[[], str], runs: int) -> Figures:

@@ -34,6 +34,10 @@ COMPRESSED = (".gz", ".Z", ".bz2", ".bz")
 """Suffixes of compression: they say nothing of the format."""
 
 
+class OptionError(TypeError):
+    """An option that a format does not take."""
+
+
 @dataclass(frozen=True)
 class Family:
     """Formats of one model: what the model is, what it counts, what sums it up.
@@ -157,7 +161,7 @@ class Format:
     def chosen(self, options: Mapping[str, Option], reading: bool = False) -> dict[str, Option]:
         """Return the options that are set, of its writer or, `reading`, of its reader.
 
-        TypeError for one that is set but not taken here, and for one that no format takes.
+        OptionError for one that is set but not taken here, and for one that no format takes.
         """
         taken = self.read_options if reading else self.options
         known = {
@@ -167,7 +171,7 @@ class Format:
         }
         for name, value in options.items():
             if name not in taken and (value or name not in known):
-                raise TypeError(
+                raise OptionError(
                     f"format {self.name!r} takes no option {name!r}"
                     f" (it takes {', '.join(taken) or 'none'})"
                 )

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from exset import kernels
 from exset.errors import Severity, safe
-from exset.grammars.arrays import chosen_rows, offsets_of
+from exset.grammars.arrays import chosen_rows
 from exset.grammars.manifest_traps import TRAPS, trap
 from exset.grammars.manifest_words import Dialect, ElementType
 from exset.grammars.manifests import Manifest, joined
@@ -24,7 +24,8 @@ from exset.grammars.strings import Strings
 from exset.parsers.engine.errors import shown
 from exset.parsers.manifest_base64 import decoded
 from exset.parsers.manifest_checks import NUMBER_TRAPS
-from exset.parsers.manifest_numbers import KERNELS, int32s, reals
+from exset.parsers.manifest_columns import KERNELS
+from exset.parsers.manifest_numbers import int32s, reals
 
 COMPILED_FROM: Final = 20_000
 """Numbers from which it pays to compile, or to load what is compiled."""
@@ -102,19 +103,15 @@ def elements(
         return Elements(kind, fields, ())
     starts, ends = manifest.spans(column)
     data = manifest.fields.data
-    if kind is ElementType.BINARY:
-        bounds = zip(starts.tolist(), ends.tolist(), strict=True)
-        found = list(decoded(np.ascontiguousarray(data).data, bounds))
-        blobs = Strings(
-            np.frombuffer(b"".join(each or b"" for each in found), np.uint8),
-            offsets_of(np.array([len(each or b"") for each in found], np.int64)),
-            np.array([each is not None for each in found], np.bool_),
+    if compiled is None:
+        size = data.size if kind is ElementType.BINARY else len(manifest)
+        compiled = kernels.worthwhile(
+            size, loading=COMPILED_FROM, using=COMPILED_FROM, loaded=KERNELS.is_loaded
         )
+    if kind is ElementType.BINARY:
+        blobs = decoded(np.ascontiguousarray(data), starts, ends, compiled)
         odd = {"aeon-base64-memory": np.flatnonzero(~blobs.given)}
         return Elements(kind, blobs, _errors(manifest, column, odd))
-    if compiled is None:
-        compiled = len(manifest) >= COMPILED_FROM or KERNELS.is_loaded
-        compiled = compiled and kernels.available()
     read = int32s if kind is ElementType.ASCII_INT else reals
     numbers = read(data, starts, ends, compiled)
     odd = {

@@ -28,7 +28,10 @@ class Column:
     spread: Spread
     """Of numbers, or of the lengths in bytes of strings and blobs, or of paths."""
     classes: dict[str, int]
-    """How often each field is there, the most frequent first; none where too many differ."""
+    """How often each field is there, the most frequent first.
+
+    None of a column of files or blobs, and none where too many differ.
+    """
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ class Statistics:
             if spread.count:
                 what = "" if column.kind.startswith("ASCII") else " bytes"
                 said = f"{spread.low:g} to {spread.high:g}{what}, {spread.mean:.4g} in the mean"
-                rows.append((f"column {number}", said))
+                rows.append((f"in column {number}", said))
             if column.errors:
                 rows.append(("", f"{column.errors:,} that aeon fails on"))
             shown = [f"{name} {count:,}" for name, count in column.classes.items()]
@@ -74,11 +77,13 @@ def _column(model: Manifest, index: int) -> Column:
     found = elements(model, index)
     kind = model.types[index]
     is_number = kind in (ElementType.ASCII_INT, ElementType.ASCII_FLOAT)
-    counts = Counter(model.column(index)) if kind is not ElementType.BINARY else Counter()
+    counts: Counter[bytes | None] = Counter()
+    if kind not in (ElementType.FILE, ElementType.BINARY):
+        counts.update(model.column(index))
     classes = {
         (field or b"").decode("utf-8", "surrogateescape"): count
         for field, count in counts.most_common()
-        if len(counts) <= min(CLASSES, len(model) // 2)
+        if len(counts) <= CLASSES
     }
     return Column(
         kind=kind.value,

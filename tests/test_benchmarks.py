@@ -20,6 +20,7 @@ SPREADS = {
     "memory": ("peak above an empty run, MiB",),
     "list": ("seconds", "times as fast"),
     "scan": ("seconds", "peer, s", "times as fast"),
+    "manifest": ("seconds", "times as fast"),
     "small": ("times as long",),
 }
 
