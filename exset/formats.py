@@ -8,24 +8,24 @@ imported on first use, so that the list itself costs nothing. To add a format, a
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, cast, get_args
 
-from exset import marks
+from exset import beginnings
 from exset.errors import FormatError, Place, safe
+from exset.families import Family, load
+from exset.files import Blocks
 from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits
-from exset.protocols import FileCheck, Model, Option, Reader, Summary, Writer
+from exset.pieces import Pieces, Streamer
+from exset.protocols import Model, Option, Reader, Writer
 from exset.source import Source
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from exset.errors import Findings
+    from exset.grammars.examples import ExampleSet
 
 HEAD = 4096
 """How many bytes of a file `detect` looks at."""
@@ -39,76 +39,14 @@ class OptionError(TypeError):
 
 
 @dataclass(frozen=True)
-class Family:
-    """Formats of one model: what the model is, what it counts, what sums it up.
-
-    `kind` names the model's class, `noun` is what people call a model, `unit` one of what its
-    length counts; `summary` names the function that returns its `Summary`, `statistics` one that
-    finds out more. `files` names the function that checks the files that a model names; `groups`
-    are pairs of what units can be grouped by and the function that numbers the group of each;
-    `columns` names one that does by a column of the model, which is called by its number.
-    """
-
-    name: str
-    noun: str
-    kind: str
-    unit: str
-    summary: str
-    statistics: str | None = None
-    files: str | None = None
-    groups: tuple[tuple[str, str], ...] = ()
-    columns: str | None = None
-
-    @property
-    def model(self) -> type[Model]:
-        """The class of its models."""
-        return cast(type[Model], _load(self.kind))
-
-    def summarise(self, model: Model) -> Summary:
-        """Return what a model of the family holds, in numbers."""
-        return cast(Callable[[Model], Summary], _load(self.summary))(model)
-
-    def describe(self, model: Model) -> Summary:
-        """Return all that can be said of a model in numbers, which may take a while."""
-        function = self.statistics or self.summary
-        return cast(Callable[[Model], Summary], _load(function))(model)
-
-    def check_files(
-        self, model: Model, findings: "Findings", *, name: str, base: str, jobs: int, limits: Limits
-    ) -> None:
-        """Add a finding for all that is wrong with the files that a model names, if it names any.
-
-        name: what messages call the model. base: the folder that relative names count from. jobs:
-        how many processes look at files.
-        """
-        if self.files is not None:
-            check = cast(FileCheck, _load(self.files))
-            check(model, findings, name=name, base=base, jobs=jobs, limits=limits)
-
-    def group_of(self, model: Model, by: str) -> "NDArray[np.int64]":
-        """Return the number of the group that each unit is in; ValueError for no such groups."""
-        known = dict(self.groups)
-        if self.columns is not None and by.isdecimal():
-            by_column = cast("Callable[[Model, int], NDArray[np.int64]]", _load(self.columns))
-            return by_column(model, int(by))
-        if by not in known:
-            there = f"; there are {', '.join(known)}" if known else ""
-            raise ValueError(f"{self.noun}s have no groups called {by!r}{there}")
-        return cast("Callable[[Model], NDArray[np.int64]]", _load(known[by]))(model)
-
-    def counted(self, count: int) -> str:
-        """Return so many units in words, `2 examples`."""
-        return f"{count:,} {self.unit}{'' if count == 1 else 's'}"
-
-
-@dataclass(frozen=True)
 class Format:
     """One file format: its names, the marks it is known by, its reader and its writer.
 
     `magic` are the bytes that every file of the format begins with (empty: none); `first_bytes`
     is a regular expression for how its files begin, which must match in linear time and may match
     where they are cut short; `options` are the words its writer takes, `read_options` those of its
-    reader; `binary` files are not for a terminal.
+    reader; `binary` files are not for a terminal. `streamer` and `pieces` are for formats that are
+    read and written part by part.
     """
 
     name: str
@@ -122,6 +60,8 @@ class Format:
     options: tuple[str, ...] = ()
     read_options: tuple[str, ...] = ()
     binary: bool = False
+    streamer: str | None = None
+    pieces: str | None = None
 
     @property
     def suffix(self) -> str:
@@ -138,7 +78,7 @@ class Format:
         **options: Option,
     ) -> Model:
         """Read a source; FormatError for what is not of the format, TypeError as `chosen`."""
-        reader = cast(Reader, _load(self.reader))
+        reader = cast(Reader, load(self.reader))
         chosen = self.chosen(options, reading=True)
         return reader(source, limits=limits, findings=findings, engine=engine, **chosen)
 
@@ -155,8 +95,39 @@ class Format:
             article = "an" if wanted[0] in "AEIOU" else "a"
             given = type(model).__name__
             raise TypeError(f"the model to write must be {article} {wanted}, not {given}")
-        writer = cast(Writer, _load(self.writer))
+        writer = cast(Writer, load(self.writer))
         return writer(model, findings=findings, **self.chosen(options))
+
+    def stream(
+        self,
+        blocks: Blocks,
+        *,
+        limits: Limits = DEFAULT,
+        findings: "Findings | None" = None,
+        engine: Engine = "auto",
+    ) -> "Iterator[ExampleSet]":
+        """Read as it comes; raises FormatError as `read`, and for a format that cannot be."""
+        streamer = cast(Streamer, load(self._part(self.streamer, blocks.name)))
+        return streamer(blocks, limits=limits, findings=findings, engine=engine)
+
+    def in_pieces(self, name: str, findings: "Findings", **options: Option) -> Pieces:
+        """Return what writes part by part; raises as `stream` and `chosen`.
+
+        name: of the file to be written.
+        """
+        make = cast(Callable[..., Pieces], load(self._part(self.pieces, name)))
+        return make(findings, **self.chosen(options))
+
+    def _part(self, target: str | None, name: str) -> str:
+        if target is None:
+            able = ", ".join(each.name for each in FORMATS if each.streamer and each.pieces)
+            raise FormatError(
+                f"{self.name} ({self.title}) is not read or written part by part",
+                place=Place.of(name),
+                hint=f"formats that are: {able}",
+                code="format",
+            )
+        return target
 
     def chosen(self, options: Mapping[str, Option], reading: bool = False) -> dict[str, Option]:
         """Return the options that are set, of its writer or, `reading`, of its reader.
@@ -226,8 +197,10 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".ex",),
         reader="exset.parsers.lens:parse",
         writer="exset.parsers.lens_text:render",
-        first_bytes=marks.LENS,
+        first_bytes=beginnings.LENS,
         options=("compact", "unshare", "lossy"),
+        streamer="exset.parsers.lens:stream",
+        pieces="exset.parsers.lens_text:Pieces",
     ),
     Format(
         name="bex",
@@ -239,6 +212,8 @@ FORMATS: tuple[Format, ...] = (
         magic=b"\xaa\xaa\xaa\xaa",
         options=("lossy",),
         binary=True,
+        streamer="exset.codecs.lens:stream",
+        pieces="exset.codecs.lens:Pieces",
     ),
     Format(
         name="sample_list",
@@ -247,7 +222,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".sample_list",),
         reader="exset.parsers.sample_list:parse",
         writer="exset.runtime.list_kinds:write",
-        first_bytes=marks.SAMPLE_LIST,
+        first_bytes=beginnings.SAMPLE_LIST,
         options=("kind", "expand", "labels", "base", "lossy"),
         read_options=("ids",),
     ),
@@ -258,7 +233,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".yaml", ".yml"),
         reader="exset.parsers.schema:parse",
         writer="exset.parsers.schema_text:render",
-        first_bytes=marks.YAML,
+        first_bytes=beginnings.YAML,
     ),
     Format(
         name="manifest",
@@ -267,7 +242,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".tsv", ".csv"),
         reader="exset.parsers.manifest:parse",
         writer="exset.parsers.manifest_text:render",
-        first_bytes=marks.MANIFEST,
+        first_bytes=beginnings.MANIFEST,
         options=("dialect", "lossy"),
         read_options=("dialect",),
     ),
@@ -358,11 +333,3 @@ def _begins(known: Format, head: bytes) -> bool:
 @cache
 def _compiled(pattern: str) -> re.Pattern[bytes]:
     return re.compile(pattern.encode("latin-1"))
-
-
-@cache
-def _load(target: str) -> object:
-    """Import what "module:function" names."""
-    module, _, function = target.partition(":")
-    loaded: object = getattr(import_module(module), function)
-    return loaded

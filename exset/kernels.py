@@ -41,6 +41,16 @@ def bare_kernel(function: Callable[P, R]) -> Callable[P, R]:
     return function
 
 
+def inline_kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Mark a bare kernel that is compiled into each kernel that calls it.
+
+    For short ones that are called at every turn: to pass a tuple of many arrays costs more than
+    they do.
+    """
+    setattr(function, _MARK, "inline")
+    return function
+
+
 @cache_result
 def trouble() -> str | None:
     """Why Numba cannot be imported, which it is; None if it can."""
@@ -138,17 +148,19 @@ class Kernels:
                     function.__code__, names, function.__name__, function.__defaults__
                 )
                 copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
-                names[function.__name__] = _jit(copy, getattr(function, _MARK) == "bare")
+                names[function.__name__] = _jit(copy, getattr(function, _MARK))
         finally:
             setattr(config, "CACHE_DIR", before)  # noqa: B010
         return names
 
 
-def _jit(function: FunctionType, bare: bool) -> object:
+def _jit(function: FunctionType, mark: str) -> object:
     njit: Callable[..., Callable[[FunctionType], object]] = importlib.import_module("numba").njit
     options: dict[str, object] = {"nogil": True, "error_model": "numpy"}
-    if bare:
+    if mark != "kernel":
         options["_nrt"] = False
+    if mark == "inline":
+        options["inline"] = "always"
     try:
         return njit(cache=True, **options)(function)
     except (RuntimeError, OSError):  # no place for a cache

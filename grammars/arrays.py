@@ -105,7 +105,15 @@ def offsets_of(lengths: NDArray[np.integer] | Flags) -> Longs:
 
 def concat_offsets(parts: Sequence[Longs]) -> Longs:
     """The offsets of rows after rows: int64 [n + 1]."""
-    return offsets_of(compact(concat([np.diff(offsets) for offsets in parts])))
+    total = sum(part.size - 1 for part in parts)
+    if not any(part[-1] for part in parts):
+        return constant(0, total + 1, np.int64)
+    offsets = np.empty(total + 1, np.int64)
+    offsets[0] = at = 0
+    for part in parts:
+        np.add(part[1:], offsets[at], out=offsets[at + 1 : at + part.size])
+        at += part.size - 1
+    return frozen(offsets)
 
 
 def run_of(indices: Longs, n: int) -> slice | None:

@@ -77,9 +77,9 @@ class Ragged(Rows, Generic[T]):
     @classmethod
     def concat(cls, columns: Sequence[Self]) -> Self:
         """The rows of one column (at least one) after those of another."""
-        return cls(
-            concat([column.values for column in columns]),
-            concat_offsets([column.offsets for column in columns]),
+        return cls.unchecked(
+            values=concat([column.values for column in columns]),
+            offsets=concat_offsets([column.offsets for column in columns]),
         )
 
     def __len__(self) -> int:

@@ -4,7 +4,7 @@ What a file says, and what it shares (one range list for several events, or for 
 is kept; how it was spelt is not. See the Lens manual, "Example Files".
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate
@@ -17,6 +17,7 @@ from exset.grammars.arrays import (
     Floats,
     Longs,
     chosen_rows,
+    compact,
     concat,
     concat_offsets,
     constant,
@@ -181,13 +182,24 @@ class ExampleSet(ExampleColumns):
             )
         )
 
+    def under(self, header: SetHeader) -> Self:
+        """The same examples for a set with another header; raises ValueError as `concat`."""
+        return self if self.header == header else self.from_examples([], header).concat(self)
+
     def concat(self, *others: "ExampleSet") -> Self:
         """The examples of this set and then those of the others, under this set's header.
 
         What an event of another set inherits from a header that differs is made its own. Raises
         ValueError where that cannot be: for a set proc that differs, or a time that is NaN.
         """
-        sets: list[ExampleSet] = [self, *(_under(self.header, other) for other in others)]
+        return normal_form(self.joined([self, *(_under(self.header, other) for other in others)]))
+
+    @classmethod
+    def joined(cls, sets: "Sequence[ExampleSet]") -> Self:
+        """The examples of sets (at least one) under the header that they all have.
+
+        The sets are in normal form; so is what this gives.
+        """
         events = [
             replace(
                 each.events,
@@ -196,12 +208,9 @@ class ExampleSet(ExampleColumns):
             )
             for each, lists in _starts(sets, lambda each: each.lists.size - 1)
         ]
-        ranges = [
-            replace(each.ranges, group=_shifted(each.ranges.group, groups))
-            for each, groups in _starts(sets, lambda each: len(each.groups))
-        ]
-        return self.normal(
-            header=self.header,
+        ranges, groups = _numbered_together(sets)
+        return cls.unchecked(
+            header=sets[0].header,
             name=Strings.concat([each.name for each in sets]),
             proc=Strings.concat([each.proc for each in sets]),
             frequency=concat([each.frequency for each in sets]),
@@ -209,8 +218,7 @@ class ExampleSet(ExampleColumns):
             events=Events.concat(events),
             lists=concat_offsets([each.lists for each in sets]),
             ranges=Ranges.concat(ranges),
-            groups=Strings.concat([each.groups for each in sets]),
-            check=False,
+            groups=groups,
         )
 
 
@@ -222,14 +230,30 @@ def _shifted(numbers: NDArray[Number], by: int) -> NDArray[Number]:
     """The numbers that are not -1, moved."""
     if by == 0 or (is_constant(numbers) and not (numbers[:1] >= 0).any()):
         return numbers
-    return np.where(numbers < 0, numbers, numbers + by).astype(numbers.dtype)
+    moved = numbers + numbers.dtype.type(by)
+    np.copyto(moved, numbers, where=numbers < 0)
+    return moved
 
 
 def _starts(
-    sets: list[ExampleSet], size: Callable[[ExampleSet], int]
+    sets: Sequence[ExampleSet], size: Callable[[ExampleSet], int]
 ) -> Iterator[tuple[ExampleSet, int]]:
     """Each set and how much of something the sets before it have."""
     return zip(sets, accumulate(map(size, sets), initial=0), strict=False)
+
+
+def _numbered_together(sets: Sequence[ExampleSet]) -> tuple[list[Ranges], Strings]:
+    """The ranges of the sets, their groups numbered together, and the names of these."""
+    numbers: dict[bytes | None, int] = {}
+    ranges = []
+    for each in sets:
+        new = [numbers.setdefault(name, len(numbers)) for name in each.groups]
+        if new == list(range(len(new))):
+            ranges.append(each.ranges)
+        else:
+            group = compact(np.array([*new, -1], np.int32)[each.ranges.group])
+            ranges.append(each.ranges.with_columns(group=group))
+    return ranges, Strings.of(numbers)
 
 
 def _under(header: SetHeader, other: ExampleSet) -> ExampleSet:

@@ -33,28 +33,48 @@ from exset.grammars.arrays import (
     row_indices,
 )
 from exset.grammars.columns import Ragged, Reals, Strings
-from exset.grammars.parts import REAL_FIELDS, TIME_FIELDS, Events, ExampleColumns, Ranges
+from exset.grammars.parts import (
+    REAL_FIELDS,
+    TIME_FIELDS,
+    Events,
+    ExampleColumns,
+    Ranges,
+    SetHeader,
+)
 
 C = TypeVar("C", bound=ExampleColumns)
 
 
 def normal_form(raw: C) -> C:
     """The same set in normal form; the arrays that are so already are shared."""
-    inputs, targets, order = _number_lists(raw)
-    lists, ranges = raw.lists, raw.ranges
-    if order is not None:
-        lengths = np.diff(lists)[order]
-        picked = row_indices(lists[:-1][order], lengths)
-        lists, ranges = offsets_of(lengths), ranges.take(picked)
-    group, groups = _groups(ranges.group, raw.groups)
+    raw = _in_list_order(raw)
+    group, groups = _groups(raw.ranges.group, raw.groups)
+    events = own_fields(raw.header, raw.events)
     return raw.with_columns(
         name=_strings(raw.name),
-        proc=_strings(_without_empty(raw.proc)),
+        proc=without_empty(raw.proc),
         frequency=compact(canonical_nan(raw.frequency)),
-        events=_events(raw, inputs, targets),
-        lists=frozen(lists),
-        ranges=_ranges(ranges, group),
+        events=events.with_columns(
+            proc=without_empty(events.proc),
+            inputs=compact(events.inputs),
+            targets=compact(events.targets),
+        ),
+        lists=frozen(raw.lists),
+        ranges=_ranges(raw.ranges, group),
         groups=groups,
+    )
+
+
+def _in_list_order(raw: C) -> C:
+    """The same set with its lists in the order of the normal form."""
+    inputs, targets, order = _number_lists(raw)
+    events = raw.events.with_columns(inputs=inputs, targets=targets)
+    if order is None:
+        return raw.with_columns(events=events)
+    lengths = np.diff(raw.lists)[order]
+    picked = row_indices(raw.lists[:-1][order], lengths)
+    return raw.with_columns(
+        events=events, lists=offsets_of(lengths), ranges=raw.ranges.take(picked)
     )
 
 
@@ -122,10 +142,11 @@ def _first_uses(used: Longs | Ints, n: int) -> Longs:
     return first
 
 
-def _events(raw: ExampleColumns, inputs: Longs, targets: Longs) -> Events:
+def own_fields(header: SetHeader, events: Events) -> Events:
+    """The same events with the real fields that they do not inherit."""
     reals = {}
     for field in REAL_FIELDS:
-        column = raw.events.real(field)
+        column = events.real(field)
         if is_constant(column.given) and not column.given[:1].any():
             reals[field] = Reals.none(len(column))
             continue
@@ -133,12 +154,11 @@ def _events(raw: ExampleColumns, inputs: Longs, targets: Longs) -> Events:
         if field in TIME_FIELDS:
             given = column.given & ~np.isnan(values)
         else:
-            inherited = np.array([raw.header.real(field)])
+            inherited = np.array([header.real(field)])
             given = column.given & (bits(values) != bits(canonical_nan(inherited)))
         values = values if given.all() else np.where(given, values, np.float32(0))
-        reals[field] = Reals(compact(values), compact(given))
-    proc = _strings(_without_empty(raw.events.proc))
-    return Events.unchecked(proc=proc, **reals, inputs=compact(inputs), targets=compact(targets))
+        reals[field] = Reals.unchecked(values=compact(values), given=compact(given))
+    return events.with_columns(**reals)
 
 
 def _groups(group: Ints, groups: Strings) -> tuple[Ints, Strings]:
@@ -163,12 +183,13 @@ def _ranges(ranges: Ranges, group: Ints) -> Ranges:
         first = np.where(dense, first, np.int32(0))
     if (bits(value[dense]) != 0).any():
         value = np.where(dense, np.float32(0), value)
-    return Ranges(
-        group,
-        compact(first),
-        compact(value),
-        _ragged(Ragged(canonical_nan(ranges.values.values), ranges.values.offsets)),
-        _ragged(_with_stars(ranges.units)),
+    values = ranges.values.with_columns(values=canonical_nan(ranges.values.values))
+    return Ranges.unchecked(
+        group=group,
+        first=compact(first),
+        value=compact(value),
+        values=_ragged(values),
+        units=_ragged(_with_stars(ranges.units)),
     )
 
 
@@ -183,17 +204,18 @@ def _with_stars(units: Ragged[np.int32]) -> Ragged[np.int32]:
     return Ragged(values, units.offsets)
 
 
-def _without_empty(strings: Strings) -> Strings:
+def without_empty(strings: Strings) -> Strings:
+    """The strings, the empty ones absent, with constant columns where they repeat."""
     given = strings.given & (strings.offsets[1:] > strings.offsets[:-1])
-    return Strings(strings.data, strings.offsets, given)
+    return _strings(Strings.unchecked(data=strings.data, offsets=strings.offsets, given=given))
 
 
 def _strings(strings: Strings) -> Strings:
     """The strings with constant columns where they repeat."""
     if strings.data.size == 0 and not strings.given.any():
         return Strings.none(len(strings))
-    return Strings(strings.data, compact(strings.offsets), compact(strings.given))
+    return strings.with_columns(offsets=compact(strings.offsets), given=compact(strings.given))
 
 
 def _ragged(rows: Ragged[T]) -> Ragged[T]:
-    return Ragged(compact(rows.values), compact(rows.offsets))
+    return rows.with_columns(values=compact(rows.values), offsets=compact(rows.offsets))

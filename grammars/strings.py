@@ -71,10 +71,10 @@ class Strings(Rows):
     @classmethod
     def concat(cls, columns: Sequence[Self]) -> Self:
         """The strings of one column (at least one) after those of another."""
-        return cls(
-            concat([column.data for column in columns]),
-            concat_offsets([column.offsets for column in columns]),
-            concat([column.given for column in columns]),
+        return cls.unchecked(
+            data=concat([column.data for column in columns]),
+            offsets=concat_offsets([column.offsets for column in columns]),
+            given=concat([column.given for column in columns]),
         )
 
     @classmethod

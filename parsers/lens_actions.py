@@ -7,7 +7,8 @@ impossible return a reason (0 is fine) and leave the token to blame in the state
 
 import numpy as np
 
-from exset.kernels import bare_kernel
+from exset.grammars.arrays import offsets_of
+from exset.kernels import bare_kernel, inline_kernel
 from exset.parsers import lens_columns as c
 from exset.parsers.lens_columns import (
     Columns,
@@ -18,7 +19,6 @@ from exset.parsers.lens_columns import (
     given_again,
     impossible,
     note,
-    note_real,
     other,
 )
 from exset.parsers.lens_lists import begin_list, end_list, end_range, set_range
@@ -77,7 +77,6 @@ def set_real(tokens: Tokens, columns: Columns, step: int, token: int, max_expand
     state, field, at = columns.state, step % c.NUM_REALS, token - 2
     if step < c.NUM_REALS:
         real = tokens.reals[token - 1]
-        note_real(tokens, columns, token - 1)
     else:
         real, at = np.float32(np.nan), token - 1
         note(columns, c.MISSING_VALUE, at, 0, 0)
@@ -100,7 +99,7 @@ def set_real(tokens: Tokens, columns: Columns, step: int, token: int, max_expand
     return c.FINE
 
 
-@bare_kernel
+@inline_kernel
 def set_string(columns: Columns, step: int, token: int, max_expand: int) -> int:
     """A name, or a proc of the set, of an example or of every event of the event list."""
     state = columns.state
@@ -135,7 +134,7 @@ def set_string(columns: Columns, step: int, token: int, max_expand: int) -> int:
     return c.FINE
 
 
-@bare_kernel
+@inline_kernel
 def set_heading(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
     """The frequency of an example, or its number of events, which the event offsets have."""
     begin_examples(columns)
@@ -145,7 +144,6 @@ def set_heading(tokens: Tokens, columns: Columns, step: int, token: int) -> None
     at = token - 2
     if step == c.FREQUENCY:
         columns.frequency[columns.state[c.EXAMPLES_DONE]] = tokens.reals[token - 1]
-        note_real(tokens, columns, token - 1)
         if tokens.reals[token - 1] < 0:
             note(columns, c.NEGATIVE_FREQUENCY, token - 1, 0, 0)
     else:
@@ -187,7 +185,7 @@ def list_events(tokens: Tokens, columns: Columns, step: int, token: int) -> int:
     return c.FINE
 
 
-@bare_kernel
+@inline_kernel
 def end_events(columns: Columns) -> None:
     """The events are listed, all if none is named: the next inputs and targets are theirs."""
     state = columns.state
@@ -205,11 +203,14 @@ def end_events(columns: Columns) -> None:
     state[c.TARGETS_SEEN] = 0
 
 
-@bare_kernel
+@inline_kernel
 def end_example(columns: Columns, token: int) -> None:
     """The example is complete: forget what belongs to it alone."""
     state = columns.state
     columns.lists[state[c.NUM_LISTS]] = state[c.NUM_RANGES]
+    if not in_order(columns):
+        state[c.UNORDERED] = 1
+    state[c.FIRST_LIST] = state[c.NUM_LISTS]
     if not state[c.ANYTHING]:
         note(columns, c.EMPTY_EXAMPLE, token - 1, 0, 0)
     state[c.EXAMPLES_DONE] += 1
@@ -227,11 +228,36 @@ def end_example(columns: Columns, token: int) -> None:
     state[c.NEXT_TARGET] = 0
 
 
-def event_counts(tokens: Tokens) -> Ints:
-    """int64[examples]: the number of events of each, as given last or 1."""
+@inline_kernel
+def in_order(columns: Columns) -> bool:
+    """Whether the example's lists are in normal form: inputs by their first events, then targets.
+
+    No list is left out then.
+    """
+    state = columns.state
+    low, high = state[c.BASE], state[c.BASE] + state[c.NUM_EVENTS_HERE]
+    following = state[c.FIRST_LIST]
+    for event in range(low, high):
+        if columns.inputs[event] > following:
+            return False
+        following += columns.inputs[event] == following
+    for event in range(low, high):
+        if columns.targets[event] > following:
+            return False
+        following += columns.targets[event] == following
+    return bool(following == state[c.NUM_LISTS])
+
+
+def event_offsets(tokens: Tokens, count: Ints) -> Ints:
+    """Where the events of each example begin and end: int64[examples + 1].
+
+    An example has as many as it says last, or one. count: of the steps of each kind.
+    """
+    if not count[c.NUM_EVENTS]:
+        return np.arange(count[c.EXAMPLE] + 1)
     ends = np.flatnonzero(tokens.steps == c.EXAMPLE)
     counts = np.ones(len(ends), np.int64)
     given = np.flatnonzero(tokens.steps == c.NUM_EVENTS)
     last = np.searchsorted(ends, given)
     counts[last] = tokens.ints[tokens.before[given] - 1]
-    return counts
+    return offsets_of(counts)

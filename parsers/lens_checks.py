@@ -10,7 +10,8 @@ from exset.limits import Limits, remedy
 from exset.parsers import lens_columns as c
 from exset.parsers.engine.errors import shown
 from exset.parsers.lens_columns import Columns, Ints, Tokens
-from exset.parsers.lens_tokens import Text
+from exset.parsers.lens_passes import DEEP, LONG
+from exset.parsers.lens_tokens import Quoted, Text
 
 _CLOSERS: Final = {b"{": b"}", b"[": b"]", b"(": b")", b'"': b'"'}
 _DELIMITERS: Final = ("LBRACE", "RBRACE", "LSQB", "RSQB", "LPAR", "RPAR", "QUOTE")
@@ -67,33 +68,37 @@ def check_integers(text: Text, ints: Ints) -> None:
         )
 
 
-def check_event_counts(text: Text, tokens: Tokens, events: int, limits: Limits) -> None:
+def check_event_counts(
+    text: Text, tokens: Tokens, counts: Ints, before: int, limits: Limits
+) -> None:
     """An example has one event or more: FormatError; and not too many: LimitError.
 
-    events: how many there are so far.
+    counts: the events of each example. before: how many there are in the parts before. Not asked
+    where no example says how many it has.
     """
     given = tokens.before[tokens.steps == c.NUM_EVENTS] - 1
     zero = given[tokens.ints[given] == 0]
     if len(zero):
         raise _error(text, zero[0], "lens-num-events", "an example has one event or more", None)
-    most = len(text.source.data) + limits.max_events
-    if events > most:
-        token = int(given[np.argmax(tokens.ints[given])])
-        raise _limit(text, token, f"more than {most} events", "max_events")
+    last = tokens.before[tokens.steps == c.EXAMPLE] - 1
+    many = before + np.cumsum(counts) > text.ends[last] + limits.max_events
+    if many.any():
+        after = given[given < last[many.argmax()]]
+        message = f"more than {limits.max_events} events beyond one for each byte"
+        raise _limit(text, int(after[-1]), message, "max_events")
 
 
-def check_strings(text: Text, pairs: Ints, limits: Limits) -> None:
-    """Delimiters nest only so deep, and strings are only so long: LimitError.
-
-    pairs: the first token of each string and the one after its last.
-    """
-    starts, ends = text.bounds(pairs)
-    long = np.flatnonzero(ends - starts > limits.max_name)
-    if len(long):
-        message = f"a string longer than {limits.max_name} bytes"
-        raise _limit(text, pairs[long[0], 0], message, "max_name")
-    deep = pairs[pairs[:, 1] - pairs[:, 0] > limits.max_depth]
-    for first, after in deep.tolist():
+def check_strings(text: Text, quoted: Quoted, limits: Limits) -> None:
+    """Delimiters nest only so deep, and strings are only so long: LimitError."""
+    if quoted.found & LONG:
+        lengths = quoted.spans[:, 1] - quoted.spans[:, 0]
+        long = np.flatnonzero(lengths > limits.max_name)
+        if len(long):
+            message = f"a string longer than {limits.max_name} bytes"
+            raise _limit(text, quoted.pairs[long[0], 0], message, "max_name")
+    if not quoted.found & DEEP:
+        return
+    for first, after in quoted.pairs[(quoted.odd & DEEP) != 0].tolist():
         stack: list[bytes] = []
         tokens = np.arange(first, after)
         for token in tokens[text.is_a(tokens, *_DELIMITERS)].tolist():

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.grammars.parts import REAL_FIELDS
-from exset.kernels import bare_kernel
+from exset.kernels import inline_kernel
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -58,14 +58,12 @@ NOTES: Final = (
     "lens-span-chain",
     "lens-negative-first",
     "lens-glued-numbers",
-    "lens-number-tail",
-    "lens-overflow",
     "lens-negative-frequency",
 )
 (REPEATED_FIELD, MISSING_VALUE, VALUE_TWICE, GROUP_TWICE, EVERY_EVENT, LATE_ACTIVE) = range(6)
 (SHARED_ACTIVE, BOTH_APART, BOTH_ACTIVE, NO_RANGES, EMPTY_RANGE, EMPTY_EXAMPLE) = range(6, 12)
 (ZERO_SPAN, BLANK_SPAN, SPAN_CHAIN, NEGATIVE_FIRST) = range(12, 16)
-(GLUED_NUMBERS, NUMBER_TAIL, OVERFLOW, NEGATIVE_FREQUENCY) = range(16, 20)
+(GLUED_NUMBERS, NEGATIVE_FREQUENCY) = range(16, 18)
 
 KEPT: Final = 100  # notes of each kind that keep their place
 
@@ -77,15 +75,16 @@ KEPT: Final = 100  # notes of each kind that keep their place
 (PENDING, PENDING_TOKEN, INPUT_EVENT, TARGET_EVENT) = range(19, 23)
 (INPUTS_LISTED, TARGETS_LISTED, NUM_LISTS, LIST_START) = range(23, 27)
 (NUM_RANGES, RUN_START, EXPLICIT, GROUP_START, GROUP_END) = range(27, 32)
-(FIRST, NUMBERS_GIVEN, NUM_VALUES, NUM_UNITS, BEFORE, STATE_SIZE) = range(32, 38)
+(FIRST, NUMBERS_GIVEN, NUM_VALUES, NUM_UNITS, BEFORE) = range(32, 37)
+(FIRST_LIST, UNORDERED, STATE_SIZE) = range(37, 40)
 
 
 class Tokens(NamedTuple):
     """A parse stream, the values of its tokens, and the text.
 
-    reals: float32[tokens], the value of each token that is a real. ints: int64[tokens], of each
-    integer, -1 for `*`, 1 for a line break in a string; 0 elsewhere. base: the place of the first
-    byte of buffer.
+    reals: float32[tokens], the value of each token that is a real, every NaN the quiet one. ints:
+    int64[tokens], of each integer. What is neither has any value. base: the place of the first byte
+    of buffer.
     """
 
     steps: NDArray[np.int16]
@@ -99,14 +98,14 @@ class Tokens(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """What the actions fill.
+    """What the actions fill. Columns that no step sets are of no size.
 
     A string is a pair: its first token and the one after its last, or -1 twice where there is none.
+    Lists and ranges are in normal form, but for the order of lists, of which the state tells.
 
     header, header_proc: the set's reals, and a string
     name, proc, frequency: a row an example; event_offsets: the events of each example
-    event_proc, reals, given: strings, and a row a field by a column an event; of no size where no
-        event list sets any
+    event_proc, reals, given: strings, and a row a field by a column an event
     inputs, targets: the list of each event, or -1; lists: the offsets of each list's ranges
     group, first, value: of each range; value_ends, unit_ends: where its numbers end in values and
         in units
@@ -129,7 +128,7 @@ class Columns(NamedTuple):
     targets: Ints
     lists: Ints
     group: Ints
-    first: Ints
+    first: NDArray[np.int32]
     value: Floats
     value_ends: Ints
     unit_ends: Ints
@@ -143,20 +142,22 @@ class Columns(NamedTuple):
     state: Ints
 
 
-def empty_columns(
-    steps: NDArray[np.int16], event_offsets: Ints, values: int, units: int
-) -> Columns:
-    """Room for everything that the steps can fill, everything at its default.
+def empty_columns(count: Ints, event_offsets: Ints, values: int, units: int) -> Columns:
+    """Room for everything that the steps can fill, what not every step fills at its default.
 
-    values, units: how many tokens can be such.
+    count: how many steps there are of each kind. values, units: how many tokens can be such.
     """
-    count = np.bincount(steps, minlength=len(STEPS))
     examples, events = len(event_offsets) - 1, int(event_offsets[-1])
     lists = int(count[[INPUTS, TARGETS, BOTH]].sum())
     ranges = lists + int(count[[DENSE_RANGE, SPARSE_RANGE]].sum())
     spans = int(count[[EVENT, EVENT_SPAN, ALL_EVENTS]].sum()) + 1
     own = events if count[EVENTS] and count[: 2 * NUM_REALS].any() else 0
-    procs = events if count[EVENTS] and count[[PROC, EMPTY_PROC]].any() else 0
+    event_procs = events if count[EVENTS] and count[[PROC, EMPTY_PROC]].any() else 0
+    names = examples if count[NAME] else 0
+    procs = examples if count[PROC] else 0
+    frequencies = examples if count[[FREQUENCY, MISSING_FREQUENCY]].any() else 0
+    groups = ranges if count[GROUP] else 0
+    firsts = ranges if count[FIRST_UNIT] else 0
     state = np.zeros(STATE_SIZE, np.int64)
     state[[IN_HEADER, INPUTS_SEEN, TARGETS_SEEN]] = 1
     state[[STRING_START, GROUP_START, GROUP_END]] = -1
@@ -164,23 +165,23 @@ def empty_columns(
     return Columns(
         header=np.array([1, 0, 0, 0, 1, 0, 1], np.float32),
         header_proc=np.full(2, -1, np.int64),
-        name=np.full((examples, 2), -1, np.int64),
-        proc=np.full((examples, 2), -1, np.int64),
-        frequency=np.ones(examples, np.float32),
+        name=np.full((names, 2), -1, np.int64),
+        proc=np.full((procs, 2), -1, np.int64),
+        frequency=np.ones(frequencies, np.float32),
         event_offsets=event_offsets,
-        event_proc=np.full((procs, 2), -1, np.int64),
+        event_proc=np.full((event_procs, 2), -1, np.int64),
         reals=np.zeros((NUM_REALS, own), np.float32),
         given=np.zeros((NUM_REALS, own), np.bool_),
         inputs=np.full(events, -1, np.int64),
         targets=np.full(events, -1, np.int64),
         lists=np.zeros(lists + 1, np.int64),
-        group=np.full((ranges, 2), -1, np.int64),
-        first=np.zeros(ranges, np.int64),
-        value=np.zeros(ranges, np.float32),
+        group=np.full((groups, 2), -1, np.int64),
+        first=np.empty(firsts, np.int32),
+        value=np.empty(ranges, np.float32),
         value_ends=np.zeros(ranges + 1, np.int64),
         unit_ends=np.zeros(ranges + 1, np.int64),
-        values=np.zeros(values, np.float32),
-        units=np.zeros(units, np.int32),
+        values=np.empty(values, np.float32),
+        units=np.empty(units, np.int32),
         lows=np.zeros(spans, np.int64),
         highs=np.zeros(spans, np.int64),
         active=np.zeros(2, np.float32),
@@ -198,7 +199,7 @@ def go_on(columns: Columns, done: Columns) -> None:
     columns.state[BEFORE] = done.state[BEFORE] + done.state[EXAMPLES_DONE]
 
 
-@bare_kernel
+@inline_kernel
 def note(columns: Columns, kind: int, token: int, first: int, second: int) -> None:
     """Count a note, and keep it if it is among the first of its kind."""
     count = columns.noted[kind]
@@ -209,7 +210,7 @@ def note(columns: Columns, kind: int, token: int, first: int, second: int) -> No
     columns.noted[kind] += 1
 
 
-@bare_kernel
+@inline_kernel
 def impossible(columns: Columns, reason: int, token: int, number: int) -> int:
     """Say which token is to blame, and a number for the message."""
     columns.state[CULPRIT] = token
@@ -217,15 +218,16 @@ def impossible(columns: Columns, reason: int, token: int, number: int) -> int:
     return reason
 
 
-@bare_kernel
+@inline_kernel
 def given_again(columns: Columns, bit: int, token: int) -> None:
     """Note a field of a header or an event list that was given before in the same one."""
-    if columns.state[GIVEN_FIELDS] & (1 << bit):
+    mask = 1 << int(bit)  # a step of 16 bits would be shifted out, where this is not compiled
+    if columns.state[GIVEN_FIELDS] & mask:
         note(columns, REPEATED_FIELD, token, 0, 0)
-    columns.state[GIVEN_FIELDS] |= 1 << bit
+    columns.state[GIVEN_FIELDS] |= mask
 
 
-@bare_kernel
+@inline_kernel
 def begin_examples(columns: Columns) -> None:
     """The set's header is over, and the example has something in it."""
     if columns.state[IN_HEADER]:
@@ -234,21 +236,21 @@ def begin_examples(columns: Columns) -> None:
     columns.state[ANYTHING] = 1
 
 
-@bare_kernel
+@inline_kernel
 def expand(columns: Columns, span: int, max_expand: int) -> bool:
     """Count the events of a listed span against the limit."""
     columns.state[EXPANDED] += columns.highs[span] + 1 - columns.lows[span]
     return bool(columns.state[EXPANDED] <= max_expand)
 
 
-@bare_kernel
+@inline_kernel
 def fill(numbers: Ints, low: int, high: int, value: int) -> None:
     """Set some numbers."""
     for index in range(low, high):
         numbers[index] = value
 
 
-@bare_kernel
+@inline_kernel
 def other(numbers: Ints, low: int, high: int, allowed: int) -> int:
     """The first index at which a number is neither negative nor the one allowed, or -1."""
     for index in range(low, high):
@@ -257,22 +259,9 @@ def other(numbers: Ints, low: int, high: int, allowed: int) -> int:
     return -1
 
 
-@bare_kernel
+@inline_kernel
 def effective(columns: Columns, field: int, event: int) -> float:
     """The value of a real field for an event: its own, or else the set's."""
     if columns.given.shape[1] and columns.given[field, event]:
         return float(columns.reals[field, event])
     return float(columns.header[field])
-
-
-@bare_kernel
-def note_real(tokens: Tokens, columns: Columns, token: int) -> None:
-    """Note a real that is too large, or that may have an exponent without digits."""
-    last = tokens.buffer[tokens.ends[token] - 1 - tokens.base]
-    if 48 <= last <= 57 or last == 46:
-        if np.isinf(tokens.reals[token]):
-            note(columns, OVERFLOW, token, 0, 0)
-    elif tokens.ends[token] - tokens.starts[token] > 1 and (
-        last == 101 or last == 69 or last == 112 or last == 80 or last == 43 or last == 45
-    ):
-        note(columns, NUMBER_TAIL, token, 0, 0)

@@ -3,7 +3,7 @@
 Written like those of `exset.parsers.lens_actions`, which runs them.
 """
 
-from exset.kernels import bare_kernel
+from exset.kernels import inline_kernel
 from exset.parsers import lens_columns as c
 from exset.parsers.lens_columns import (
     Columns,
@@ -14,12 +14,11 @@ from exset.parsers.lens_columns import (
     fill,
     impossible,
     note,
-    note_real,
     other,
 )
 
 
-@bare_kernel
+@inline_kernel
 def begin_list(columns: Columns, step: int, token: int) -> int:
     """Inputs, targets or both begin: whose they are, and the active value that they take."""
     state = columns.state
@@ -65,7 +64,7 @@ def begin_list(columns: Columns, step: int, token: int) -> int:
     return c.FINE
 
 
-@bare_kernel
+@inline_kernel
 def end_list(columns: Columns, max_expand: int) -> int:
     """Give the list to its events. One without ranges gives nothing, but its turn is over."""
     state = columns.state
@@ -74,6 +73,7 @@ def end_list(columns: Columns, max_expand: int) -> int:
     number = state[c.NUM_LISTS] - 1
     if state[c.NUM_RANGES] == state[c.LIST_START]:
         number = -1
+        state[c.NUM_LISTS] -= 1
         note(columns, c.NO_RANGES, at, 0, 0)
     if kind == c.BOTH:
         if columns.targets[base + state[c.TARGET_EVENT]] >= 0:
@@ -113,7 +113,7 @@ def end_list(columns: Columns, max_expand: int) -> int:
     return c.FINE
 
 
-@bare_kernel
+@inline_kernel
 def takes_active(columns: Columns) -> bool:
     """Whether a sparse range of the list being read has the active value."""
     for index in range(columns.state[c.LIST_START], columns.state[c.NUM_RANGES]):
@@ -123,7 +123,7 @@ def takes_active(columns: Columns) -> bool:
     return False
 
 
-@bare_kernel
+@inline_kernel
 def note_both_active(columns: Columns) -> None:
     """Note targets that take the active input where the active target differs."""
     event = columns.state[c.BASE] + columns.state[c.TARGET_EVENT]
@@ -131,7 +131,7 @@ def note_both_active(columns: Columns) -> None:
         note(columns, c.BOTH_ACTIVE, columns.state[c.PENDING_TOKEN], 0, 0)
 
 
-@bare_kernel
+@inline_kernel
 def note_shared_active(columns: Columns, field: int, low: int, high: int) -> None:
     """Note events whose own active value is not the one that their shared list took."""
     if not columns.given.shape[1]:
@@ -146,7 +146,7 @@ def note_shared_active(columns: Columns, field: int, low: int, high: int) -> Non
 # Ranges
 
 
-@bare_kernel
+@inline_kernel
 def begin_range(columns: Columns) -> None:
     """Nothing is known of the next range yet."""
     columns.state[c.GROUP_START] = -1
@@ -156,7 +156,7 @@ def begin_range(columns: Columns) -> None:
     columns.active[1] = columns.active[0]
 
 
-@bare_kernel
+@inline_kernel
 def set_range(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
     """What stands in ( ) or { }, a string begun, or the closing of one of the two."""
     state = columns.state
@@ -182,22 +182,22 @@ def set_range(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
                 note(columns, c.NEGATIVE_FIRST, token - 1, 0, 0)
         else:
             columns.active[1] = tokens.reals[token - 1]
-            note_real(tokens, columns, token - 1)
     else:
         state[c.RUN_START] = token
         state[c.EXPLICIT] = 1
 
 
-@bare_kernel
+@inline_kernel
 def is_blank(tokens: Tokens, start: int, end: int) -> bool:
     """Whether a string has nothing but line breaks in it: then it is empty, and no name."""
-    for token in range(start, end):  # noqa: SIM110 (Numba knows no `all` of a generator)
-        if tokens.ints[token] != 1:
+    for token in range(start, end):
+        first = tokens.buffer[tokens.starts[token] - tokens.base]
+        if first != 10 and first != 13:
             return False
     return True
 
 
-@bare_kernel
+@inline_kernel
 def end_range(tokens: Tokens, columns: Columns, step: int, token: int) -> int:
     """The numbers of a range are read. Without ( ) or { } a list begins only with a number."""
     state, index, start = columns.state, columns.state[c.NUM_RANGES], columns.state[c.RUN_START]
@@ -205,20 +205,17 @@ def end_range(tokens: Tokens, columns: Columns, step: int, token: int) -> int:
     if state[c.EXPLICIT] or token > start:
         if token == start:
             note(columns, c.EMPTY_RANGE, token - 1, 0, 0)
-        if step == c.DENSE_VALUES:
-            end = state[c.NUM_VALUES] + token - start
-            for at in range(start, token):
-                columns.values[state[c.NUM_VALUES] + at - start] = tokens.reals[at]
-                if at > start and tokens.starts[at] == tokens.ends[at - 1]:
-                    note(columns, c.GLUED_NUMBERS, at, 0, 0)
-                note_real(tokens, columns, at)
-            state[c.NUM_VALUES] = end
-        else:
+        is_dense = step == c.DENSE_VALUES and token > start
+        if is_dense:
+            keep_values(tokens, columns, token)
+        elif step != c.DENSE_VALUES:
             reason = keep_units(tokens, columns, step, token)
-        columns.group[index, 0] = state[c.GROUP_START]
-        columns.group[index, 1] = state[c.GROUP_END]
-        columns.first[index] = state[c.FIRST]
-        columns.value[index] = columns.active[1]
+        if state[c.GROUP_START] >= 0:
+            columns.group[index, 0] = state[c.GROUP_START]
+            columns.group[index, 1] = state[c.GROUP_END]
+        if len(columns.first):
+            columns.first[index] = state[c.FIRST] if is_dense else 0
+        columns.value[index] = 0 if is_dense else columns.active[1]
         columns.value_ends[index + 1] = state[c.NUM_VALUES]
         columns.unit_ends[index + 1] = state[c.NUM_UNITS]
         state[c.NUM_RANGES] += 1
@@ -226,13 +223,29 @@ def end_range(tokens: Tokens, columns: Columns, step: int, token: int) -> int:
     return reason
 
 
-@bare_kernel
+@inline_kernel
+def keep_values(tokens: Tokens, columns: Columns, token: int) -> None:
+    """Keep the values of a range."""
+    start, end = columns.state[c.RUN_START], columns.state[c.NUM_VALUES]
+    for at in range(start, token):
+        columns.values[end] = tokens.reals[at]
+        end += 1
+        if at > start and tokens.starts[at] == tokens.ends[at - 1]:
+            note(columns, c.GLUED_NUMBERS, at, 0, 0)
+    columns.state[c.NUM_VALUES] = end
+
+
+@inline_kernel
 def keep_units(tokens: Tokens, columns: Columns, step: int, token: int) -> int:
     """Keep the units of a range; a negative one ends a span that begins no higher."""
     state, start, before = columns.state, columns.state[c.RUN_START], 0
+    if step == c.ALL_UNITS:
+        columns.units[state[c.NUM_UNITS]] = -1
+        state[c.NUM_UNITS] += 1
+        return c.FINE
     for at in range(start, token):
         unit = tokens.ints[at]
-        if step == c.UNITS and unit <= 0 and tokens.buffer[tokens.starts[at] - tokens.base] == 45:
+        if unit <= 0 and tokens.buffer[tokens.starts[at] - tokens.base] == 45:
             if unit == 0:
                 note(columns, c.ZERO_SPAN, at, 0, 0)
             elif at == start:

@@ -1,16 +1,21 @@
 """The tokens of a Lens text: the grammar's words, and the values that tokens stand for."""
 
 import re
-from functools import cached_property
+from collections.abc import Callable
+from functools import cache, cached_property
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from exset.errors import Place
+from exset.grammars.arrays import Flags, canonical_nan, compact
 from exset.grammars.columns import Strings
+from exset.grammars.lens_traps import LONG
 from exset.kernels import Kernels
+from exset.limits import Limits
+from exset.parsers import lens_passes
 from exset.parsers.engine.conversion import (
     INTEGER,
     NOT_A_NUMBER,
@@ -24,7 +29,7 @@ from exset.parsers.engine.stream import ParseStream
 from exset.parsers.lens_columns import STEPS, Floats, Ints
 from exset.source import Source, Span
 
-KERNELS: Final = Kernels("exset.parsers.engine.conversion")
+KERNELS: Final = Kernels("exset.parsers.engine.conversion", "exset.parsers.lens_passes")
 
 _A_STRING: Final = "a word or a string in { }, [ ], ( ) or quotation marks"
 _DATA: Final = "inputs or targets (`I:` `T:` `B:` `i:` `t:` `b:`)"
@@ -50,16 +55,39 @@ GRAMMAR: Final = Grammar(
     ),
 )
 
-_BARE: Final = ("BARE", "WORD", "DASH", "DOT")
 _LINE_BREAK: Final = re.compile(rb"\r\n?|\n")
+_INTEGERS: Final = ("INT", "UNIT", "COUNT")
 _ROLES: Final = MappingProxyType(
     {
         **dict.fromkeys(("REAL", "INF", "VALUE"), REAL),
         **dict.fromkeys(("NAN", "UNKNOWN"), NOT_A_NUMBER),
-        **dict.fromkeys(("INT", "UNIT", "COUNT"), INTEGER),
+        **dict.fromkeys(_INTEGERS, INTEGER),
     }
 )
-_CONSTANTS: Final = MappingProxyType({"STAR": -1, "BREAK": 1})
+_BEGINNINGS: Final = MappingProxyType(
+    {"BARE": lens_passes.WORD, **dict.fromkeys(("WORD", "DASH", "DOT"), lens_passes.GROUP_WORD)}
+)
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Quoted(NamedTuple):
+    """Strings of a text: their tokens, their bytes, and what is odd about them.
+
+    pairs: int64 [n, 2], the first token of each and the one after its last, or -1 twice. spans:
+    int64 [n, 2], places in the text's buffer. odd: uint8 [n], bits of `exset.parsers.lens_passes`;
+    found: those of any.
+    """
+
+    pairs: Ints
+    spans: Ints
+    odd: NDArray[np.uint8]
+    found: int
+
+    def those(self, what: int) -> Ints:
+        """The first tokens of those that are odd in this way."""
+        return self.pairs[(self.odd & what) != 0, 0] if self.found & what else self.pairs[:0, 0]
 
 
 class Text:
@@ -68,12 +96,16 @@ class Text:
     Places count from the source's first byte. begin: where the text began that was parsed.
     """
 
-    def __init__(self, source: Source, stream: ParseStream, begin: int) -> None:
+    def __init__(
+        self, source: Source, stream: ParseStream, begin: int, *, compiled: bool, limits: Limits
+    ) -> None:
         self.source = source
+        self.compiled = compiled
+        self.limits = limits
         self.kinds = stream.kinds
-        self.starts = stream.starts + begin
-        self.ends = stream.ends + begin
-        self.base = 0
+        self.starts = stream.starts + begin if begin else stream.starts
+        self.ends = stream.ends + begin if begin else stream.ends
+        self.base = source.start
 
     def __len__(self) -> int:
         return len(self.kinds)
@@ -82,6 +114,14 @@ class Text:
     def buffer(self) -> NDArray[np.uint8]:
         """The source's bytes, from `base` on."""
         return np.frombuffer(self.source.data, np.uint8)
+
+    def run(self, kernel: Callable[P, R]) -> Callable[P, R]:
+        """A function that can be compiled, compiled if the text is to be read so."""
+        return KERNELS.compiled(kernel) if self.compiled else kernel
+
+    def count(self, *names: str) -> int:
+        """How many tokens are one of these terminals."""
+        return sum(int(np.count_nonzero(self.kinds == GRAMMAR.terminal(name))) for name in names)
 
     def is_a(self, tokens: Ints, *names: str) -> NDArray[np.bool_]:
         """Which of these tokens are one of these terminals."""
@@ -101,59 +141,108 @@ class Text:
         """Where a token stands."""
         return Place.in_text(self.source, self.span(token))
 
-    def numbers(self, compiled: bool) -> tuple[Floats, Ints]:
-        """The values of all tokens: reals float32[tokens] and ints int64[tokens].
+    def numbers(self) -> tuple[Floats, Ints, Ints]:
+        """The values of all tokens: reals float32[tokens] and ints int64[tokens]; and hard reals.
 
-        A token that is none has 0; `*` is the integer -1, a line break in a string 1.
+        A token that is no real has any real; one that is no integer has 0, and where there is no
+        integer at all, ints has no size. The hard ones are the tokens int64[k] of reals that are
+        written in an unusual way or too large, perhaps among others.
         """
-        names = GRAMMAR.terminals
-        constants = np.array([_CONSTANTS.get(name, 0) for name in names], np.int64)
-        roles = np.array([_ROLES.get(name, NOTHING) for name in names], np.int64)
-        ints = constants[self.kinds]
-        reals = np.zeros(len(self), np.float32)
-        if compiled:
+        roles = _roles()
+        reals = np.empty(len(self), np.float32)
+        ints = np.zeros(len(self) if self.count(*_INTEGERS) else 0, np.int64)
+        if self.compiled:
             hard = np.empty(len(self), np.int64)
-            run = KERNELS.compiled(convert)
             spans = (self.kinds, self.starts, self.ends)
-            count = run(self.buffer, self.base, *spans, roles, reals, ints, hard)
+            count = KERNELS.compiled(convert)(
+                self.buffer, self.base, *spans, roles, reals, ints, hard
+            )
             rest = hard[:count]
         else:
             reals[roles[self.kinds] == NOT_A_NUMBER] = np.nan
             rest = np.flatnonzero(np.isin(roles[self.kinds], (REAL, INTEGER)))
-        for role, values, slow in ((REAL, reals, float32s), (INTEGER, ints, int64s)):
-            some = rest[roles[self.kinds[rest]] == role]
-            values[some] = slow([self.raw(token) for token in some.tolist()])
-        return reals, ints
+        if not len(rest):
+            return reals, ints, rest
+        is_real = roles[self.kinds[rest]] == REAL
+        hard_reals, hard_ints = rest[is_real], rest[~is_real]
+        if len(hard_reals):
+            reals[hard_reals] = canonical_nan(float32s(self._numerals(hard_reals)))
+        if len(hard_ints):
+            ints[hard_ints] = int64s(self._numerals(hard_ints))
+        return reals, ints, hard_reals
 
-    def bounds(self, pairs: Ints) -> tuple[Ints, Ints]:
-        """Where the strings begin and end that pairs of tokens stand for, delimiters left out."""
-        if not len(self):
-            return np.zeros(len(pairs), np.int64), np.zeros(len(pairs), np.int64)
-        first, after = np.maximum(pairs, (0, 1)).T
-        bare = self.is_a(first, *_BARE)
-        starts = np.where(bare, self.starts[first], self.ends[first])
-        ends = np.where(bare, self.ends[first], self.starts[after - 1])
-        some = after > first
-        return np.where(some, starts, self.base), np.where(some, ends, self.base)
+    def _numerals(self, tokens: Ints) -> list[bytes]:
+        return [self.raw(token) for token in tokens.tolist()]
 
-    def strings(self, pairs: Ints) -> Strings:
-        """The strings that pairs of tokens stand for, as Lens keeps them; -1 for none."""
-        given = pairs[:, 0] >= 0
-        starts, ends = (bound - self.base for bound in self.bounds(pairs))
-        inside = np.searchsorted(self._breaks, pairs)
-        broken = given & (inside[:, 0] < inside[:, 1])
-        if not broken.any():
-            return Strings.from_spans(self.buffer, starts, ends, given)
-        raw = (self.source.data[start:end] for start, end in zip(starts, ends, strict=True))
-        return Strings.of(
-            (unbroken(text) if many else text) if some else None
-            for text, some, many in zip(raw, given, broken, strict=True)
+    def quoted(self, pairs: Ints) -> Quoted:
+        """The strings that pairs of tokens stand for."""
+        spans, odd = np.empty((len(pairs), 2), np.int64), np.empty(len(pairs), np.uint8)
+        found = self.run(lens_passes.measure)(
+            self.buffer,
+            self.base,
+            _beginnings(),
+            self.kinds,
+            (self.starts, self.ends),
+            pairs,
+            (self.limits.max_depth, min(self.limits.max_name, LONG)),
+            self._has_nul,
+            spans,
+            odd,
         )
+        return Quoted(pairs, spans, odd, int(found))
 
     @cached_property
-    def _breaks(self) -> Ints:
-        """The tokens that are line breaks in strings."""
-        return np.flatnonzero(self.kinds == GRAMMAR.terminal("BREAK"))
+    def _has_nul(self) -> bool:
+        if not len(self):
+            return False
+        first, after = int(self.starts[0]) - self.base, int(self.ends[-1]) - self.base
+        return self.source.data.find(b"\0", first, after) >= 0
+
+    def strings(self, quoted: Quoted) -> Strings:
+        """Strings as Lens keeps them."""
+        given = quoted.pairs[:, 0] >= 0
+        if quoted.found & lens_passes.BROKEN:
+            raw = (self.source.data[start:end] for start, end in quoted.spans.tolist())
+            rows = zip(raw, given.tolist(), quoted.odd.tolist(), strict=True)
+            return Strings.of(
+                (unbroken(text) if odd & lens_passes.BROKEN else text) if some else None
+                for text, some, odd in rows
+            )
+        return self._joined(quoted.spans, given)
+
+    def _joined(self, spans: Ints, given: Flags) -> Strings:
+        offsets = np.zeros(len(spans) + 1, np.int64)
+        data = np.empty(int((spans[:, 1] - spans[:, 0]).sum()), np.uint8)
+        if data.size:
+            self.run(lens_passes.gather)(self.buffer, spans, offsets, data)
+        return Strings.unchecked(data=data, offsets=compact(offsets), given=compact(given))
+
+    def groups(self, quoted: Quoted) -> tuple[NDArray[np.int32], Strings]:
+        """Names of groups by number, -1 for none; and the distinct names, in order of first use."""
+        pairs, spans, size = quoted.pairs, quoted.spans, len(quoted.pairs)
+        numbers = np.empty(size, np.int32)
+        if quoted.found & lens_passes.BROKEN:
+            named = pairs[:, 0] >= 0
+            numbers[:] = -1
+            names, numbers[named] = self.strings(quoted).take(np.flatnonzero(named)).distinct()
+            return numbers, names
+        table = np.full(2 << size.bit_length(), -1, np.int64)
+        heads = np.empty(size, np.int64)
+        count = self.run(lens_passes.number)(self.buffer, pairs, spans, table, heads, numbers)
+        return numbers, self._joined(spans[heads[:count]], np.ones(count, np.bool_))
+
+
+@cache
+def _roles() -> Ints:
+    """What each terminal is converted to."""
+    return np.array([_ROLES.get(name, NOTHING) for name in GRAMMAR.terminals], np.int64)
+
+
+@cache
+def _beginnings() -> Ints:
+    """What string each terminal begins."""
+    delimiter = lens_passes.DELIMITER
+    return np.array([_BEGINNINGS.get(name, delimiter) for name in GRAMMAR.terminals], np.int64)
 
 
 def unbroken(raw: bytes) -> bytes:

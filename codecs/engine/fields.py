@@ -61,6 +61,10 @@ class Fields(Mapping[str, Values]):
         """A column of strings."""
         return cast(Strings, self.columns[path])
 
+    def counts(self, path: str) -> Longs | Ints:
+        """How many elements each instance of an array has."""
+        return np.diff(self.bounds[path])
+
     def order(self, first: str, second: str) -> Longs:
         """The order in which the elements of two columns or arrays are in the file: int64.
 
