@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     from exset.grammars.examples import ExampleSet, SetHeader
     from exset.grammars.manifests import Manifest
     from exset.grammars.samples import SampleList
+    from exset.grammars.schema import Schema
     from exset.limits import Limits
+    from exset.runtime.reading import SampleReader
+    from exset.runtime.samplers.base import NxMSampler
+    from exset.runtime.samplers.names import build_sampler
+    from exset.runtime.samplers.nxm import ExhaustiveNxMSampler, RandomNxMSampler
+    from exset.runtime.samplers.planned import PlannedNxMSampler
     from exset.splitting import split
     from exset.streaming import convert, stream, writer
 
@@ -28,6 +34,7 @@ __all__ = [
     "Event",
     "Example",
     "ExampleSet",
+    "ExhaustiveNxMSampler",
     "Finding",
     "Findings",
     "Format",
@@ -36,11 +43,17 @@ __all__ = [
     "LimitError",
     "Limits",
     "Manifest",
+    "NxMSampler",
+    "PlannedNxMSampler",
+    "RandomNxMSampler",
     "SampleList",
+    "SampleReader",
+    "Schema",
     "SetHeader",
     "Severity",
     "Sparse",
     "__version__",
+    "build_sampler",
     "convert",
     "detect",
     "dumps",
@@ -70,9 +83,15 @@ _HOMES = {
     "exset.grammars.examples": ("ExampleSet", "SetHeader"),
     "exset.grammars.manifests": ("Manifest",),
     "exset.grammars.samples": ("SampleList",),
+    "exset.grammars.schema": ("Schema",),
     "exset.limits": ("Limits",),
+    "exset.runtime.samplers.base": ("NxMSampler",),
+    "exset.runtime.samplers.names": ("build_sampler",),
+    "exset.runtime.samplers.nxm": ("ExhaustiveNxMSampler", "RandomNxMSampler"),
+    "exset.runtime.samplers.planned": ("PlannedNxMSampler",),
     "exset.splitting": ("split",),
     "exset.streaming": ("convert", "stream", "writer"),
+    "exset.runtime.reading": ("SampleReader",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

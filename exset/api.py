@@ -6,12 +6,11 @@ they are; a file that cannot be opened raises OSError.
 """
 
 import os
-import warnings
 from dataclasses import replace
 from typing import TypeVar, overload
 
 from exset import files, formats, samples
-from exset.errors import Finding, Findings, FormatError, FormatWarning, Place, Severity
+from exset.errors import Finding, Findings, FormatError, Place, warn
 from exset.files import FilePath
 from exset.formats import Format
 from exset.kernels import Engine
@@ -352,13 +351,3 @@ def heard(strict: bool, findings: Findings | None) -> Findings:
     if strict:
         raise ValueError("strict=True goes without findings; or pass Findings(strict=True)")
     return findings
-
-
-def warn(findings: Findings, level: int) -> None:
-    """Issue one FormatWarning, as of a caller so many levels up, for all that is no mere note."""
-    kept = [finding for finding in findings if finding.severity is not Severity.NOTE]
-    if not kept:
-        return
-    more = sum(findings.count(code) for code in {finding.code for finding in kept}) - 1
-    message = str(kept[0]) + (f"\n(and {more} more such findings)" if more else "")
-    warnings.warn(FormatWarning(message), stacklevel=level)

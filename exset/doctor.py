@@ -21,9 +21,9 @@ from exset.source import Source
 if TYPE_CHECKING:
     from exset.parsers.engine.grammar import Grammar
 
-LIBRARIES = ("numpy", "lark", "interegular", "construct", "numba")
+LIBRARIES = ("numpy", "lark", "interegular", "construct", "numba", "h5py", "ruamel.yaml")
 
-_HOMES = ("exset.parsers", "exset.codecs")
+_HOMES = ("exset.parsers", "exset.codecs", "exset.runtime")
 _MANY = 1 << 15
 """Examples that are so many that everything is compiled that can be."""
 
@@ -97,12 +97,14 @@ def examine() -> Report:
 
 
 def warm_up() -> float:
-    """Read and write much of everything, so that all is compiled; return how many seconds it took.
+    """Read, write and draw much, so that all is compiled; return how many seconds it took.
 
     The bundled samples, repeated, are what is read and written, in every format of their family;
     grammars that none of these is of are only made into tables.
     """
     import numpy as np
+
+    from exset.runtime.samplers.names import build_sampler
 
     begun = time.perf_counter()
     for grammar in _grammars():
@@ -117,6 +119,9 @@ def warm_up() -> float:
             if other.family == known.family:
                 data = other.write(model, findings=Findings())
                 other.read(Source(name, data), findings=Findings())
+    labels = np.arange(_MANY) % 64
+    for sampler in ("exhaustive", "planned"):
+        build_sampler(sampler, labels, 8, 1).plan()
     return time.perf_counter() - begun
 
 

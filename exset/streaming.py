@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Self, cast
 
 from exset import api, files, formats, samples
-from exset.errors import Finding, Findings, FormatError
+from exset.errors import Finding, Findings, FormatError, warn
 from exset.files import Blocks, FilePath
 from exset.formats import Format
 from exset.kernels import Engine
@@ -84,7 +84,7 @@ class Stream(Iterator["ExampleView"]):
             if not self._advance():
                 if self._unheard is not None:
                     unheard, self._unheard = self._unheard, None
-                    api.warn(unheard, 3)
+                    warn(unheard, 3)
                 raise StopIteration
         return view
 
@@ -194,7 +194,7 @@ def writer(
         yield made
         made.end()
     if findings is None:
-        api.warn(heard, 4)
+        warn(heard, 4)
 
 
 class Writer:
@@ -364,5 +364,5 @@ def convert(
                 stack.close()  # it may be the target
             count = out.count
     if findings is None:
-        api.warn(heard, 3)
+        warn(heard, 3)
     return count

@@ -277,7 +277,9 @@ class File:
         claimed = _product(shape) * kind.get_size()
         if layout == h5d.CHUNKED:
             claimed = max(claimed, _product(made.get_chunk()) * kind.get_size())
-        stored = int(dataset.get_storage_size())
+        # A broken or hostile file may claim to store more than it is long.
+        whole = int(h5i.get_file_id(dataset).get_filesize())
+        stored = min(int(dataset.get_storage_size()), whole)
         if claimed > self._limits.max_array and claimed > _THOUSAND * stored:
             raise LimitError(
                 f"it claims {claimed} bytes, of which the file holds {stored}",

@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from exset.errors import Findings, FormatError, LimitError, Place
+from exset.errors import Findings, FormatError, LimitError, Place, warn
 from exset.grammars.arrays import chosen_rows
 from exset.grammars.schema import Schema
 from exset.grammars.schema_traps import trap
@@ -90,9 +90,11 @@ class SampleReader:
         """Take what to read, and how.
 
         samples: pairs of file and id, or what has them; base: the folder that the files are named
-        from; keep_packed: packed fields are given apart, too. Raises FormatError for schemas that
-        cannot be resolved.
+        from; keep_packed: packed fields are given apart, too. Traps are added to `findings`;
+        without it, they are in the attribute of that name, and one FormatWarning tells of them when
+        the first batch is read. Raises FormatError for schemas that cannot be resolved.
         """
+        self._warns = findings is None
         self.findings = Findings() if findings is None else findings
         pairs = samples.pairs() if isinstance(samples, HasPairs) else samples
         self._pairs = [(name, str(sample)) for name, sample in pairs]
@@ -116,6 +118,8 @@ class SampleReader:
             name, sample = self._pairs[0]
             with self._open(name) as file:
                 self._layout = lay_out(file, sample, self.plan, self.findings)
+            if self._warns:
+                warn(self.findings, 4)
         return self._layout
 
     def read(self, which: ArrayLike | slice | None = None) -> Batch:

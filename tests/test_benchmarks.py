@@ -22,6 +22,7 @@ SPREADS = {
     "list": ("seconds", "times as fast"),
     "scan": ("seconds", "peer, s", "times as fast"),
     "manifest": ("seconds", "times as fast"),
+    "samplers": ("ns an index",),
     "small": ("times as long",),
 }
 

@@ -244,6 +244,7 @@ UNIMPORTED = {
     "exset": "the extra dev has what the extra test has",
     "mypy": "a command",
     "pytest-xdist": "a plugin of pytest",
+    "pytorch-metric-learning": "what the benchmarks measure samplers against",
     "ruff": "a command",
 }
 

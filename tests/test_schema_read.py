@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from exset.errors import Findings, FormatError, LimitError
+from exset.errors import Findings, FormatError, FormatWarning, LimitError
 from exset.grammars.schema import Schema
 from exset.limits import Limits
 from exset.parsers.schema import parse
@@ -204,7 +204,9 @@ def test_a_batch_is_what_a_slow_model_reads(
         },
     )
     experiment = {"metadata": {"coerce": coerce}} | dict.fromkeys(chosen)
-    reader = SampleReader(pairs, schema(tree), schema(experiment), keep_packed=True)
+    reader = SampleReader(
+        pairs, schema(tree), schema(experiment), keep_packed=True, findings=Findings()
+    )
     batch = reader.read(which)
     dtype = {"float": "f4", "double": "f8"}[coerce]
     assert len(batch) == len(which)
@@ -289,6 +291,16 @@ def test_another_shape_of_one_size_is_the_same(tmp_path: Path) -> None:
     samples = {str(i): {"x": np.arange(6.0).reshape(shape)} for i, shape in enumerate(shapes)}
     batch = read(files(tmp_path, {"a.h5": samples}), "x:\n", "x:\n")
     assert batch["x"].tolist() == [[0, 1, 2, 3, 4, 5]] * 3
+
+
+def test_one_warning_tells_of_findings_that_nobody_hears(tmp_path: Path) -> None:
+    pairs = files(tmp_path, {"a.h5": {"1": {"x": 1.0}}})
+    reader = SampleReader(pairs, schema("x:\n"), schema({"x": {"metadata": {"bias": 1.0}}}))
+    with pytest.warns(FormatWarning, match="bias without scale") as told:
+        assert reader.read()["x"].tolist() == [[2.0]]
+    assert told[0].filename == __file__
+    assert reader.read([0])["x"].tolist() == [[2.0]]  # and no second one
+    assert reader.findings.count("lbann-refuses") == 1
 
 
 def test_missing_samples_and_files(tmp_path: Path) -> None:
