@@ -367,3 +367,22 @@ def test_old_manifests_are_converted(tmp_path: Path) -> None:
 def test_a_header_tells_the_format(head: bytes) -> None:
     assert exset.formats.detect(head, "x").name == "manifest"
     assert exset.formats.by_suffix("train.tsv.gz") is exset.formats.get("manifest")
+
+
+@given(
+    st.lists(st.sampled_from([b"@", b"#", b"\t", b"\n", b",", b"FILE", b"ASCII_INT", b"a", b"\r"]))
+    .map(b"".join)
+    .flatmap(lambda text: st.just(text) | st.binary(max_size=40)),
+    st.sampled_from([None, *Dialect]),
+)
+def test_any_bytes_are_read_alike_or_refused_alike(text: bytes, dialect: Dialect | None) -> None:
+    found = []
+    for engine in ENGINES:
+        findings = Findings()
+        try:
+            manifest = read(text, dialect, findings, engine)
+            found.append((manifest, manifest.lines.tolist(), list(map(str, findings))))
+            assert read(render(manifest), manifest.dialect) == manifest
+        except FormatError as error:
+            found.append(str(error))  # type: ignore[arg-type]
+    assert found[0] == found[1] == found[2]
