@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from exset.formats import FORMATS, Format
     from exset.grammars.build import Dense, Event, Example, Sparse
     from exset.grammars.examples import ExampleSet, SetHeader
+    from exset.grammars.manifests import Manifest
     from exset.grammars.samples import SampleList
     from exset.grammars.schema import Schema
     from exset.limits import Limits
@@ -41,6 +42,7 @@ __all__ = [
     "FormatWarning",
     "LimitError",
     "Limits",
+    "Manifest",
     "NxMSampler",
     "PlannedNxMSampler",
     "RandomNxMSampler",
@@ -79,6 +81,7 @@ _HOMES = {
     "exset.formats": ("FORMATS", "Format"),
     "exset.grammars.build": ("Dense", "Event", "Example", "Sparse"),
     "exset.grammars.examples": ("ExampleSet", "SetHeader"),
+    "exset.grammars.manifests": ("Manifest",),
     "exset.grammars.samples": ("SampleList",),
     "exset.grammars.schema": ("Schema",),
     "exset.limits": ("Limits",),

@@ -45,3 +45,10 @@ SAMPLE_LIST = (
     )
     + r")(?:[ \t\r\n\f\v]|\Z)"
 )
+
+# A header; manifests that have none are known by their suffix.
+MANIFEST = (
+    r"(?:\xef\xbb\xbf)?+(?:#[^\n\0]*+\n|\n)*+@"
+    + _words("FILE", "BINARY", "STRING", "ASCII_INT", "ASCII_FLOAT")
+    + r"(?:[ \t\r\n]|\Z)"
+)

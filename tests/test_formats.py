@@ -70,9 +70,9 @@ OTHER = [
 
 
 def test_registry() -> None:
-    assert formats.names() == ("ex", "bex", "sample_list", "schema")
+    assert formats.names() == ("ex", "bex", "sample_list", "schema", "manifest")
     assert [formats.get(name) for name in formats.names()] == list(FORMATS)
-    with pytest.raises(ValueError, match="there are ex, bex, sample_list, schema"):
+    with pytest.raises(ValueError, match="there are ex, bex, sample_list, schema, manifest"):
         formats.get("tsv")
 
 

@@ -9,6 +9,7 @@ import click
 
 from exset import api, formats, samples, streaming
 from exset.cli.frame import (
+    DIALECTS,
     FINE,
     each,
     from_option,
@@ -79,8 +80,8 @@ class Work:
             strict=False,
             limits=self.limits,
             findings=findings,
+            reading=self.reading,
             **self.options,
-            **self.reading,
         )
         return Done(job.format.family.counted(count), findings, None)
 
@@ -114,6 +115,7 @@ class Work:
 @click.option("--expand", is_flag=True, help="Write whole numbers one by one, no ranges.")
 @click.option("--labels", metavar="FILE", help="The label file that a sample list is to name.")
 @click.option("--base", metavar="FOLDER", help="Where the base directory of a list counts from.")
+@click.option("--dialect", type=click.Choice(DIALECTS), help="Write a manifest for this aeon.")
 @read_options
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing of what went well.")
 @limit_option
@@ -133,6 +135,7 @@ def convert(
     expand: bool,
     labels: str | None,
     base: str | None,
+    dialect: str | None,
     reading: dict[str, Option],
     quiet: bool,
     limits: Limits,
@@ -154,6 +157,7 @@ def convert(
         "expand": expand,
         "labels": labels or "",
         "base": base or "",
+        "dialect": dialect or "",
     }
     tasks = plan(inputs, output, to)
     for job in tasks:
