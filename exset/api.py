@@ -154,14 +154,20 @@ def dumps(
     return _written(model, formats.get(format), name, findings, options)
 
 
-def validate(path: FilePath, *, format: str | None = None, limits: Limits = DEFAULT) -> Findings:
+def validate(
+    path: FilePath,
+    *,
+    format: str | None = None,
+    limits: Limits = DEFAULT,
+    engine: Engine = "auto",
+) -> Findings:
     """Read a file for its findings alone; what makes it unreadable is the last of them.
 
     Raises OSError for a file that cannot be opened, and no FormatError.
     """
     findings = Findings()
     try:
-        load(path, format=format, limits=limits, findings=findings)
+        load(path, format=format, limits=limits, findings=findings, engine=engine)
     except FormatError as error:
         findings.add(error.finding)
     return findings

@@ -320,15 +320,16 @@ def convert(
     strict: bool = False,
     limits: Limits = DEFAULT,
     findings: Findings | None = None,
+    engine: Engine = "auto",
     **options: Option,
 ) -> int:
     """Read one file and write another; return how many units, such as examples, passed through.
 
     The formats are told as in `load` and `save`, whose options and errors these are; they must be
-    of one family. Where both allow it the file passes through part by part, so that it may be
+    of one family. `engine` is what reads. Where both allow it the file passes through part by part, so that it may be
     larger than memory, or come from a pipe and go to one.
     """
-    source, target = os.fsdecode(source), os.fsdecode(target)
+    source, target, engine = os.fsdecode(source), os.fsdecode(target), formats.engine(engine)
     if from_format is not None:
         formats.get(from_format)
     wanted = api.target_format(target, to)
@@ -341,12 +342,12 @@ def convert(
         if known.streamer is None or wanted.pieces is None:
             whole = Source(blocks.name, b"".join(blocks))
             stack.close()
-            model = known.read(whole, limits=limits, findings=heard)
+            model = known.read(whole, limits=limits, findings=heard, engine=engine)
             to, name = wanted.name, whole.name
             api.save(model, target, format=to, name=name, findings=heard, **options)
             count = len(model)
         else:
-            parts = known.stream(blocks, limits=limits, findings=heard)
+            parts = known.stream(blocks, limits=limits, findings=heard, engine=engine)
             first = next(parts)  # before anything is written
             to, name = wanted.name, blocks.name
             with writer(
