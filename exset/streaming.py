@@ -214,7 +214,7 @@ class Writer:
         self._size = 0
 
     def write(self, examples: "ExampleView | ExampleSet | Example") -> None:
-        """Write an example, or all of a set, under the header of the whole.
+        """Write an example, or all of a set, which is much faster, under the header of the whole.
 
         Raises FormatError for what the format cannot hold, after which nothing of it is written;
         ValueError where the header does not allow it; OSError.
@@ -326,8 +326,8 @@ def convert(
     """Read one file and write another; return how many units, such as examples, passed through.
 
     The formats are told as in `load` and `save`, whose options and errors these are; they must be
-    of one family. `engine` is what reads. Where both allow it the file passes through part by part, so that it may be
-    larger than memory, or come from a pipe and go to one.
+    of one family. `engine` is what reads. Where both allow it the file passes through part by part,
+    so that it may be larger than memory, or come from a pipe and go to one.
     """
     source, target, engine = os.fsdecode(source), os.fsdecode(target), formats.engine(engine)
     if from_format is not None:
