@@ -81,9 +81,7 @@ class Stream(Iterator["ExampleView"]):
     def __next__(self) -> "ExampleView":
         while (view := next(self._views, None)) is None:
             if not self._advance():
-                if self._unheard is not None:
-                    unheard, self._unheard = self._unheard, None
-                    api.warn(unheard, 3)
+                self._tell()
                 raise StopIteration
         return view
 
@@ -95,15 +93,27 @@ class Stream(Iterator["ExampleView"]):
         return cast("ExampleSet", self._part).header
 
     def close(self) -> None:
-        """Read no more."""
-        self._parts.close()
-        self._views = iter(())
+        """Read no more; what was found so far is told."""
+        self._stop()
+        self._tell()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *error: object) -> None:
-        self.close()
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        self._stop()
+        if kind is None:
+            self._tell()
+
+    def _stop(self) -> None:
+        self._parts.close()
+        self._views = iter(())
+
+    def _tell(self) -> None:
+        """Issue the warning, as of the caller of the caller, unless it was issued before."""
+        if self._unheard is not None:
+            unheard, self._unheard = self._unheard, None
+            api.warn(unheard, 4)
 
     def _advance(self) -> bool:
         part = next(self._parts, None)
