@@ -75,6 +75,7 @@ class Work:
             strict=False,
             limits=self.limits,
             findings=findings,
+            engine="auto",
             **self.options,
         )
         return Done(job.format.family.counted(count), findings, None)
