@@ -170,6 +170,7 @@ def validate(
     *,
     format: str | None = None,
     limits: Limits = DEFAULT,
+    engine: Engine = "auto",
     check_files: bool = False,
     base: FilePath = "",
     jobs: int = 1,
@@ -190,7 +191,7 @@ def validate(
             strict=False,
             limits=limits,
             findings=findings,
-            engine="auto",
+            engine=engine,
             **options,
         )
         if check_files:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import select
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -58,13 +59,19 @@ class Blocks(Iterator[bytes]):
     """
 
     def __init__(
-        self, name: str, pieces: Iterable[bytes], size: int | None, is_pipe: bool = False
+        self,
+        name: str,
+        pieces: Iterable[bytes],
+        size: int | None,
+        is_pipe: bool = False,
+        ready: Callable[[float], bool] | None = None,
     ) -> None:
-        """Take the pieces, empty ones too."""
+        """Take the pieces, empty ones too, and what tells if one is ready within some seconds."""
         self.name = name
         self.size = size
         self.is_pipe = is_pipe
         self._pieces = iter(pieces)
+        self._ready = ready
         self._ahead: list[bytes] = []
 
     def __next__(self) -> bytes:
@@ -72,6 +79,10 @@ class Blocks(Iterator[bytes]):
             piece = self._ahead.pop(0) if self._ahead else next(self._pieces)
             if piece:
                 return piece
+
+    def is_ready(self, seconds: float) -> bool:
+        """Whether a block, or the end, comes within some seconds; no, if nobody can tell."""
+        return bool(self._ahead) or (self._ready is not None and self._ready(max(seconds, 0)))
 
     def head(self, size: int, least: int | None = None) -> bytes:
         """Return the first bytes that have not been taken, so many if there are; they stay.
@@ -290,7 +301,16 @@ def _blocks(file: BinaryIO, name: str, limits: Limits, size: int) -> Blocks:
         pieces = chain((begin,), iter(partial(given.read, size), b""))
     else:
         pieces, total = unpacked(given, begin, name, kind, limits, size), None
-    return Blocks(name, _bounded(pieces, name, limits), total, is_pipe)
+    ready = partial(_is_ready, file) if is_pipe else None
+    return Blocks(name, _bounded(pieces, name, limits), total, is_pipe, ready)
+
+
+def _is_ready(pipe: BinaryIO, seconds: float) -> bool:
+    """Whether a pipe has something to give, or ends, within some seconds."""
+    try:
+        return bool(select.select([pipe], [], [], seconds)[0])
+    except (OSError, ValueError):  # Windows cannot tell, nor Unix of one file in many
+        return False
 
 
 class _Given:

@@ -5,8 +5,6 @@ an example as soon as it is complete.
 """
 
 import os
-import shutil
-import tempfile
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -23,6 +21,8 @@ from exset.protocols import Option
 from exset.source import Source
 
 if TYPE_CHECKING:
+    from tempfile import SpooledTemporaryFile
+
     from exset.grammars.build import Example
     from exset.grammars.examples import ExampleSet, SetHeader
     from exset.grammars.views import ExampleView
@@ -82,9 +82,7 @@ class Stream(Iterator["ExampleView"]):
     def __next__(self) -> "ExampleView":
         while (view := next(self._views, None)) is None:
             if not self._advance():
-                if self._unheard is not None:
-                    unheard, self._unheard = self._unheard, None
-                    warn(unheard, 3)
+                self._tell()
                 raise StopIteration
         return view
 
@@ -96,15 +94,27 @@ class Stream(Iterator["ExampleView"]):
         return cast("ExampleSet", self._part).header
 
     def close(self) -> None:
-        """Read no more."""
-        self._parts.close()
-        self._views = iter(())
+        """Read no more; what was found so far is told."""
+        self._stop()
+        self._tell()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *error: object) -> None:
-        self.close()
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        self._stop()
+        if kind is None:
+            self._tell()
+
+    def _stop(self) -> None:
+        self._parts.close()
+        self._views = iter(())
+
+    def _tell(self) -> None:
+        """Issue the warning, as of the caller of the caller, unless it was issued before."""
+        if self._unheard is not None:
+            unheard, self._unheard = self._unheard, None
+            warn(unheard, 4)
 
     def _advance(self) -> bool:
         part = next(self._parts, None)
@@ -215,7 +225,7 @@ class Writer:
         self._size = 0
 
     def write(self, examples: "ExampleView | ExampleSet | Example") -> None:
-        """Write an example, or all of a set, under the header of the whole.
+        """Write an example, or all of a set, which is much faster, under the header of the whole.
 
         Raises FormatError for what the format cannot hold, after which nothing of it is written;
         ValueError where the header does not allow it; OSError.
@@ -259,6 +269,8 @@ class Writer:
         else:
             self._out.seek(len(head))
             self._file.write(head)
+            import shutil
+
             shutil.copyfileobj(self._out, self._file)
 
     def put(self, data: bytes) -> None:
@@ -290,8 +302,10 @@ class _Told(Findings):
         return replace(finding, place=place)
 
 
-def _spool() -> tempfile.SpooledTemporaryFile[bytes]:
-    return tempfile.SpooledTemporaryFile(max_size=_SPOOLED)
+def _spool() -> "SpooledTemporaryFile[bytes]":
+    from tempfile import SpooledTemporaryFile
+
+    return SpooledTemporaryFile(max_size=_SPOOLED)
 
 
 def _set_of(
@@ -322,16 +336,17 @@ def convert(
     limits: Limits = DEFAULT,
     findings: Findings | None = None,
     reading: Mapping[str, Option] | None = None,
+    engine: Engine = "auto",
     **options: Option,
 ) -> int:
     """Read one file and write another; return how many units, such as examples, passed through.
 
     The formats are told as in `load` and `save`, whose options and errors these are; they must be
     of one family. `reading` are options of the reader where the writer has one of that name, such
-    as `dialect`. Where both allow it the file passes through part by part, so that it may be larger
-    than memory, or come from a pipe and go to one.
+    as `dialect`; `engine` is what reads. Where both allow it the file passes through part by part,
+    so that it may be larger than memory, or come from a pipe and go to one.
     """
-    source, target = os.fsdecode(source), os.fsdecode(target)
+    source, target, engine = os.fsdecode(source), os.fsdecode(target), formats.engine(engine)
     if from_format is not None:
         formats.get(from_format)
     wanted = api.target_format(target, to)
@@ -346,13 +361,13 @@ def convert(
         if known.streamer is None or wanted.pieces is None:
             whole = Source(blocks.name, b"".join(blocks))
             stack.close()
-            model = known.read(whole, limits=limits, findings=heard, engine="auto", **reading)
+            model = known.read(whole, limits=limits, findings=heard, engine=engine, **reading)
             to, name = wanted.name, whole.name
             api.save(model, target, format=to, name=name, findings=heard, **options)
             count = len(model)
         else:
             known.chosen(reading, reading=True)
-            parts = known.stream(blocks, limits=limits, findings=heard)
+            parts = known.stream(blocks, limits=limits, findings=heard, engine=engine)
             first = next(parts)  # before anything is written
             to, name = wanted.name, blocks.name
             with writer(

@@ -21,8 +21,9 @@ from exset.grammars.arrays import (
     concat,
     concat_offsets,
     constant,
-    gather_ragged,
     is_constant,
+    offsets_of,
+    row_indices,
     take,
 )
 from exset.grammars.columns import Reals, Strings
@@ -157,10 +158,9 @@ class ExampleSet(ExampleColumns):
         Raises IndexError for an index out of bounds, ValueError for a mask of another length.
         """
         chosen = chosen_rows(which, len(self))
-        picked, event_offsets = gather_ragged(
-            np.arange(self.num_events), self.event_offsets, chosen
-        )
-        events = self.events.take(picked)
+        starts = self.event_offsets[:-1][chosen]
+        lengths = compact(self.event_offsets[1:][chosen] - starts)
+        events = self.events.take(row_indices(starts, lengths))
         # Only the window of lists that is used; the normal form drops what lies between.
         used = np.concatenate([events.inputs, events.targets])
         end = int(used.max(initial=-1)) + 1
@@ -171,7 +171,7 @@ class ExampleSet(ExampleColumns):
                 name=self.name.take(chosen),
                 proc=self.proc.take(chosen),
                 frequency=take(self.frequency, chosen),
-                event_offsets=event_offsets,
+                event_offsets=offsets_of(lengths),
                 events=replace(
                     events,
                     inputs=_shifted(events.inputs, -begin),

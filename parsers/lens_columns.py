@@ -35,7 +35,7 @@ ACTIVE_TARGET: Final = REAL_FIELDS.index("active_target")
 
 # Why a step is impossible.
 (FINE, OUT_OF_RANGE, BAD_SPAN, NO_EVENT_LEFT, INPUTS_GIVEN, TARGETS_GIVEN, TOO_MANY) = range(7)
-(NOT_32_BITS, NO_UNIT_BEFORE, UNIT_SPAN_DOWN) = range(7, 10)
+(NO_UNIT_BEFORE, UNIT_SPAN_DOWN) = range(7, 9)
 
 MAX_INT: Final = 2**31 - 1
 

@@ -7,6 +7,9 @@ from types import ModuleType, SimpleNamespace
 import pytest
 from hypothesis import HealthCheck, settings
 
+from exset import kernels
+from exset.kernels import Engine
+
 # HYPOTHESIS_PROFILE chooses: dev tries new cases each time, ci the same ones, nightly many.
 settings.register_profile("dev", max_examples=50, deadline=None)
 settings.register_profile(
@@ -41,3 +44,15 @@ def torch() -> ModuleType:
     """The optional torch, which .ci/run installs."""
     found: ModuleType = pytest.importorskip("torch", reason="the extra torch is not installed")
     return found
+
+
+@pytest.fixture(params=["reference", "plain", "compiled"])
+def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Engine:
+    """Each engine, and both ways of running the kernels of the table engine."""
+    if request.param == "reference":
+        return "reference"
+    if request.param == "plain":
+        monkeypatch.setattr(kernels, "available", lambda: False)
+    elif not kernels.available():
+        pytest.skip("no Numba")
+    return "table"

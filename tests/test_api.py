@@ -4,7 +4,7 @@ import io
 import os
 import pickle
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import get_args
@@ -12,7 +12,7 @@ from typing import get_args
 import pytest
 
 import exset
-from exset import FormatError, FormatWarning, LimitError, Limits, Severity, samples
+from exset import FormatError, FormatWarning, LimitError, Limits, Severity, families, samples
 from exset.kernels import Engine
 
 LENS = ("ex", "bex")
@@ -252,17 +252,30 @@ def test_the_engine_is_passed_on(
     exset.save(exset.loads(XOR), "x", format=known.name)
     for engine in get_args(Engine):
         assert exset.load("x", engine=engine) == exset.loads(XOR, engine=engine)
+        assert len([*exset.stream("x", engine=engine)]) == 4
+        assert exset.convert("x", "y.ex", engine=engine) == 4
+        assert not exset.validate("x", engine=engine).count()
     heard: list[object] = []
+    make = families.load
 
     def reader(source: object, **options: object) -> exset.ExampleSet:
         heard.append(options["engine"])
         return exset.ExampleSet.from_examples([])
 
-    monkeypatch.setattr(exset.formats, "load", lambda target: reader)
+    def streamer(blocks: object, **options: object) -> Iterator[exset.ExampleSet]:
+        yield reader(blocks, **options)
+
+    others: dict[str | None, object] = {known.reader: reader, known.streamer: streamer}
+    monkeypatch.setattr(exset.formats, "load", lambda target: others.get(target, make(target)))
     exset.load("x", engine="reference")
     exset.loads(Path("x").read_bytes(), engine="table")
     exset.load("x")
-    assert heard == ["reference", "table", "auto"]
+    exset.validate("x", engine="table")
+    exset.convert("x", "y.ex", engine="reference")
+    assert not [*exset.stream("x", engine="table")]
+    assert heard == ["reference", "table", "auto", "table", "reference", "table"]
+    with pytest.raises(ValueError, match="there are auto, reference, table"):
+        exset.convert("x", "y.ex", engine="fast")  # type: ignore[arg-type]
 
 
 def test_detection_reads_the_head_alone(folder: Path) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from exset.codecs.lens import decode, encode
 from exset.errors import Findings, FormatError
+from exset.kernels import Engine
 from exset.source import Source
 from tests.lens_bex import attempt
 from tests.lens_dump import from_dump, to_plain
@@ -34,14 +35,14 @@ def name_as_written(raw: str | None) -> str | None:
     return low.decode("utf-8", "surrogateescape") or None
 
 
-def test_what_lens_saved(corpus: Path) -> None:
+def test_what_lens_saved(corpus: Path, engine: Engine) -> None:
     """Every file that Lens wrote: the same values and sharing, and written the same bytes."""
     paths = sorted((corpus / "lens/oracle").rglob("*.bex.gz"))
     assert len(paths) > 100
     for path in paths:
         data = content(path)
-        found = decode(Source(path.name, data))
-        assert encode(found) == data, path
+        found = decode(Source(path.name, data), engine=engine)
+        assert encode(found, engine=engine) == data, path
         assert to_plain(found) == dumped(path.with_name(path.name.removesuffix(".bex.gz"))), path
 
 
@@ -52,7 +53,7 @@ UNREADABLE = {
 }
 
 
-def test_what_lens_saved_of_edge_cases(corpus: Path) -> None:
+def test_what_lens_saved_of_edge_cases(corpus: Path, engine: Engine) -> None:
     paths = sorted((corpus / "lens/edge").glob("*.out.bex")) + sorted(
         (corpus / "lens/edge/manual").glob("*.bex")
     )
@@ -62,10 +63,10 @@ def test_what_lens_saved_of_edge_cases(corpus: Path) -> None:
         data = path.read_bytes()
         if stem in UNREADABLE:
             with pytest.raises(FormatError, match=UNREADABLE[stem]):
-                decode(Source(path.name, data))
+                decode(Source(path.name, data), engine=engine)
             continue
-        found = decode(Source(path.name, data))
-        assert encode(found) == data, path
+        found = decode(Source(path.name, data), engine=engine)
+        assert encode(found, engine=engine) == data, path
         wanted = dumped(path.with_name(stem))
         for example in wanted["examples"]:  # type: ignore[attr-defined]
             example["name"] = name_as_written(example["name"])
@@ -79,7 +80,7 @@ def verdicts(corpus: Path) -> Iterator[tuple[str, bool]]:
                 yield row["file"], row["verdict"] == "accept"
 
 
-def test_binary_edge_cases(corpus: Path) -> None:
+def test_binary_edge_cases(corpus: Path, engine: Engine) -> None:
     """The same verdicts as Lens (a hang is a refusal), and the same memory."""
     rows = list(verdicts(corpus))
     assert len(rows) == 23
@@ -88,13 +89,13 @@ def test_binary_edge_cases(corpus: Path) -> None:
         source = Source(name, path.read_bytes())
         if not accepted:
             with pytest.raises(FormatError):
-                decode(source, findings=Findings())
+                decode(source, findings=Findings(), engine=engine)
             continue
-        found = decode(source, findings=Findings())
+        found = decode(source, findings=Findings(), engine=engine)
         assert to_plain(found) == dumped(path.with_suffix("")), name
         saved = path.with_suffix(".out.bex").read_bytes()
         if name != "bin_utf8_name.bex":  # the port cuts each character to its low byte
-            assert encode(found) == saved, name
+            assert encode(found, engine=engine) == saved, name
 
 
 @settings(max_examples=5)

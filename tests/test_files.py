@@ -297,3 +297,21 @@ def test_blocks_of_a_file(tmp_path: Path) -> None:
         assert (blocks.name, blocks.size, blocks.is_pipe) == (str(tmp_path / "x"), len(TEXT), False)
         assert blocks.head(9) == TEXT[:9]
         assert b"".join(blocks) == TEXT
+
+
+def test_whether_a_pipe_has_more(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    read_end, write_end = os.pipe()
+    with os.fdopen(read_end, "rb") as pipe, os.fdopen(write_end, "wb", buffering=0) as other:
+        other.write(b"I: 1;\nI: 2;\n")
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=pipe))
+        with files.blocks("-") as given:
+            assert given.is_pipe and given.head(3) == b"I: " and given.is_ready(0)
+            assert b"".join(next(given) for _ in range(2)) == b"I: 1;\nI: 2;\n"
+            assert not given.is_ready(0) and not given.is_ready(-1)
+            other.write(b";")
+            assert given.is_ready(0) and next(given) == b";"
+            other.close()
+            assert given.is_ready(0) and next(given, None) is None
+    (tmp_path / "x").write_bytes(TEXT)
+    with files.blocks(tmp_path / "x") as given:
+        assert not given.is_pipe and not given.is_ready(0)

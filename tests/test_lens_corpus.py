@@ -9,6 +9,7 @@ import pytest
 from exset.codecs.lens import decode, encode
 from exset.errors import FormatError
 from exset.grammars.examples import ExampleSet
+from exset.kernels import Engine
 from exset.parsers.lens import parse
 from exset.parsers.lens_text import render
 from exset.source import Source
@@ -49,48 +50,50 @@ def content(path: Path) -> bytes:
     return gzip.decompress(data) if path.suffix == ".gz" else data
 
 
-def load(path: Path) -> ExampleSet:
+def load(path: Path, engine: Engine) -> ExampleSet:
     source = Source(path.name, content(path))
-    return decode(source) if source.data.startswith(b"\xaa\xaa\xaa\xaa") else parse(source)
+    read = decode if source.data.startswith(b"\xaa\xaa\xaa\xaa") else parse
+    return read(source, engine=engine)
 
 
 def assert_round_trips(examples: ExampleSet) -> None:
     for compact in (False, True):
         text = render(examples, compact=compact)
-        assert parse(Source("again.ex", text)) == examples
-        assert render(parse(Source("again.ex", text)), compact=compact) == text
+        again = parse(Source("again.ex", text))
+        assert again == examples
+        assert render(again, compact=compact) == text
 
 
-def test_real_files(corpus: Path) -> None:
+def test_real_files(corpus: Path, engine: Engine) -> None:
     loaded = 0
     for row in rows(corpus / "lens" / "oracle.tsv"):
         path = corpus / "lens" / "files" / row["path"]
         if row["verdict"] == "reject":
             with pytest.raises(FormatError):
-                load(path)
+                load(path, engine)
             continue
-        examples = load(path)
+        examples = load(path, engine)
         oracle = corpus / "lens" / "oracle" / row["path"]
         dump = next(p for s in (".json", ".json.gz") if (p := Path(f"{oracle}{s}")).exists())
         assert to_plain(examples) == from_dump(content(dump)), row["path"]
         binary = content(Path(f"{oracle}.bex.gz"))
-        assert encode(examples) == binary, row["path"]
-        assert decode(Source("again.bex", binary)) == examples, row["path"]
+        assert encode(examples, engine=engine) == binary, row["path"]
+        assert decode(Source("again.bex", binary), engine=engine) == examples, row["path"]
         assert_round_trips(examples)
         loaded += 1
     assert loaded > 100
 
 
-def test_edge_cases(corpus: Path) -> None:
+def test_edge_cases(corpus: Path, engine: Engine) -> None:
     folder = corpus / "lens" / "edge"
     seen = 0
     for row in rows(folder / "verdicts.tsv"):
         path = folder / row["file"]
         if row["verdict"] != "accept" and path.name not in ACCEPTED:
             with pytest.raises(FormatError):
-                load(path)
+                load(path, engine)
         else:
-            examples = load(path)
+            examples = load(path, engine)
             dump = path.with_suffix(".json")
             if dump.exists() and path.name != "lex_nul.ex":
                 assert _latin(to_plain(examples)) == _latin(from_dump(dump.read_bytes())), path.name
@@ -101,30 +104,32 @@ def test_edge_cases(corpus: Path) -> None:
                 assert_round_trips(examples)
             saved = path.with_suffix(".out.bex")
             if path.name in OTHER_BYTES:
-                assert encode(examples, lossy=True) != saved.read_bytes(), path.name
+                assert encode(examples, lossy=True, engine=engine) != saved.read_bytes(), path.name
             elif path.name in LOSSY:
                 with pytest.raises(FormatError):
-                    encode(examples)
-                assert encode(examples, lossy=True) == saved.read_bytes(), path.name
+                    encode(examples, engine=engine)
+                assert encode(examples, lossy=True, engine=engine) == saved.read_bytes(), path.name
             elif saved.exists():
-                assert encode(examples) == saved.read_bytes(), path.name
+                assert encode(examples, engine=engine) == saved.read_bytes(), path.name
         seen += 1
     assert seen > 170
 
 
-def test_examples_of_the_manual_page(corpus: Path) -> None:
+def test_examples_of_the_manual_page(corpus: Path, engine: Engine) -> None:
     folder = corpus / "lens" / "edge" / "manual"
     seen = 0
     for path in sorted(folder.glob("*.ex")):
         dump = path.with_suffix(".json")
         if not dump.exists() and path.stem != "crazy_as_printed":
             with pytest.raises(FormatError):
-                load(path)
+                load(path, engine)
             continue
-        examples = load(path)
+        examples = load(path, engine)
         if dump.exists():
             assert to_plain(examples) == from_dump(dump.read_bytes()), path.name
-            assert encode(examples) == path.with_suffix(".bex").read_bytes(), path.name
+            assert encode(examples, engine=engine) == path.with_suffix(".bex").read_bytes(), (
+                path.name
+            )
         assert_round_trips(examples)
         seen += 1
     assert seen >= 5

@@ -69,6 +69,15 @@ def test_findings_are_heard_or_warned_of(folder: Path) -> None:
     with pytest.warns(exset.FormatWarning, match="x.ex:2:2: nothing follows") as caught:
         assert len(list(exset.stream("x.ex"))) == 2
     assert [Path(warning.filename).name for warning in caught] == [Path(__file__).name]
+    with pytest.warns(exset.FormatWarning) as caught:  # however it is left
+        with exset.stream("x.ex") as examples:
+            assert [next(examples) for _ in range(2)]
+        examples.close()
+        examples = exset.stream("x.ex")
+        assert [next(examples) for _ in range(2)]
+        examples.close()
+        assert not list(examples)
+    assert [Path(warning.filename).name for warning in caught] == [Path(__file__).name] * 2
     with pytest.raises(FormatError, match=r"x.ex:2:2: nothing follows"):
         list(exset.stream("x.ex", strict=True))
     with pytest.raises(ValueError, match="strict=True goes without findings"):

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from exset.codecs import lens as codec
+from exset.codecs.engine import Fields, Layout, Parts
 from exset.errors import Findings
 from exset.files import Blocks
 from exset.grammars.examples import ExampleSet
@@ -228,6 +229,25 @@ def test_binary_examples_are_given_when_their_last_byte_is_there() -> None:
     for part in codec.stream(Blocks("x", given(), None, is_pipe=True)):
         seen += len(part)
     assert seen == 3
+
+
+@pytest.mark.parametrize("ready", [True, False])
+def test_a_long_example_is_not_tried_again_for_every_block(
+    ready: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As long as there is more in the pipe it is read first, until there is twice as much."""
+    events = b"".join(b"[%d] I: %d 0.5 T: 1\n" % (n, n) for n in range(500))
+    data = codec.encode(parser.parse(_source(b";\n500 " + events + b";\nI: 1;\n")))
+    tries, read = [], Parts._read
+
+    def counted(self: Parts, layout: Layout, source: Source) -> Fields:
+        tries.append(len(source.data))
+        return read(self, layout, source)
+
+    monkeypatch.setattr(Parts, "_read", counted)
+    blocks = Blocks("x", pieces(len(data) // 500)(data), None, True, lambda seconds: ready)
+    assert sum(len(part) for part in codec.stream(blocks)) == 2
+    assert len(tries) < 40 if ready else len(tries) > 200
 
 
 def test_real_files(corpus: Path) -> None:

@@ -6,6 +6,7 @@ the count, made to fit, and the array.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from time import monotonic
 from typing import Final, NoReturn
 
 import numpy as np
@@ -151,12 +152,13 @@ class Parts:
             most = len(self._held) // self._parted.least
             if mean:
                 most = min(most, max(1, int(_FULL * len(self._held) / mean)))
+            begun = monotonic()
             try:
                 part = self._part(min(most, total - first), first)
             except FormatError as error:
                 done = self._done(error)
                 if done == 0 and isinstance(error, Cut):
-                    if not self._more(error.needed - self._parted.size):
+                    if not self._more(error.needed - self._parted.size, monotonic() - begun):
                         self._cut(start, stored, total, first)
                     continue
                 shift = Shift(self._parted.path, self._start - self._parted.size, first)
@@ -226,17 +228,22 @@ class Parts:
         """How many records come before an error."""
         return (error.place and error.place.index(self._parted.path)) or 0
 
-    def _more(self, needed: int = 0) -> bool:
-        """Read on, to have so many bytes, and of a file a window; whether there was anything."""
+    def _more(self, needed: int = 0, patience: float = 0) -> bool:
+        """Read on, to have so many bytes, and of a file a window; whether there was anything.
+
+        patience: for how many seconds a pipe may give more than that, until there is twice as much.
+        As long as the last try took: then tries take no more time than the pipe, or than one does.
+        """
         if self._blocks.size is not None and self._start + needed > self._blocks.size:
             return False
-        parts, size = [self._held], len(self._held)
-        wanted = needed if self._blocks.is_pipe else max(needed, _WINDOW, 2 * size)
-        for block in self._blocks:
+        parts, size, until = [self._held], len(self._held), monotonic() + patience
+        twice = 2 * size
+        wanted = max(needed, size + 1 if self._blocks.is_pipe else max(_WINDOW, twice))
+        while size < wanted or (size < twice and self._blocks.is_ready(until - monotonic())):
+            if (block := next(self._blocks, None)) is None:
+                break
             parts.append(block)
             size += len(block)
-            if size >= wanted:
-                break
         self._held = b"".join(parts)
         return len(parts) > 1
 

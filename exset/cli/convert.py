@@ -81,6 +81,7 @@ class Work:
             limits=self.limits,
             findings=findings,
             reading=self.reading,
+            engine="auto",
             **self.options,
         )
         return Done(job.format.family.counted(count), findings, None)

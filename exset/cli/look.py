@@ -188,6 +188,7 @@ def _checked(
         path,
         format=format,
         limits=limits,
+        engine="auto",
         check_files=base is not None,
         base=base or "",
         jobs=jobs,

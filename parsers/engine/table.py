@@ -63,6 +63,7 @@ class _Parser:
         self.compiled = compiled
         self.eager = eager
         self.early = 0  # steps that were yielded and that the kernel is still to report
+        self.inner = 0  # steps among which there is no boundary
         self.buffer = np.full(1, ord("\n"), np.uint8)  # the line break before the text
         self.base = -1
         self.final = False
@@ -148,10 +149,11 @@ class _Parser:
         if early:
             self._add_early(boundary)
         output, state = self.output, self.output.state
-        ends = np.flatnonzero(output.steps[: state[k.STEPS]] == boundary)
+        ends = np.flatnonzero(output.steps[self.inner : state[k.STEPS]] == boundary)
         if not len(ends):
+            self.inner = int(state[k.STEPS])
             return
-        steps = int(ends[-1]) + 1
+        steps = self.inner + int(ends[-1]) + 1
         tokens = int(output.before[steps - 1])
         yield self._stream(tokens, steps)
         for array, count, done in (
@@ -165,6 +167,7 @@ class _Parser:
         output.before[: state[k.STEPS] - steps] -= tokens
         state[k.TOKENS] -= tokens
         state[k.STEPS] -= steps
+        self.inner = int(state[k.STEPS])
 
     def _add_early(self, boundary: int) -> None:
         """Add the steps up to a boundary that come whatever token is next."""
