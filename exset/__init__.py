@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from exset.grammars.samples import SampleList
     from exset.grammars.schema import Schema
     from exset.limits import Limits
+    from exset.runtime.example_arrays import ExampleArrays, to_arrays
     from exset.runtime.reading import SampleReader
     from exset.runtime.samplers.base import NxMSampler
     from exset.runtime.samplers.names import build_sampler
@@ -33,6 +34,7 @@ __all__ = [
     "Dense",
     "Event",
     "Example",
+    "ExampleArrays",
     "ExampleSet",
     "ExhaustiveNxMSampler",
     "Finding",
@@ -64,6 +66,7 @@ __all__ = [
     "split",
     "stats",
     "stream",
+    "to_arrays",
     "validate",
     "writer",
 ]
@@ -85,6 +88,7 @@ _HOMES = {
     "exset.grammars.samples": ("SampleList",),
     "exset.grammars.schema": ("Schema",),
     "exset.limits": ("Limits",),
+    "exset.runtime.example_arrays": ("ExampleArrays", "to_arrays"),
     "exset.runtime.samplers.base": ("NxMSampler",),
     "exset.runtime.samplers.names": ("build_sampler",),
     "exset.runtime.samplers.nxm": ("ExhaustiveNxMSampler", "RandomNxMSampler"),
