@@ -16,7 +16,7 @@ from exset.grammars.examples import TIME_FIELDS, ExampleSet
 from exset.limits import DEFAULT, Limits, remedy
 from exset.runtime.arrays import Device, namespace, repeat, to_device
 from exset.runtime.example_filling import filling_of, layouts_of
-from exset.runtime.example_layout import MODEL, SIDES, Layout, LayoutLike
+from exset.runtime.example_layout import MODEL, SIDES, Layout, LayoutLike, Side
 from exset.runtime.example_runs import Columns
 from exset.runtime.example_ticks import ticks_until
 
@@ -72,7 +72,7 @@ class ExampleArrays:
 
         Of one row an event. Raises ValueError otherwise.
         """
-        self._flat("by_example")
+        self.check_flat("by_example")
         xp = namespace(self.inputs)
         n = int(self.example[-1]) + 1 if self.example.size else 0
         wide = int(self.event.max()) + 1 if n else 0
@@ -91,7 +91,7 @@ class ExampleArrays:
         is reached, at least one; that is round(max_time * ticks) where those are whole. Of one row
         an event. Raises ValueError otherwise, and for an event that never ends; LimitError.
         """
-        self._flat("by_tick")
+        self.check_flat("by_tick")
         if ticks < 1:
             raise ValueError(f"ticks: at least one in an interval is wanted, not {ticks}")
         xp = namespace(self.inputs)
@@ -120,7 +120,8 @@ class ExampleArrays:
     def _arrays(self) -> dict[str, Floats]:
         return {name: each for name, each in vars(self).items() if not isinstance(each, Layout)}
 
-    def _flat(self, what: str) -> None:
+    def check_flat(self, what: str) -> None:
+        """Raises ValueError, in the name of what wants it, unless there is one row an event."""
         if self.present.ndim != 1 or bool(self.tick.any()):
             raise ValueError(f"{what}: one row an event is wanted, as to_arrays gives them")
 
@@ -158,11 +159,14 @@ def _to_arrays(
     findings: Findings,
     limits: Limits,
 ) -> ExampleArrays:
-    layouts = layouts_of(examples, given, findings, limits)
+    layouts = layouts_of(examples, given, findings)
     columns = Columns.of(xp, examples)
     dense = []
-    for side, layout in zip(SIDES, layouts, strict=True):
-        filling = filling_of(xp, examples, columns, side, layout, findings, limits)
+    for side, layout, asked in zip(SIDES, layouts, given, strict=True):
+        most = max(limits.max_expand, layout.units * examples.num_events)
+        if asked is None:
+            _check_size(examples, side, layout, limits)
+        filling = filling_of(xp, examples, columns, side, layout, findings, most)
         out = _background(xp, examples.effective(f"default_{side[:-1]}"), layout.units)
         filling.paint(xp, out)
         dense.append(out)
@@ -186,6 +190,18 @@ def _to_arrays(
         input_layout=layouts[0],
         target_layout=layouts[1],
     )
+
+
+def _check_size(examples: ExampleSet, side: Side, layout: Layout, limits: Limits) -> None:
+    """Raises LimitError for a layout that nobody said and that makes much of little."""
+    cells = layout.units * examples.num_events
+    if cells > max(limits.max_expand, 64 * examples.ranges.values.values.size):
+        raise LimitError(
+            f"{examples.num_events} events by {layout.units} {side} are {cells} numbers, "
+            f"which is over {limits.max_expand}",
+            place=Place.of(MODEL),
+            hint=f"if that is meant, say {side}=...; or take to_csr; or {remedy('max_expand')}",
+        )
 
 
 def _background(xp: ModuleType, default: Floats, units: int) -> Floats:

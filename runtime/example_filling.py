@@ -11,7 +11,7 @@ import numpy as np
 from exset.errors import Finding, Findings, FormatError, LimitError, Place, Severity
 from exset.grammars.examples import ExampleSet
 from exset.grammars.views import printable
-from exset.limits import Limits, remedy
+from exset.limits import remedy
 from exset.runtime.arrays import to_device, to_host
 from exset.runtime.example_cells import Filling
 from exset.runtime.example_layout import MODEL, SIDES, Layout, LayoutLike, Side, infer
@@ -22,9 +22,8 @@ def layouts_of(
     examples: ExampleSet,
     given: tuple[LayoutLike | None, LayoutLike | None],
     findings: Findings,
-    limits: Limits,
 ) -> tuple[Layout, Layout]:
-    """The layouts that were given, or that the set allows to infer. Raises LimitError."""
+    """The layouts that were given, or that the set allows to infer. Raises FormatError."""
     layouts = {
         side: Layout.of(side, layout)
         for side, layout in zip(SIDES, given, strict=True)
@@ -32,15 +31,6 @@ def layouts_of(
     }
     if len(layouts) < len(SIDES):
         inferred = infer(examples, [side for side in SIDES if side not in layouts], findings)
-        for side, layout in inferred.items():
-            cells = layout.units * examples.num_events
-            if cells > max(limits.max_expand, 64 * examples.ranges.values.values.size):
-                raise LimitError(
-                    f"{examples.num_events} events by {layout.units} {side} are {cells} numbers, "
-                    f"which is over {limits.max_expand}",
-                    place=Place.of(MODEL),
-                    hint=f"if that is meant, say {side}=...; or {remedy('max_expand')}",
-                )
         layouts |= inferred
     return layouts["inputs"], layouts["targets"]
 
@@ -52,9 +42,12 @@ def filling_of(
     side: Side,
     layout: Layout,
     findings: Findings,
-    limits: Limits,
+    most: int,
 ) -> Filling:
-    """What the ranges of one side fill. Raises FormatError for a unit outside, LimitError."""
+    """What the ranges of one side fill. Raises FormatError for a unit outside, LimitError.
+
+    `most`: how many units spans may come to.
+    """
     uses = Uses.of(xp, columns, to_device(xp, getattr(examples.events, side)))
     begin, size = layout.places(examples)
     base = uses.row * layout.units
@@ -83,9 +76,9 @@ def filling_of(
     dense = dense_runs(xp, columns, uses, outside)
     sparse = sparse_runs(xp, columns, uses, outside)
     filled = 0 if sparse.length is None else int(sparse.length.sum())
-    if filled > max(limits.max_expand, layout.units * examples.num_events):
+    if filled > most:
         raise LimitError(
-            f"the spans of {side} are {filled} units, which is over {limits.max_expand}",
+            f"the spans of {side} are {filled} units, which is over {most}",
             place=Place.of(MODEL),
             hint=remedy("max_expand"),
         )

@@ -147,10 +147,11 @@ def _reach(examples: ExampleSet) -> Longs:
     else:
         reach = np.zeros(len(examples.ranges), np.int64)
     if units.values.size:
-        length = units.lengths
-        sparse = np.flatnonzero(length)
+        sparse = np.flatnonzero(units.lengths)
         begin = units.offsets[sparse]
         # Unsigned, as there is a number whose absolute value is not one of 32 bits with a sign.
-        top = np.maximum.reduceat(np.abs(units.values).view(np.uint32), begin).astype(np.int64)
-        reach[sparse] = np.where(units.values[begin] < 0, 0, top + 1)
+        top = np.abs(units.values).view(np.uint32)
+        if sparse.size < top.size:
+            top = np.maximum.reduceat(top, begin)
+        reach[sparse] = np.where(units.values[begin] < 0, 0, top.astype(np.int64) + 1)
     return reach

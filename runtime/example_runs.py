@@ -83,7 +83,8 @@ class Uses:
 class Runs:
     """Runs of cells, in the order of their uses; int64 [k] each.
 
-    `source` is where the values of a dense range begin, or the range that a sparse run is of.
+    `source` is where the values of a dense range begin, or the range that a sparse run is of; it is
+    not asked for where all ranges have one value, nor is `use` where each event has one range.
     """
 
     start: Longs
@@ -152,7 +153,8 @@ def sparse_runs(xp: ModuleType, columns: Columns, uses: Uses, fail: Fail) -> Run
         text = f"unit {unit} is" if unit == end else f"units {unit} to {end} are"
         raise fail(uses, int(use[at]), text)
     length = last - units + 1 if negative.size else None
-    return Runs(uses.base[use] + units, length, uses.range[use], which[use])
+    source = use if isinstance(columns.value, float) else uses.range[use]
+    return Runs(uses.base[use] + units, length, source, which[use] if uses.several else use)
 
 
 def _spans(
@@ -164,9 +166,7 @@ def _spans(
     the span that the number before it begins; the first of a range is `*`, and what follows that is
     not looked at. One after another begins a span, outside of any network.
     """
-    heads = xp.zeros(units.size, xp.bool_)
-    heads[head] = True
-    ends = negative[~heads[negative]]
+    ends = negative[negative > head[use[negative]]]
     ends = ends[units[ends - 1] >= 0]
     last = units.copy()
     last[ends - 1] = -units[ends]
@@ -174,8 +174,10 @@ def _spans(
     keep[ends] = False
     star = units[head] < 0
     if bool(star.any()):
-        keep &= ~star[use] | heads
         at = head[star]
+        keep &= ~star[use]
+        keep[at] = True
         units[at] = 0
         last[at] = (room if isinstance(room, int) else room[star]) - 1
-    return units[keep], last[keep], use[keep]
+    kept = xp.flatnonzero(keep)
+    return units[kept], last[kept], use[kept]

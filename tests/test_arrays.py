@@ -169,6 +169,33 @@ def test_real_files(device: Device, corpus: Path) -> None:
     assert seen > 100
 
 
+@pytest.mark.parametrize("device", DEVICES)
+@given(examples=fitting)
+def test_sparse_rows(device: Device, examples: ExampleSet) -> None:
+    arrays = to_arrays(examples, SIX, SIX, device=device)
+    for side, rows in zip(SIDES, exset.to_csr(examples, SIX, SIX, device=device), strict=True):
+        data, indices, indptr = to_host(rows.data), to_host(rows.indices), to_host(rows.indptr)
+        dense = np.repeat(to_host(rows.default)[:, None], 12, axis=1)
+        for i in range(rows.shape[0]):
+            here = slice(indptr[i], indptr[i + 1])
+            assert (np.diff(indices[here]) > 0).all()
+            dense[i, indices[here]] = data[here]
+        assert indptr[-1] == data.size == indices.size and rows.shape == dense.shape
+        np.testing.assert_array_equal(dense, to_host(getattr(arrays, side)))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@given(examples=fitting, layout=st.sampled_from([SIX, 12, {"b": 6, "none": 0, "a": 6}]))
+def test_there_and_back(device: Device, examples: ExampleSet, layout: dict[str, int] | int) -> None:
+    told = exset.Findings()
+    arrays = to_arrays(examples, layout, SIX, device=device, findings=told)
+    back = to_arrays(exset.from_arrays(arrays), layout, SIX, findings=told)
+    for name, array in vars(arrays).items():
+        if not isinstance(array, Layout):
+            np.testing.assert_array_equal(to_host(array), getattr(back, name))
+    assert exset.from_arrays(back) == exset.from_arrays(arrays)
+
+
 def text(data: str) -> ExampleSet:
     return exset.loads(data, model=ExampleSet, findings=exset.Findings())
 

@@ -144,6 +144,29 @@ def test_torch_shares_them(torch: ModuleType) -> None:
     assert arrays.targets[0, 0] == 5
 
 
+def test_sparse_rows_of_a_wide_network() -> None:
+    inputs, targets = exset.to_csr(one(Sparse([(2**31 - 3, 2**31 - 2)]), [0, 3]))
+    assert inputs.shape == (1, 2**31 - 1) and inputs.data.tolist() == [1, 1]
+    assert inputs.indices.tolist() == [2**31 - 3, 2**31 - 2] and inputs.indptr.tolist() == [0, 2]
+    assert targets.data.tolist() == [0, 3] and repr(targets) == "Csr(2 of 1 x 2)"
+    with pytest.raises(LimitError, match="spans of inputs"):
+        exset.to_csr(one([Sparse("*"), Sparse([2**31 - 1])]))
+
+
+def test_what_cannot_come_back() -> None:
+    arrays = exset.to_arrays(one([1]))
+    with pytest.raises(ValueError, match="one row an event"):
+        exset.from_arrays(arrays.by_tick(3))
+    arrays.event[0] = 1
+    with pytest.raises(ValueError, match="in order"):
+        exset.from_arrays(arrays)
+    two = ExampleSet.from_examples([Example([Event([1]), Event([2])])])
+    arrays = exset.to_arrays(two)
+    arrays.max_time[1] = math.nan
+    with pytest.raises(ValueError, match="max_time is NaN at some"):
+        exset.from_arrays(arrays)
+
+
 def test_devices() -> None:
     assert namespace("cpu") is np and namespace(np.zeros(1)) is np
     with pytest.raises(ValueError, match="no device is called 'gpu'; there are cpu, cuda"):
