@@ -167,7 +167,10 @@ def _to_arrays(
         if asked is None:
             _check_size(examples, side, layout, limits)
         filling = filling_of(xp, examples, columns, side, layout, findings, most)
-        out = _background(xp, examples.effective(f"default_{side[:-1]}"), layout.units)
+        if filling.covers(examples.num_events, layout.units):
+            out = xp.empty((examples.num_events, layout.units), xp.float32)
+        else:
+            out = _background(xp, examples.effective(f"default_{side[:-1]}"), layout.units)
         filling.paint(xp, out)
         dense.append(out)
     events = examples.num_events

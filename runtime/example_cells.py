@@ -27,6 +27,13 @@ class Filling:
     several: bool
     """Whether an event has several ranges."""
 
+    def covers(self, events: int, units: int) -> bool:
+        """Whether every event has one dense range, of all units."""
+        dense = self.dense
+        if self.several or dense.start.size < events or events == 0:
+            return False
+        return int((dense.stop - dense.start).min()) == units
+
     def paint(self, xp: ModuleType, out: Floats) -> None:
         """Write all cells of an array [events, units] that ranges give; float32, contiguous."""
         flat = out.reshape(-1)
