@@ -7,7 +7,18 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 
-from benchmarks import drivers, growth, lists, machine, manifests, memory, samplers, small, speed
+from benchmarks import (
+    arrays,
+    drivers,
+    growth,
+    lists,
+    machine,
+    manifests,
+    memory,
+    samplers,
+    small,
+    speed,
+)
 from benchmarks.inputs import Inputs
 from benchmarks.rows import Cases, Row, table
 
@@ -22,6 +33,7 @@ SECTIONS: dict[str, tuple[str, Callable[[Inputs, int], Cases]]] = {
     "scan": ("Small HDF5 files that a sample list names, by the number of processes", lists.scans),
     "manifest": ("aeon's manifests, and the elements that are made of them", manifests.cases),
     "samplers": ("Samplers: 64 classes by 4 samples", samplers.drawings),
+    "arrays": ("Arrays: to_arrays against np.copyto of as many bytes", arrays.fillings),
     "small": ("A file of 1 kB, as a process", small.answers),
 }
 _RUNS = 5

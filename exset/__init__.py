@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from exset.grammars.samples import SampleList
     from exset.grammars.schema import Schema
     from exset.limits import Limits
+    from exset.runtime.example_arrays import ExampleArrays, to_arrays
+    from exset.runtime.example_csr import Csr, to_csr
+    from exset.runtime.example_sets import from_arrays
     from exset.runtime.reading import SampleReader
     from exset.runtime.samplers.base import NxMSampler
     from exset.runtime.samplers.names import build_sampler
@@ -30,9 +33,11 @@ __version__ = "0.1.0"
 
 __all__ = [
     "FORMATS",
+    "Csr",
     "Dense",
     "Event",
     "Example",
+    "ExampleArrays",
     "ExampleSet",
     "ExhaustiveNxMSampler",
     "Finding",
@@ -58,12 +63,15 @@ __all__ = [
     "detect",
     "dumps",
     "formats",
+    "from_arrays",
     "load",
     "loads",
     "save",
     "split",
     "stats",
     "stream",
+    "to_arrays",
+    "to_csr",
     "validate",
     "writer",
 ]
@@ -85,6 +93,9 @@ _HOMES = {
     "exset.grammars.samples": ("SampleList",),
     "exset.grammars.schema": ("Schema",),
     "exset.limits": ("Limits",),
+    "exset.runtime.example_arrays": ("ExampleArrays", "to_arrays"),
+    "exset.runtime.example_csr": ("Csr", "to_csr"),
+    "exset.runtime.example_sets": ("from_arrays",),
     "exset.runtime.samplers.base": ("NxMSampler",),
     "exset.runtime.samplers.names": ("build_sampler",),
     "exset.runtime.samplers.nxm": ("ExhaustiveNxMSampler", "RandomNxMSampler"),

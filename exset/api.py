@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TypeVar, overload
 
 from exset import files, formats, samples
-from exset.errors import Finding, Findings, FormatError, Place, warn
+from exset.errors import Finding, Findings, FormatError, Place, heard, warn
 from exset.files import FilePath
 from exset.formats import Format
 from exset.kernels import Engine
@@ -343,12 +343,3 @@ def _named(name: str, finding: Finding) -> Finding:
     """Return a finding about a model with the name that a user knows the model by."""
     place = None if finding.place is None else replace(finding.place, source=name)
     return replace(finding, place=place)
-
-
-def heard(strict: bool, findings: Findings | None) -> Findings:
-    """Return what collects the findings: the caller's, or one of our own."""
-    if findings is None:
-        return Findings(strict=strict)
-    if strict:
-        raise ValueError("strict=True goes without findings; or pass Findings(strict=True)")
-    return findings

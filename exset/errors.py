@@ -262,6 +262,15 @@ class Findings:
         return f"<Findings: {self.count()}, worst {self.worst or 'none'}>"
 
 
+def heard(strict: bool, findings: Findings | None) -> Findings:
+    """Return what collects the findings: the caller's, or one of our own."""
+    if findings is None:
+        return Findings(strict=strict)
+    if strict:
+        raise ValueError("strict=True goes without findings; or pass Findings(strict=True)")
+    return findings
+
+
 def warn(findings: Findings, level: int) -> None:
     """Issue one FormatWarning, as of a caller so many levels up, for all that is no mere note."""
     kept = [finding for finding in findings if finding.severity is not Severity.NOTE]

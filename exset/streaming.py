@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Self, cast
 
-from exset import api, files, formats, samples
+from exset import api, errors, files, formats, samples
 from exset.errors import Finding, Findings, FormatError, warn
 from exset.files import Blocks, FilePath
 from exset.formats import Format
@@ -56,7 +56,7 @@ def stream(
         formats.get(format)
     if loop and path == "-":
         raise ValueError("standard input cannot be read again: name a file or a pipe")
-    heard = api.heard(strict, findings)
+    heard = errors.heard(strict, findings)
     parts = sets(path, format=format, loop=loop, limits=limits, findings=heard, engine=engine)
     return Stream(parts, heard if findings is None else None)
 
@@ -353,7 +353,7 @@ def convert(
     others, options = api.parted(options, wanted)
     reading = {**others, **(reading or {})}
     wanted.chosen(options)
-    heard = api.heard(strict, findings)
+    heard = errors.heard(strict, findings)
     with ExitStack() as stack:
         blocks = stack.enter_context(opened(source, limits=limits))
         known = recognise(blocks, from_format)

@@ -23,6 +23,7 @@ SPREADS = {
     "scan": ("seconds", "peer, s", "times as fast"),
     "manifest": ("seconds", "times as fast"),
     "samplers": ("ns an index",),
+    "arrays": ("of its speed", "of a copy into new memory"),
     "small": ("times as long",),
 }
 

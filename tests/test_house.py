@@ -241,6 +241,8 @@ def test_what_is_imported_is_declared() -> None:
 
 
 UNIMPORTED = {
+    "cupy-cuda12x": "imported by name, as cupy, by exset.runtime.arrays",
+    "cupy-cuda13x": "imported by name, as cupy, by exset.runtime.arrays",
     "exset": "the extra dev has what the extra test has",
     "mypy": "a command",
     "pytest-xdist": "a plugin of pytest",
@@ -262,6 +264,15 @@ def test_what_is_declared_is_imported() -> None:
         module = name.split(".")[0]  # ruamel.yaml is of the package ruamel
         assert name in UNIMPORTED or module in used, f"nothing imports {name}"
         assert ">=" in requirement or name == "exset", f"{name} has no lower bound"
+
+
+def test_one_module_knows_cupy() -> None:
+    """All others take the namespace that they are given."""
+    named = {name for name, path in modules().items() if '"cupy"' in path.read_text()}
+    assert named == {"exset.runtime.arrays"}
+    assert not any(
+        other.split(".")[0] == "cupy" for name in modules() for other, _ in imports(name)
+    )
 
 
 def test_every_package_is_listed() -> None:

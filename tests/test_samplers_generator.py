@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from exset.runtime.backend import to_host
+from exset.runtime.arrays import to_host
 from exset.runtime.samplers import filling
 from exset.runtime.samplers.drawing import KERNELS, Drawing
 from exset.runtime.samplers.generator import below, number, numbers, places, words

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from numpy.typing import NDArray
 
-from exset.runtime.backend import to_host
+from exset.runtime.arrays import to_host
 from exset.runtime.samplers.layout import lay_out
 from exset.runtime.samplers.nxm import ExhaustiveNxMSampler
 from exset.runtime.samplers.planned import PlannedNxMSampler

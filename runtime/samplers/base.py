@@ -9,7 +9,7 @@ from typing import Literal, Protocol, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.runtime.backend import namespace, to_host
+from exset.runtime.arrays import namespace, to_host
 from exset.runtime.samplers.generator import number
 from exset.runtime.samplers.grouping import Grouping, Labels, group, inverse
 from exset.runtime.samplers.report import Plan, examine

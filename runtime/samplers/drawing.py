@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from exset import kernels
 from exset.kernels import Kernels
-from exset.runtime.backend import namespace
+from exset.runtime.arrays import namespace
 from exset.runtime.samplers import filling
 from exset.runtime.samplers.generator import numbers, places, words
 from exset.runtime.samplers.grouping import Grouping

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.runtime.backend import namespace, to_host
+from exset.runtime.arrays import namespace, to_host
 from exset.runtime.samplers.drawing import Drawing
 from exset.runtime.samplers.generator import number, numbers, places, words
 from exset.runtime.samplers.grouping import Grouping

@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.runtime.backend import namespace
+from exset.runtime.arrays import namespace
 
 GAMMA: Final = 0x9E3779B97F4A7C15
 FIRST: Final = 0xBF58476D1CE4E5B9

@@ -7,7 +7,7 @@ from typing import TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.runtime.backend import namespace, to_host
+from exset.runtime.arrays import namespace, to_host
 
 Labels: TypeAlias = "Sequence[Hashable] | NDArray[np.generic]"
 """A label for each item: a sequence, a tensor of torch, or an array of NumPy or CuPy."""

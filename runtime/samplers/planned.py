@@ -8,7 +8,7 @@ from typing import TypeAlias, TypedDict, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.runtime.backend import namespace, to_host
+from exset.runtime.arrays import namespace, to_host
 from exset.runtime.samplers.base import NxMSampler
 from exset.runtime.samplers.epoch import Epoch
 from exset.runtime.samplers.grouping import Grouping, Labels, group

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.runtime.backend import to_host
+from exset.runtime.arrays import to_host
 from exset.runtime.samplers.grouping import Grouping, inverse
 
 

@@ -13,7 +13,7 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.runtime.backend import namespace
+from exset.runtime.arrays import namespace
 from exset.runtime.samplers.generator import number
 
 

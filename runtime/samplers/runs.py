@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.runtime.backend import namespace
+from exset.runtime.arrays import namespace
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,223 @@
+"""Arrays of an example set: what Lens would put on the units of a network, event by event.
+
+First every unit has the default of the event, then the ranges are applied in order, so that later
+ones override earlier ones (Lens, example.c: standardLoadEvent). Written over `xp`, NumPy or CuPy;
+nothing loops over examples.
+"""
+
+from dataclasses import dataclass, replace
+from types import ModuleType
+
+import numpy as np
+
+from exset.errors import Findings, LimitError, Place, heard, warn
+from exset.grammars.arrays import Flags, Floats, Longs, is_constant
+from exset.grammars.examples import TIME_FIELDS, ExampleSet
+from exset.limits import DEFAULT, Limits, remedy
+from exset.runtime.arrays import Device, namespace, repeat, to_device
+from exset.runtime.example_filling import filling_of, layouts_of
+from exset.runtime.example_layout import MODEL, SIDES, Layout, LayoutLike, Side
+from exset.runtime.example_runs import Columns
+from exset.runtime.example_ticks import ticks_until
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ExampleArrays:
+    """The events of a set as arrays of NumPy or CuPy, all new and writable, so they can be shared.
+
+    inputs, targets: float32 [..., units]. example, event: int64 [...], the index of the example,
+    and that of the event in it. frequency, max_time, min_time, grace_time: float32 [...], of the
+    example and as they hold at the event. `...` is one row an event, as `to_arrays` gives them.
+    """
+
+    inputs: Floats
+    targets: Floats
+    example: Longs
+    event: Longs
+    tick: Longs
+    """int64 [...], from 0; 0 but in `by_tick`."""
+    frequency: Floats
+    max_time: Floats
+    min_time: Floats
+    grace_time: Floats
+    present: Flags
+    """bool [...], false for what only pads an example; there everything is 0."""
+    scored: Flags
+    """bool [...], false where no target counts: for what pads, and in the time of grace."""
+    input_layout: Layout
+    target_layout: Layout
+
+    def __len__(self) -> int:
+        return len(self.inputs)
+
+    def __repr__(self) -> str:
+        rows = " x ".join(map(str, self.present.shape))
+        sides = f"{self.input_layout.units} inputs, {self.target_layout.units} targets"
+        return f"ExampleArrays({rows} events, {sides})"
+
+    @property
+    def input_mask(self) -> Flags:
+        """Where an input is given: bool like inputs. Lens lets units compute one that is NaN."""
+        mask: Flags = self.present[..., None] & ~namespace(self.inputs).isnan(self.inputs)
+        return mask
+
+    @property
+    def target_mask(self) -> Flags:
+        """Where a target counts: bool like targets. Lens finds no error where one is NaN."""
+        mask: Flags = self.scored[..., None] & ~namespace(self.targets).isnan(self.targets)
+        return mask
+
+    def by_example(self) -> "ExampleArrays":
+        """The same with one row an example: [examples, most events of one, ...], padded with 0.
+
+        Of one row an event. Raises ValueError otherwise.
+        """
+        self.check_flat("by_example")
+        xp = namespace(self.inputs)
+        n = int(self.example[-1]) + 1 if self.example.size else 0
+        wide = int(self.event.max()) + 1 if n else 0
+        cell = self.example * wide + self.event
+        padded = {}
+        for name, array in self._arrays().items():
+            out = xp.zeros((n * wide, *array.shape[1:]), array.dtype)
+            out[cell] = array
+            padded[name] = out.reshape(n, wide, *array.shape[1:])
+        return replace(self, **padded)
+
+    def by_tick(self, ticks: int, limits: Limits = DEFAULT) -> "ExampleArrays":
+        """The same with one row a tick, of so many in an interval of time; grace is not scored.
+
+        An event lasts as many ticks as Lens gives it that reaches no criterion: until its max_time
+        is reached, at least one; that is round(max_time * ticks) where those are whole. Of one row
+        an event. Raises ValueError otherwise, and for an event that never ends; LimitError.
+        """
+        self.check_flat("by_tick")
+        if ticks < 1:
+            raise ValueError(f"ticks: at least one in an interval is wanted, not {ticks}")
+        xp = namespace(self.inputs)
+        endless = ~xp.isfinite(self.max_time)
+        if bool(endless.any()):
+            at = int(endless.argmax())
+            where = f"examples[{int(self.example[at])}].events[{int(self.event[at])}]"
+            raise ValueError(f"{where}: it never ends: max_time is {float(self.max_time[at])}")
+        longest = float(self.max_time.max()) if len(self) else 0.0
+        most = float(xp.maximum(self.max_time, 0).astype(xp.float64).sum()) * ticks
+        if max(most, longest * ticks) > limits.max_expand:
+            raise LimitError(
+                f"the events last {most:.3g} ticks, which is over {limits.max_expand}",
+                place=Place.of(MODEL),
+                hint=remedy("max_expand"),
+            )
+        count = ticks_until(xp, self.max_time, ticks)
+        row: Longs = repeat(xp, xp.arange(count.size), count)
+        tick = xp.arange(row.size) - (xp.cumsum(count) - count)[row]
+        finite = xp.minimum(xp.where(self.grace_time > 0, self.grace_time, 0), self.max_time)
+        grace = xp.where(self.grace_time > 0, ticks_until(xp, finite, ticks), 0)
+        grace = xp.where(self.grace_time > self.max_time, count, grace)
+        arrays = {name: array[row] for name, array in self._arrays().items()}
+        return replace(self, **{**arrays, "tick": tick, "scored": tick >= grace[row]})
+
+    def _arrays(self) -> dict[str, Floats]:
+        return {name: each for name, each in vars(self).items() if not isinstance(each, Layout)}
+
+    def check_flat(self, what: str) -> None:
+        """Raises ValueError, in the name of what wants it, unless there is one row an event."""
+        if self.present.ndim != 1 or bool(self.tick.any()):
+            raise ValueError(f"{what}: one row an event is wanted, as to_arrays gives them")
+
+
+def to_arrays(
+    examples: ExampleSet,
+    inputs: LayoutLike | None = None,
+    targets: LayoutLike | None = None,
+    *,
+    device: Device = "cpu",
+    strict: bool = False,
+    findings: Findings | None = None,
+    limits: Limits = DEFAULT,
+) -> ExampleArrays:
+    """The inputs and targets of all events as dense arrays, one row an event.
+
+    `inputs`, `targets`: the sizes of the groups by name, in the order of the network, or a number
+    of units; by default the least that hold what the set names, and a note says from what. What a
+    range says of a group that is not there is passed over, as Lens does, with a finding; with
+    `strict` that is a FormatError, as is a unit outside of its group or of the network always.
+    Without `findings` one FormatWarning tells of them. `device`: "cpu", or "cuda" for arrays of
+    CuPy. Raises LimitError and ValueError, too.
+    """
+    told = heard(strict, findings)
+    arrays = _to_arrays(namespace(device), examples, (inputs, targets), told, limits)
+    if findings is None:
+        warn(told, 3)
+    return arrays
+
+
+def _to_arrays(
+    xp: ModuleType,
+    examples: ExampleSet,
+    given: tuple[LayoutLike | None, LayoutLike | None],
+    findings: Findings,
+    limits: Limits,
+) -> ExampleArrays:
+    layouts = layouts_of(examples, given, findings)
+    columns = Columns.of(xp, examples)
+    dense = []
+    for side, layout, asked in zip(SIDES, layouts, given, strict=True):
+        most = max(limits.max_expand, layout.units * examples.num_events)
+        if asked is None:
+            _check_size(examples, side, layout, limits)
+        filling = filling_of(xp, examples, columns, side, layout, findings, most)
+        if filling.covers(examples.num_events, layout.units):
+            out = xp.empty((examples.num_events, layout.units), xp.float32)
+        else:
+            out = _background(xp, examples.effective(f"default_{side[:-1]}"), layout.units)
+        filling.paint(xp, out)
+        dense.append(out)
+    events = examples.num_events
+    example = xp.arange(len(examples))
+    if events > len(examples):
+        example = repeat(xp, example, to_device(xp, np.diff(examples.event_offsets)))
+    times = [to_device(xp, examples.effective(field)).copy() for field in TIME_FIELDS]
+    return ExampleArrays(
+        inputs=dense[0],
+        targets=dense[1],
+        example=example,
+        event=xp.arange(events) - to_device(xp, examples.event_offsets)[example],
+        tick=xp.zeros(events, xp.int64),
+        frequency=to_device(xp, examples.frequency)[example],
+        max_time=times[0],
+        min_time=times[1],
+        grace_time=times[2],
+        present=xp.ones(events, xp.bool_),
+        scored=xp.ones(events, xp.bool_),
+        input_layout=layouts[0],
+        target_layout=layouts[1],
+    )
+
+
+def _check_size(examples: ExampleSet, side: Side, layout: Layout, limits: Limits) -> None:
+    """Raises LimitError for a layout that nobody said and that makes much of little."""
+    cells = layout.units * examples.num_events
+    if cells > max(limits.max_expand, 64 * examples.ranges.values.values.size):
+        raise LimitError(
+            f"{examples.num_events} events by {layout.units} {side} are {cells} numbers, "
+            f"which is over {limits.max_expand}",
+            place=Place.of(MODEL),
+            hint=f"if that is meant, say {side}=...; or take to_csr; or {remedy('max_expand')}",
+        )
+
+
+def _background(xp: ModuleType, default: Floats, units: int) -> Floats:
+    """An array [events, units] of the default of each event."""
+    shape = (default.size, units)
+    out: Floats
+    if is_constant(default):
+        value = default[:1].view(np.uint32)
+        if not value.any():
+            out = xp.zeros(shape, xp.float32)
+        else:
+            out = xp.full(shape, default[0], xp.float32)
+        return out
+    out = xp.empty(shape, xp.float32)
+    out[...] = to_device(xp, default)[:, None]
+    return out
