@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from exset import formats
-    from exset.api import convert, detect, dumps, load, loads, save, validate
+    from exset.api import convert, detect, dumps, load, loads, save, stats, validate
     from exset.errors import Finding, Findings, FormatError, FormatWarning, LimitError, Severity
     from exset.formats import FORMATS, Format
     from exset.grammars.build import Dense, Event, Example, Sparse
     from exset.grammars.examples import ExampleSet, SetHeader
+    from exset.grammars.samples import SampleList
     from exset.limits import Limits
+    from exset.splitting import split
 
 __version__ = "0.1.0"
 
@@ -31,6 +33,7 @@ __all__ = [
     "FormatWarning",
     "LimitError",
     "Limits",
+    "SampleList",
     "SetHeader",
     "Severity",
     "Sparse",
@@ -42,11 +45,13 @@ __all__ = [
     "load",
     "loads",
     "save",
+    "split",
+    "stats",
     "validate",
 ]
 
 _HOMES = {
-    "exset.api": ("convert", "detect", "dumps", "load", "loads", "save", "validate"),
+    "exset.api": ("convert", "detect", "dumps", "load", "loads", "save", "stats", "validate"),
     "exset.errors": (
         "Finding",
         "Findings",
@@ -58,7 +63,9 @@ _HOMES = {
     "exset.formats": ("FORMATS", "Format"),
     "exset.grammars.build": ("Dense", "Event", "Example", "Sparse"),
     "exset.grammars.examples": ("ExampleSet", "SetHeader"),
+    "exset.grammars.samples": ("SampleList",),
     "exset.limits": ("Limits",),
+    "exset.splitting": ("split",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

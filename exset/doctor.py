@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import exset
 from exset import cache, formats, kernels, samples
 from exset.errors import Findings
+from exset.protocols import Selectable
 from exset.source import Source
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def warm_up() -> float:
         known = formats.by_suffix(name)
         assert known is not None
         model = known.read(samples.read(name), findings=Findings())
-        if isinstance(model, formats.Selectable):
+        if isinstance(model, Selectable):
             model = model.select(np.resize(np.arange(len(model)), _MANY))
         for other in formats.FORMATS:
             if other.family == known.family:

@@ -22,6 +22,12 @@ class Limits:
     """Bytes of a file, and bytes that it decompresses to."""
     max_ratio: int = 200
     """Decompressed bytes for each compressed byte, counted above 64 MiB only."""
+    max_text: int = 1 << 24
+    """Bytes of a YAML file."""
+    max_nodes: int = 1 << 20
+    """Nodes of a schema, those that aliases repeat among them, and objects of an HDF5 file."""
+    max_array: int = 1 << 32
+    """Bytes of an array that claims a thousand times what its file holds of it, and of a batch."""
 
     def __post_init__(self) -> None:
         for item in fields(self):

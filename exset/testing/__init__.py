@@ -17,5 +17,6 @@ except ImportError as error:
     ) from error
 
 from exset.testing.lens import example_sets, set_headers, strings, text_can_say
+from exset.testing.sample_list import sample_lists
 
-__all__ = ["example_sets", "set_headers", "strings", "text_can_say"]
+__all__ = ["example_sets", "sample_lists", "set_headers", "strings", "text_can_say"]

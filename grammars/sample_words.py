@@ -1,0 +1,82 @@
+"""The parts of a sample list: its type, what it counts, a file of it, and its words."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from exset.grammars.given import check_kind, shown
+from exset.grammars.strings import Strings
+
+
+class Kind(StrEnum):
+    """The type of a list, in its first line."""
+
+    SINGLE_SAMPLE = "SINGLE-SAMPLE"
+    MULTI_SAMPLE_EXCLUSION = "MULTI-SAMPLE_EXCLUSION"
+    MULTI_SAMPLE_INCLUSION = "MULTI-SAMPLE_INCLUSION"
+    MULTI_SAMPLE_INCLUSION_V2 = "MULTI-SAMPLE_INCLUSION_V2"
+    CONDUIT_HDF5_EXCLUSION = "CONDUIT_HDF5_EXCLUSION"
+    CONDUIT_HDF5_INCLUSION = "CONDUIT_HDF5_INCLUSION"
+
+    @property
+    def is_single(self) -> bool:
+        """Whether each file is one sample."""
+        return self is Kind.SINGLE_SAMPLE
+
+    @property
+    def is_exclusion(self) -> bool:
+        """Whether ids are those of samples that are not used."""
+        return self in (Kind.MULTI_SAMPLE_EXCLUSION, Kind.CONDUIT_HDF5_EXCLUSION)
+
+    @property
+    def has_excluded(self) -> bool:
+        """Whether it counts the samples that are not used."""
+        return not self.is_single and self is not Kind.MULTI_SAMPLE_INCLUSION_V2
+
+    @property
+    def has_label_file(self) -> bool:
+        """Whether its fourth line names a file of labels."""
+        return self.is_single or self in (
+            Kind.MULTI_SAMPLE_EXCLUSION,
+            Kind.MULTI_SAMPLE_INCLUSION,
+        )
+
+
+class Totals(NamedTuple):
+    """How many samples a list includes and excludes in all."""
+
+    included: int
+    excluded: int
+
+
+class File(NamedTuple):
+    """One file of a list, for `SampleList.of`.
+
+    ids: those of the included samples, in an exclusion list those of the excluded ones. others: how
+    many samples the ids do not speak of.
+    """
+
+    name: str | bytes
+    ids: Sequence[str | bytes] | Sequence[int] = ()
+    others: int = 0
+
+
+_IS_BLANK: Final = np.isin(np.arange(256), list(b" \t\n\v\f\r"))
+
+
+def check_words(what: str, column: Strings) -> None:
+    """Raises ValueError unless every string is given, not empty and without blanks."""
+    if not column.given.all() or (column.lengths == 0).any():
+        raise ValueError(f"{what}: an empty word cannot be written")
+    blank = _IS_BLANK[column.data]
+    if blank.any():
+        row = int(np.searchsorted(column.offsets, int(blank.argmax()), side="right")) - 1
+        raise ValueError(f"{what}: {shown(column.text(row))} has a blank in it")
+
+
+def check_word(what: str, word: object) -> None:
+    """Raises ValueError unless the bytes are a word."""
+    check_kind(what, word, bytes)
+    check_words(what, Strings.of([word]))  # type: ignore[list-item]
