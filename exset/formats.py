@@ -97,8 +97,9 @@ class Format:
 
     `magic` are the bytes that every file of the format begins with (empty: none); `first_bytes`
     is a regular expression for how its files begin, which must match in linear time and may match
-    where they are cut short; `options` are the words its writer takes, `read_options` those of its
-    reader; `binary` files are not for a terminal.
+    where they are cut short; with a magic, it tells the format from others of that magic.
+    `options` are the words its writer takes, `read_options` those of its reader; `binary` files are
+    not for a terminal; of those that it `maps`, the reader leaves the contents where they are.
     """
 
     name: str
@@ -112,6 +113,7 @@ class Format:
     options: tuple[str, ...] = ()
     read_options: tuple[str, ...] = ()
     binary: bool = False
+    maps: bool = False
 
     @property
     def suffix(self) -> str:
@@ -240,6 +242,17 @@ SCHEMA = Family(
     summary="exset.runtime.schema_summary:summarise",
 )
 
+BLOCKS = Family(
+    name="cpio",
+    noun="block",
+    kind="exset.grammars.blocks:Block",
+    unit="record",
+    summary="exset.runtime.block_summary:summarise",
+)
+
+# The entry of 64 bytes called cpiohdr, and what they begin with; who copied it does not matter.
+_BLOCK = r"(?s:.{20}\x08\x00\x00\x00\x40\x00cpiohdr\x00MACR)"
+
 FORMATS: tuple[Format, ...] = (
     Format(
         name="ex",
@@ -281,6 +294,31 @@ FORMATS: tuple[Format, ...] = (
         reader="exset.parsers.schema:parse",
         writer="exset.parsers.schema_text:render",
         first_bytes=_YAML,
+    ),
+    Format(
+        name="block",
+        title="aeon cache block",
+        family=BLOCKS,
+        suffixes=(".cpio",),
+        reader="exset.codecs.cpio:decode",
+        writer="exset.codecs.cpio_writing:encode",
+        magic=b"\xc7\x71",
+        first_bytes=_BLOCK,
+        options=("lossy",),
+        binary=True,
+        maps=True,
+    ),
+    Format(
+        name="cpio",
+        title="cpio archive, old binary format",
+        family=BLOCKS,
+        suffixes=(".cpio",),
+        reader="exset.codecs.cpio:decode_archive",
+        writer="exset.codecs.cpio_writing:encode_archive",
+        magic=b"\xc7\x71",
+        options=("lossy",),
+        binary=True,
+        maps=True,
     ),
 )
 
@@ -338,8 +376,11 @@ def detect(head: bytes, name: str) -> Format:
     suffix chooses among them. Raises FormatError that lists the candidates.
     """
     marked = [known for known in FORMATS if known.magic and head.startswith(known.magic)]
+    marked = [known for known in marked if _begins(known, head[:HEAD])] or [
+        known for known in marked if known.first_bytes is None
+    ]
     if not marked:
-        marked = [known for known in FORMATS if _begins(known, head[:HEAD])]
+        marked = [known for known in FORMATS if not known.magic and _begins(known, head[:HEAD])]
     if len(marked) == 1:
         return marked[0]
     named = by_suffix(name)
@@ -352,6 +393,11 @@ def detect(head: bytes, name: str) -> Format:
         hint=f"say which with --from NAME, or format=NAME in Python: {candidates}",
         code="format",
     )
+
+
+def maps(head: bytes) -> bool:
+    """Tell by its first bytes whether a file is of a format that is better mapped than read."""
+    return any(known.maps and head.startswith(known.magic) for known in FORMATS)
 
 
 def _uncompressed(name: str) -> str:

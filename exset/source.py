@@ -27,10 +27,24 @@ class Span:
 
 @dataclass(frozen=True)
 class Source:
-    """The whole content of one input, decompressed, and the name that messages give it."""
+    """The whole content of one input, decompressed, and the name that messages give it.
+
+    The content may be a view of a file that is mapped into memory: `data` copies it, `view` does
+    not.
+    """
 
     name: str
-    data: bytes = field(repr=False)
+    content: bytes | memoryview = field(repr=False)
+
+    @cached_property
+    def data(self) -> bytes:
+        """The content as bytes."""
+        return self.content if isinstance(self.content, bytes) else bytes(self.content)
+
+    @property
+    def view(self) -> memoryview:
+        """The content as it lies."""
+        return memoryview(self.content)
 
     def position(self, offset: int) -> tuple[int, int]:
         """Return line and column of a byte, both from 1; the end of the data is a place too.

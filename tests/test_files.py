@@ -264,3 +264,25 @@ def test_what_is_no_path_is_a_type_error(name: object) -> None:
     for use in (read, lambda name: head(name, 1), lambda name: write(name, b"")):
         with pytest.raises(TypeError, match=r"expected str, bytes or os\.PathLike"):
             use(name)  # type: ignore[arg-type]
+
+
+def test_some_files_are_mapped(tmp_path: Path) -> None:
+    asked: list[bytes] = []
+
+    def maps(head: bytes) -> bool:
+        asked.append(head)
+        return head.startswith(b"map me")
+
+    path = tmp_path / "x"
+    for content, mapped in ((b"map me" * 1000, True), (b"not me", False), (b"", False)):
+        path.write_bytes(content)
+        source = files.read(path, maps=maps)
+        assert isinstance(source.content, memoryview) is mapped
+        assert source.data == content == source.view
+    assert [len(head) for head in asked] == [4096, 6]
+    packed = tmp_path / "x.gz"
+    packed.write_bytes(gzip.compress(b"map me"))
+    assert files.read(packed, maps=maps).content == b"map me" and len(asked) == 2
+    path.write_bytes(b"map me")
+    with pytest.raises(LimitError):
+        files.read(path, limits=Limits(max_bytes=3), maps=maps)

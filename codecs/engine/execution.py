@@ -64,7 +64,7 @@ class Execution:
     """
 
     program: Program
-    data: bytes
+    data: bytes | memoryview
     most: int
     compiled: bool
     feeds: Feeds | None = None
@@ -113,7 +113,7 @@ class Execution:
         program, size = self.program, len(self.data)
         if self.compiled:
             code = np.array(program.code, np.int64)
-            constants, data = _bytes(program.constants), _bytes(self.data)
+            constants, data = _bytes(bytes(program.constants)), _bytes(self.data)
             run = cast(Callable[..., tuple[int, int, int]], KERNELS.compiled(machine.run))
             return run(code, constants, data, size, most, writing, *changing)
         plain = [array.tolist() for array in changing]
@@ -144,5 +144,5 @@ def _made(room: Longs, is_large: bool) -> tuple[Longs, Ints | Longs]:
     return np.cumsum(room) - room, out
 
 
-def _bytes(raw: bytes | bytearray) -> Bytes:
-    return np.frombuffer(bytes(raw) or b"\0", np.uint8)
+def _bytes(raw: bytes | memoryview) -> Bytes:
+    return np.frombuffer(raw if len(raw) else b"\0", np.uint8)

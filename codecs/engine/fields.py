@@ -61,6 +61,10 @@ class Fields(Mapping[str, Values]):
         """A column of strings."""
         return cast(Strings, self.columns[path])
 
+    def spans(self, path: str) -> tuple[Longs, Longs]:
+        """Where the strings of a column begin, and how long they are: none is copied for it."""
+        return self.starts[path], self.strings(path).lengths
+
     def order(self, first: str, second: str) -> Longs:
         """The order in which the elements of two columns or arrays are in the file: int64.
 
