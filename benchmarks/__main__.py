@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 
-from benchmarks import drivers, growth, machine, memory, small, speed
+from benchmarks import drivers, growth, lists, machine, memory, small, speed
 from benchmarks.inputs import Inputs
 from benchmarks.rows import Cases, Row, table
 
@@ -17,10 +17,12 @@ SECTIONS: dict[str, tuple[str, Callable[[Inputs, int], Cases]]] = {
     "reference": ("The table driver against the reference driver", drivers.references),
     "growth": ("Cost of an example by their number, 1 if it stays the same", growth.growths),
     "memory": ("Peak of memory", memory.peaks),
+    "list": ("Sample lists: from file to SampleList, all columns filled", lists.reads),
+    "scan": ("Small HDF5 files that a sample list names, by the number of processes", lists.scans),
     "small": ("A file of 1 kB, as a process", small.answers),
 }
 _RUNS = 5
-_RUNS_OF = {"memory": 3, "small": 7}
+_RUNS_OF = {"memory": 3, "scan": 3, "small": 7}
 _QUICK = 1 / 500
 
 

@@ -8,14 +8,16 @@ the first, so that it has the same libraries and kernels in memory.
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import exset
+from benchmarks import lists
 from benchmarks.inputs import ROOT, SIZES, Inputs
 from benchmarks.measure import Spread
 from benchmarks.rows import Cases, Figures
-from exset.runtime.summary import summarise
+from exset.runtime.summary import memory_of
 
 _STATUS = Path("/proc/self/status")
 _FEW = 1 / 1000
@@ -26,11 +28,16 @@ def peaks(inputs: Inputs, runs: int) -> Cases:
     """Loading, of all kinds, in both formats."""
     for kind in SIZES:
         for suffix in (".ex", ".bex"):
-            yield f"load {kind}{suffix}", partial(_peak, inputs, kind, suffix, runs)
+            few, path = (partial(inputs.path, kind, suffix, part) for part in (_FEW, 1))
+            yield f"load {kind}{suffix}", partial(_peak, few, path, runs)
+    small = Inputs(inputs.folder, inputs.part * _FEW)
+    for ids in ("text", "integer"):
+        few, path = (partial(lists.path_of, each, ids) for each in (small, inputs))
+        yield f"load list of {ids} ids", partial(_peak, few, path, runs)
 
 
-def _peak(inputs: Inputs, kind: str, suffix: str, runs: int) -> Figures:
-    few, path = (inputs.path(kind, suffix, part) for part in (_FEW, 1))
+def _peak(few_of: Callable[[], str], path_of: Callable[[], str], runs: int) -> Figures:
+    few, path = few_of(), path_of()
     children = [(_child(few), _child(few, path)) for _ in range(runs)]
     above = Spread.of([(loaded[0] - empty[0]) / _MEBI for empty, loaded in children])
     columns = children[0][1][1] / _MEBI
@@ -62,11 +69,11 @@ def _highest() -> int:
 
 
 def _main(few: str, path: str | None = None) -> None:
-    model = exset.load(few, model=exset.ExampleSet, engine="table")
+    model = exset.load(few, engine="table", findings=exset.Findings())
     if path is not None:
-        model = exset.load(path, model=exset.ExampleSet)
+        model = exset.load(path, findings=exset.Findings())
     peak = _highest()
-    print(json.dumps([peak, summarise(model).memory]))
+    print(json.dumps([peak, memory_of(model)]))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from exset.formats import FORMATS, Format
     from exset.grammars.build import Dense, Event, Example, Sparse
     from exset.grammars.examples import ExampleSet, SetHeader
+    from exset.grammars.manifests import Manifest
     from exset.grammars.samples import SampleList
     from exset.limits import Limits
     from exset.splitting import split
@@ -33,6 +34,7 @@ __all__ = [
     "FormatWarning",
     "LimitError",
     "Limits",
+    "Manifest",
     "SampleList",
     "SetHeader",
     "Severity",
@@ -63,6 +65,7 @@ _HOMES = {
     "exset.formats": ("FORMATS", "Format"),
     "exset.grammars.build": ("Dense", "Event", "Example", "Sparse"),
     "exset.grammars.examples": ("ExampleSet", "SetHeader"),
+    "exset.grammars.manifests": ("Manifest",),
     "exset.grammars.samples": ("SampleList",),
     "exset.limits": ("Limits",),
     "exset.splitting": ("split",),

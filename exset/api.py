@@ -64,8 +64,8 @@ def load(
     without it, one FormatWarning tells of them. With `strict` the first trap is a FormatError.
     `engine`: "reference" has the library run that the grammar or layout is declared in, "table"
     the tables made of it; both give the same. `options` are those of the format's reader: `ids` of
-    a sample list ("text" or "integer"). Raises FormatError, LimitError and OSError, and TypeError
-    for what is no option.
+    a sample list ("text" or "integer"), `dialect` of a manifest ("head", "seed" or "csv"). Raises
+    FormatError, LimitError and OSError, and TypeError for what is no option.
     """
     heard, engine = _heard(strict, findings), formats.engine(engine)
     known = _asked(format)
@@ -144,9 +144,10 @@ def save(
     Options: `lossy` (write what the format can hold, and say in `findings` what it cannot); for
     Lens text `compact` and `unshare` (copy what inputs and targets share, where text cannot say
     it); for sample lists `expand` (ids one by one, no ranges), `kind` (write a list of another
-    kind, such as "CONDUIT_HDF5_EXCLUSION"), `labels` (its label file) and `root` (the folder that
-    its base directory counts from). Raises FormatError for what the format cannot hold, in which
-    `name` stands for the model, OSError, and TypeError for what is no model, no path or no option.
+    kind, such as "CONDUIT_HDF5_EXCLUSION"), `labels` (its label file) and `base` (the folder that
+    its base directory counts from); for manifests `dialect` (write it for another version of
+    aeon). Raises FormatError for what the format cannot hold, in which `name` stands for the model,
+    OSError, and TypeError for what is no model, no path or no option.
     """
     path = os.fsdecode(path)
     known = target_format(path, format)
@@ -183,7 +184,7 @@ def convert(
     """
     source, target = os.fsdecode(source), os.fsdecode(target)
     known, wanted = _asked(from_format), target_format(target, to)
-    reading, options = parted(options)
+    reading, options = parted(options, wanted)
     wanted.chosen(options)
     heard = _heard(strict, findings)
     read = read_source(source, limits=limits)
@@ -201,14 +202,14 @@ def validate(
     format: str | None = None,
     limits: Limits = DEFAULT,
     check_files: bool = False,
-    root: FilePath = "",
+    base: FilePath = "",
     jobs: int = 1,
     **options: Option,
 ) -> Findings:
     """Read a file for its findings alone; what makes it unreadable is the last of them.
 
     `check_files`: look at the files that it names, too, `jobs` processes at a time; relative
-    names count from the folder `root`, by default the current one. `options` are those of `load`.
+    names count from the folder `base`, by default the current one. `options` are those of `load`.
     Raises OSError for a file that cannot be opened, and no FormatError.
     """
     findings, name = Findings(), os.fsdecode(path)
@@ -226,7 +227,7 @@ def validate(
         if check_files:
             family = formats.family_of(model)
             family.check_files(
-                model, findings, name=name, root=os.fsdecode(root), jobs=jobs, limits=limits
+                model, findings, name=name, base=os.fsdecode(base), jobs=jobs, limits=limits
             )
     except FormatError as error:
         findings.add(error.finding)
@@ -260,9 +261,12 @@ def recognise(source: Source, format: str | None = None) -> Format:
     return formats.detect(bytes(source.view[: formats.HEAD]), source.name)
 
 
-def parted(options: dict[str, Option]) -> tuple[dict[str, Option], dict[str, Option]]:
-    """Return the options that some reader takes, and the others."""
+def parted(
+    options: dict[str, Option], wanted: Format
+) -> tuple[dict[str, Option], dict[str, Option]]:
+    """Return the options that only a reader takes, and those of the format that is written."""
     names = {name for known in formats.FORMATS for name in known.read_options}
+    names -= set(wanted.options)
     return (
         {name: value for name, value in options.items() if name in names},
         {name: value for name, value in options.items() if name not in names},

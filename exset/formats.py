@@ -8,22 +8,20 @@ imported on first use, so that the list itself costs nothing. To add a format, a
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, cast, get_args
 
+from exset import marks
 from exset.errors import FormatError, Place, safe
+from exset.families import BLOCKS, LENS, MANIFEST, SAMPLE_LISTS, SCHEMA, Family, load
 from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits
-from exset.protocols import FileCheck, Model, Option, Reader, Summary, Writer
+from exset.protocols import Model, Option, Reader, Writer
 from exset.source import Source
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from exset.errors import Findings
 
 HEAD = 4096
@@ -31,64 +29,6 @@ HEAD = 4096
 
 COMPRESSED = (".gz", ".Z", ".bz2", ".bz")
 """Suffixes of compression: they say nothing of the format."""
-
-
-@dataclass(frozen=True)
-class Family:
-    """Formats of one model: what the model is, what it counts, what sums it up.
-
-    `kind` names the model's class, `noun` is what people call a model, `unit` one of what its
-    length counts; `summary` names the function that returns its `Summary`, `statistics` one that
-    finds out more. `files` names the function that checks the files that a model names; `groups`
-    are pairs of what units can be grouped by and the function that numbers the group of each.
-    """
-
-    name: str
-    noun: str
-    kind: str
-    unit: str
-    summary: str
-    statistics: str | None = None
-    files: str | None = None
-    groups: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def model(self) -> type[Model]:
-        """The class of its models."""
-        return cast(type[Model], _load(self.kind))
-
-    def summarise(self, model: Model) -> Summary:
-        """Return what a model of the family holds, in numbers."""
-        return cast(Callable[[Model], Summary], _load(self.summary))(model)
-
-    def describe(self, model: Model) -> Summary:
-        """Return all that can be said of a model in numbers, which may take a while."""
-        function = self.statistics or self.summary
-        return cast(Callable[[Model], Summary], _load(function))(model)
-
-    def check_files(
-        self, model: Model, findings: "Findings", *, name: str, root: str, jobs: int, limits: Limits
-    ) -> None:
-        """Add a finding for all that is wrong with the files that a model names, if it names any.
-
-        name: what messages call the model. root: the folder that relative names count from. jobs:
-        how many processes look at files.
-        """
-        if self.files is not None:
-            check = cast(FileCheck, _load(self.files))
-            check(model, findings, name=name, root=root, jobs=jobs, limits=limits)
-
-    def group_of(self, model: Model, by: str) -> "NDArray[np.int64]":
-        """Return the number of the group that each unit is in; ValueError for no such groups."""
-        known = dict(self.groups)
-        if by not in known:
-            there = f"; there are {', '.join(known)}" if known else ""
-            raise ValueError(f"{self.noun}s have no groups called {by!r}{there}")
-        return cast("Callable[[Model], NDArray[np.int64]]", _load(known[by]))(model)
-
-    def counted(self, count: int) -> str:
-        """Return so many units in words, `2 examples`."""
-        return f"{count:,} {self.unit}{'' if count == 1 else 's'}"
 
 
 @dataclass(frozen=True)
@@ -130,7 +70,7 @@ class Format:
         **options: Option,
     ) -> Model:
         """Read a source; FormatError for what is not of the format, TypeError as `chosen`."""
-        reader = cast(Reader, _load(self.reader))
+        reader = cast(Reader, load(self.reader))
         chosen = self.chosen(options, reading=True)
         return reader(source, limits=limits, findings=findings, engine=engine, **chosen)
 
@@ -147,7 +87,7 @@ class Format:
             article = "an" if wanted[0] in "AEIOU" else "a"
             given = type(model).__name__
             raise TypeError(f"the model to write must be {article} {wanted}, not {given}")
-        writer = cast(Writer, _load(self.writer))
+        writer = cast(Writer, load(self.writer))
         return writer(model, findings=findings, **self.chosen(options))
 
     def chosen(self, options: Mapping[str, Option], reading: bool = False) -> dict[str, Option]:
@@ -170,89 +110,6 @@ class Format:
         return {name: value for name, value in options.items() if value}
 
 
-def _words(*words: str) -> str:
-    """Return a pattern for any of the words, or for what the end of the head leaves of one."""
-    cut = {word[:size] for word in words for size in range(len(word))}
-    whole, parts = (
-        "|".join(map(re.escape, sorted(each, key=len, reverse=True))) for each in (words, cut)
-    )
-    return rf"(?:{whole}|(?:{parts})\Z)"
-
-
-# Lens takes whatever is not its magic for text. So may we, but for what is plainly something else:
-# nothing that is possessive here is tried twice, and NULs are for binary files.
-_COMMENT = r"(?:#[^\r\n\0]*+)?+"
-_BLANK = rf"{_COMMENT}(?:[ \t\f\v]++|[\r\n]++{_COMMENT})*+"
-_NUMBER = r"[-+]?+\d++(?![^\0]{0,15}+\0)"
-_LENS = (
-    rf"(?:\xef\xbb\xbf)?+{_BLANK}(?:{_NUMBER}|[-+]\Z|"
-    + _words(
-        *(";", "[", "name:", "proc:", "freq:", "max:", "min:", "grace:"),
-        *("defI:", "defT:", "actI:", "actT:", "I:", "i:", "T:", "t:", "B:", "b:"),
-    )
-    + ")"
-)
-
-# A name and nothing else on a line, and on the next if there is one, or `metadata:`, blanks and
-# comments apart: no Lens text of use begins so, though one may begin with a name.
-_LINE_END = r"[ \t]*+(?:#[^\r\n\0]*+)?+(?:\r\n|\r|\n)"
-_NO_LINES = rf"(?:{_LINE_END})*+"
-_KEY = rf" *+[^\s:#{{\[\0][^\r\n:#\0]*+(?::(?=[^\s\0])[^\r\n:#\0]*+)*+:{_LINE_END}{_NO_LINES}"
-_YAML = (
-    rf"(?:\xef\xbb\xbf)?+{_NO_LINES}(?:---{_LINE_END}{_NO_LINES})?+"
-    rf"(?:metadata:{_LINE_END}|{_KEY}(?:{_KEY}| *+metadata:|\Z))"
-)
-
-
-_SAMPLE_LIST = (
-    r"(?:\xef\xbb\xbf)?+[ \t\r\f\v]*+(?!\Z)(?i:"
-    + _words(
-        *("single-sample", "multi-sample_exclusion", "multi-sample_inclusion"),
-        *("multi-sample_inclusion_v2", "conduit_hdf5_exclusion", "conduit_hdf5_inclusion"),
-    )
-    + r")(?:[ \t\r\n\f\v]|\Z)"
-)
-
-
-LENS = Family(
-    name="lens",
-    noun="example set",
-    kind="exset.grammars.examples:ExampleSet",
-    unit="example",
-    summary="exset.runtime.summary:summarise",
-    statistics="exset.runtime.lens_statistics:describe",
-)
-
-SAMPLE_LISTS = Family(
-    name="lbann-list",
-    noun="sample list",
-    kind="exset.grammars.samples:SampleList",
-    unit="sample",
-    summary="exset.runtime.list_summary:summarise",
-    statistics="exset.runtime.list_summary:describe",
-    files="exset.runtime.list_files:check",
-    groups=(("file", "exset.grammars.samples:file_of"),),
-)
-
-SCHEMA = Family(
-    name="schema",
-    noun="schema",
-    kind="exset.grammars.schema:Schema",
-    unit="field",
-    summary="exset.runtime.schema_summary:summarise",
-)
-
-BLOCKS = Family(
-    name="cpio",
-    noun="block",
-    kind="exset.grammars.blocks:Block",
-    unit="record",
-    summary="exset.runtime.block_summary:summarise",
-)
-
-# The entry of 64 bytes called cpiohdr, and what they begin with; who copied it does not matter.
-_BLOCK = r"(?s:.{20}\x08\x00\x00\x00\x40\x00cpiohdr\x00MACR)"
-
 FORMATS: tuple[Format, ...] = (
     Format(
         name="ex",
@@ -261,7 +118,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".ex",),
         reader="exset.parsers.lens:parse",
         writer="exset.parsers.lens_text:render",
-        first_bytes=_LENS,
+        first_bytes=marks.LENS,
         options=("compact", "unshare", "lossy"),
     ),
     Format(
@@ -282,8 +139,8 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".sample_list",),
         reader="exset.parsers.sample_list:parse",
         writer="exset.runtime.list_kinds:write",
-        first_bytes=_SAMPLE_LIST,
-        options=("kind", "expand", "labels", "root", "lossy"),
+        first_bytes=marks.SAMPLE_LIST,
+        options=("kind", "expand", "labels", "base", "lossy"),
         read_options=("ids",),
     ),
     Format(
@@ -293,7 +150,18 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".yaml", ".yml"),
         reader="exset.parsers.schema:parse",
         writer="exset.parsers.schema_text:render",
-        first_bytes=_YAML,
+        first_bytes=marks.YAML,
+    ),
+    Format(
+        name="manifest",
+        title="aeon manifest",
+        family=MANIFEST,
+        suffixes=(".tsv", ".csv"),
+        reader="exset.parsers.manifest:parse",
+        writer="exset.parsers.manifest_text:render",
+        first_bytes=marks.MANIFEST,
+        options=("dialect", "lossy"),
+        read_options=("dialect",),
     ),
     Format(
         name="block",
@@ -302,8 +170,8 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".cpio",),
         reader="exset.codecs.cpio:decode",
         writer="exset.codecs.cpio_writing:encode",
-        magic=b"\xc7\x71",
-        first_bytes=_BLOCK,
+        magic=marks.CPIO,
+        first_bytes=marks.BLOCK,
         options=("lossy",),
         binary=True,
         maps=True,
@@ -315,10 +183,18 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".cpio",),
         reader="exset.codecs.cpio:decode_archive",
         writer="exset.codecs.cpio_writing:encode_archive",
-        magic=b"\xc7\x71",
+        magic=marks.CPIO,
         options=("lossy",),
         binary=True,
         maps=True,
+    ),
+    Format(
+        name="records",
+        title="aeon block as a manifest",
+        family=BLOCKS,
+        suffixes=(".records",),
+        reader="exset.runtime.block_records:parse",
+        writer="exset.runtime.block_records:render",
     ),
 )
 
@@ -415,11 +291,3 @@ def _begins(known: Format, head: bytes) -> bool:
 @cache
 def _compiled(pattern: str) -> re.Pattern[bytes]:
     return re.compile(pattern.encode("latin-1"))
-
-
-@cache
-def _load(target: str) -> object:
-    """Import what "module:function" names."""
-    module, _, function = target.partition(":")
-    loaded: object = getattr(import_module(module), function)
-    return loaded

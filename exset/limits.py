@@ -22,7 +22,7 @@ class Limits:
     """Bytes of a file, and bytes that it decompresses to."""
     max_ratio: int = 200
     """Decompressed bytes for each compressed byte, counted above 64 MiB only."""
-    max_text: int = 1 << 24
+    max_text: int = 1 << 22
     """Bytes of a YAML file."""
     max_nodes: int = 1 << 20
     """Nodes of a schema, those that aliases repeat among them, and objects of an HDF5 file."""

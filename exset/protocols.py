@@ -54,7 +54,7 @@ class FileCheck(Protocol):
         /,
         *,
         name: str,
-        root: str,
+        base: str,
         jobs: int,
         limits: Limits,
     ) -> None:

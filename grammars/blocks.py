@@ -91,8 +91,8 @@ class Entries(Rows):
     @property
     def is_regular(self) -> NDArray[np.bool_]:
         """Which entries are plain files: bool [n]."""
-        kinds: Words = self.mode & _KIND
-        return np.equal(kinds, REGULAR & _KIND)
+        regular: NDArray[np.bool_] = (self.mode & _KIND) == (REGULAR & _KIND)
+        return regular
 
 
 @dataclass(frozen=True)

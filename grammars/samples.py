@@ -30,7 +30,8 @@ from exset.grammars.arrays import (
     take,
 )
 from exset.grammars.given import check_kind, raw, shown
-from exset.grammars.sample_words import File, Kind, Totals, check_word, check_words
+from exset.grammars.sample_kinds import Kind
+from exset.grammars.sample_words import File, Totals, check_word, check_words
 from exset.grammars.spans import Spans, normal_spans
 from exset.grammars.strings import Strings
 from exset.grammars.tables import Table

@@ -29,6 +29,8 @@ DIRECTIVES: Final = (
 HWC: Final = "hwc"
 """A key that LBANN asks for but does not list: that the scales of channels are channels-last."""
 
+NOTHING: Final[Mapping[str, Any]] = {}
+
 Path: TypeAlias = tuple[str, ...]
 """The names from the root to a node."""
 
@@ -97,7 +99,9 @@ class Schema:
         """
         return cls(_node(tree))
 
-    def with_metadata(self, path: str, /, *, without: Iterable[str] = (), **given: Any) -> Schema:
+    def with_metadata(
+        self, path: str, given: Mapping[str, Any] = NOTHING, *, without: Iterable[str] = ()
+    ) -> Schema:
         """Return a schema that gives a node these directives, and no longer those `without`.
 
         path: names with slashes between them, empty for the root. The text that this schema was
@@ -146,7 +150,7 @@ def valued(value: Any) -> Value:
         return value
     if isinstance(value, Mapping):
         return {str(name): valued(item) for name, item in value.items()}
-    if isinstance(value, Iterable):
+    if isinstance(value, Iterable) and not isinstance(value, bytes | bytearray):
         return listed([valued(item) for item in value])
     if isinstance(value, Integral) and not isinstance(value, bool):
         return int(value)

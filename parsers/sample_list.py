@@ -110,7 +110,7 @@ class _Reading:
             moved = Rejection(rejection.offset + self.begin, rejection.expected)
             before = self.source.data[self.begin : moved.offset]
             raise syntax_error(
-                GRAMMAR, self.source, moved, lambda found, wanted: hint(before, wanted)
+                GRAMMAR, self.source, moved, lambda *found: hint(before, *found)
             ) from None
 
     def part(self, stream: ParseStream) -> tuple[SampleList, Longs]:

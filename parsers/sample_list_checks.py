@@ -7,8 +7,9 @@ import numpy as np
 
 from exset.errors import Findings, FormatError, Place
 from exset.grammars.arrays import Longs
+from exset.grammars.sample_kinds import Kind
 from exset.grammars.sample_list_traps import trap
-from exset.grammars.sample_words import Kind, Totals
+from exset.grammars.sample_words import Totals
 from exset.grammars.samples import SampleList, duplicate_files
 from exset.parsers.engine.errors import shown
 from exset.parsers.sample_list_columns import KEPT
@@ -23,8 +24,8 @@ _LINE: Mapping[bool, str] = MappingProxyType(
 )
 
 
-def hint(before: bytes, expected: frozenset[str]) -> str | None:
-    """What may help where the grammar is broken; before: the text up to there."""
+def hint(before: bytes, found: bytes, expected: frozenset[str]) -> str | None:
+    """What may help where the grammar is broken; before: the text up to the word found."""
     if "SINGLE_SAMPLE" in expected:
         return "the first line is the type of the list, in letters of either case"
     kind = Kind(before.split(None, 1)[0].decode("ascii").upper())
@@ -32,8 +33,8 @@ def hint(before: bytes, expected: frozenset[str]) -> str | None:
         return "the third line is the base directory: it may be `.` or `/`, not empty"
     if expected == {"NUMBER"}:
         advice = f"LBANN never ends on this, or reads what it likes; {_LINE[kind.has_excluded]}"
-        if before.count(b"\n") == 3:
-            advice += f"; a {kind} list has no line for a label file" * (not kind.has_label_file)
+        if before.count(b"\n") == 3 and found in (b"\n", b"") and not kind.has_label_file:
+            advice += f"; a {kind} list has no line for a label file"
         return advice
     return None
 

@@ -5,8 +5,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from exset.errors import Findings, FormatError
+from exset.grammars.sample_kinds import Kind
 from exset.grammars.sample_list_traps import trap
-from exset.grammars.sample_words import Kind
 from exset.parsers.engine.errors import shown
 from exset.parsers.engine.stream import ParseStream
 from exset.parsers.sample_list_words import GRAMMAR, KINDS, Words

@@ -7,8 +7,8 @@ import numpy as np
 from exset.errors import Findings, LimitError
 from exset.grammars.arrays import compact, constant, offsets_of, row_indices
 from exset.grammars.columns import Strings
+from exset.grammars.sample_kinds import Kind
 from exset.grammars.sample_list_traps import trap
-from exset.grammars.sample_words import Kind
 from exset.grammars.samples import Counts, overlaps
 from exset.grammars.spans import Spans
 from exset.limits import Limits

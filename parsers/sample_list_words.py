@@ -8,7 +8,7 @@ import numpy as np
 
 from exset.errors import FormatError, LimitError, Place
 from exset.grammars.columns import Flags, Strings
-from exset.grammars.sample_words import Kind
+from exset.grammars.sample_kinds import Kind
 from exset.grammars.samples import Counts
 from exset.kernels import Kernels
 from exset.limits import Limits, remedy
@@ -25,7 +25,7 @@ COMPILED_FROM: Final = 100_000
 KINDS: Final = MappingProxyType({kind.name: kind for kind in Kind})
 """The kinds by their terminals."""
 
-_COUNT: Final = "a number of samples or files"
+_COUNT: Final = "a number of samples"
 _NAME: Final = "a name"
 
 GRAMMAR: Final = Grammar(

@@ -15,6 +15,7 @@ from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits
 from exset.parsers import conduit
 from exset.parsers.yaml_tree import (
+    DEEPEST,
     Item,
     Mapping,
     Scalar,
@@ -143,7 +144,7 @@ class _Reader:
         self._visited += 1
         if self._visited > self._limits.max_nodes:
             raise too_many(self._source, item.span, self._limits)
-        if depth > self._limits.max_depth:
+        if depth > min(self._limits.max_depth, DEEPEST):
             raise too_deep(self._source, item.span, self._limits)
         if item.tag is not None and item.tag not in ("!", "?"):
             self._trap("lbann-tag", item.span, raw=item.tag)

@@ -20,12 +20,14 @@ from exset.grammars.schema import METADATA, Node, Path, Schema, Value, alike
 from exset.limits import DEFAULT
 from exset.parsers import conduit
 from exset.parsers.schema import parse
+from exset.parsers.yaml_tree import DEEPEST
 from exset.source import Source
 
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 _UNSEEN: Final = re.compile(r"[\x00-\x1f\x7f-\xa0\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff\"\\]")
-_NOTHING: Final[AnyMapping[Path, str]] = {}
-_UNLIMITED: Final = DEFAULT.with_(max_text=2**60, max_name=2**60, max_depth=100, max_nodes=2**60)
+_UNLIMITED: Final = DEFAULT.with_(
+    max_text=2**60, max_name=2**60, max_depth=DEEPEST, max_nodes=2**60
+)
 
 
 def render(schema: Schema, *, findings: Findings | None = None) -> bytes:
@@ -51,13 +53,15 @@ def render(schema: Schema, *, findings: Findings | None = None) -> bytes:
     return text
 
 
-def written(root: Node, notes: AnyMapping[Path, str] = _NOTHING, head: Iterable[str] = ()) -> bytes:
+def written(
+    root: Node, notes: AnyMapping[Path, str] | None = None, head: Iterable[str] = ()
+) -> bytes:
     """Return the plain text of a tree; FormatError for names and values that cannot be written.
 
     notes: comments for nodes, by path; head: lines of comment to begin with.
     """
     lines = [_comment(line) for line in head]
-    lines += _lines(root, (), notes) if root.children or root.metadata else ["{}"]
+    lines += _lines(root, (), notes or {}) if root.children or root.metadata else ["{}"]
     return ("\n".join(lines) + "\n").encode()
 
 

@@ -12,15 +12,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from ruamel.yaml import YAML, events
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.reader import ReaderError
 
 from exset.errors import FormatError, LimitError
-from exset.limits import Limits
+from exset.limits import Limits, remedy
 from exset.source import Source, Span
+
+DEEPEST: Final = 200
+"""What no limit goes beyond: the walks through a tree recurse."""
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -74,7 +77,7 @@ def document(source: Source, limits: Limits) -> Document:
         raise LimitError(
             f"more than {limits.max_text} bytes of YAML",
             source=source,
-            hint="if the file is to be trusted, raise the limit max_text",
+            hint=remedy("max_text"),
         )
     return _Composer(_Text(source), limits).document()
 
@@ -181,7 +184,7 @@ class _Composer:
                 f"a text of more than {self._limits.max_name} characters",
                 source=self._text.source,
                 span=span,
-                hint="if the file is to be trusted, raise the limit max_name",
+                hint=remedy("max_name"),
             )
         plain = event.style is None or event.style == ""
         return Scalar(event.value, plain, span, event.tag)
@@ -214,17 +217,17 @@ class _Composer:
             self._keys[-1] = None
 
     def _check_depth(self, item: Item) -> None:
-        if len(self._open) > self._limits.max_depth:
+        if len(self._open) > min(self._limits.max_depth, DEEPEST):
             raise too_deep(self._text.source, item.span, self._limits)
 
 
 def too_deep(source: Source, span: Span, limits: Limits) -> LimitError:
     """The error of what is nested deeper than is allowed."""
     return LimitError(
-        f"nested more than {limits.max_depth} deep",
+        f"nested more than {min(limits.max_depth, DEEPEST)} deep",
         source=source,
         span=span,
-        hint="if the file is to be trusted, raise the limit max_depth",
+        hint=remedy("max_depth"),
     )
 
 
@@ -234,5 +237,5 @@ def too_many(source: Source, span: Span, limits: Limits) -> LimitError:
         f"more than {limits.max_nodes} nodes, those that aliases repeat among them",
         source=source,
         span=span,
-        hint="if the file is to be trusted, raise the limit max_nodes",
+        hint=remedy("max_nodes"),
     )

@@ -8,7 +8,9 @@ becomes a FormatError; what it does not survive is for a process of its own (`ex
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -20,12 +22,14 @@ import numpy as np
 from h5py import h5d, h5f, h5g, h5i, h5l, h5o, h5s, h5t
 
 from exset.errors import FormatError, LimitError, Place
-from exset.limits import DEFAULT, Limits
+from exset.limits import DEFAULT, Limits, remedy
 
 Kind: TypeAlias = Literal["number", "text"]
 
 _HOPS: Final = 16
 """How many links one path may follow."""
+_DEEPEST: Final = 200
+"""How deep groups may lie in a sample."""
 _THOUSAND: Final = 1000
 _BUILT_IN: Final = frozenset((1, 2, 3, 4, 5, 6, 32000))
 """Filters that HDF5 and h5py bring along; for any other a plugin would be loaded, which is code."""
@@ -141,7 +145,7 @@ class File:
             raise LimitError(
                 f"more than {self._limits.max_nodes} objects in a group",
                 place=self._place(path),
-                hint="if the file is to be trusted, raise the limit max_nodes",
+                hint=remedy("max_nodes"),
             )
         return names
 
@@ -165,7 +169,7 @@ class File:
 
         What hard links lead to twice is passed over the second time, so no circle is walked.
         """
-        seen = {_identity(group)}
+        seen = {self._identity(group, path)}
         left = self._limits.max_nodes
         stack = [("", group)]
         while stack:
@@ -178,9 +182,10 @@ class File:
                 inside = f"{whole}/{name}" if whole else name
                 each = self.find(name, here)
                 left -= 1
-                if each is None or left < 0:
-                    self._refuse(f"{path}/{inside}", "too many objects, or a broken link", "hdf5")
-                if (identity := _identity(each)) not in seen:
+                if each is None or left < 0 or inside.count("/") > _DEEPEST:
+                    message = f"a broken link, too many objects, or more than {_DEEPEST} deep"
+                    self._refuse(f"{path}/{inside}", message, "hdf5")
+                if (identity := self._identity(each, f"{path}/{inside}")) not in seen:
                     seen.add(identity)
                     below.append((inside, each))
             stack += reversed(below)
@@ -235,14 +240,16 @@ class File:
 
     def _opened(self, path: str, roots: tuple[str, ...], link: str | None) -> Any:
         """Return the root group of a file, opened once; link: the path that led to it."""
-        real = os.path.realpath(path)
+        try:
+            real = os.path.realpath(os.fsencode(path).decode("utf-8", "surrogateescape"))
+        except ValueError:  # a NUL, or what is no text
+            self._refuse(link, "no file can have this name", "file-name")
         if roots and not any(_inside(real, os.path.realpath(root)) for root in roots):
             hint = "name its folder among the roots if it is trusted"
             self._refuse(link, f"{path} lies outside of the roots", "hdf5-roots", hint)
         if real in self._files:
             return self._files[real]
-        with open(real if link else path, "rb"):
-            pass  # what the system has against it is the system's to say
+        _check_file(path)
         with self._guarded(link):
             try:
                 file = h5py.File(path, "r", locking=self._access.locking)
@@ -275,8 +282,13 @@ class File:
             raise LimitError(
                 f"it claims {claimed} bytes, of which the file holds {stored}",
                 place=self._place(path),
-                hint="if the file is to be trusted, raise the limit max_array",
+                hint=remedy("max_array"),
             )
+
+    def _identity(self, found: Any, path: str) -> tuple[int, int]:
+        with self._guarded(path):
+            info = h5o.get_info(found)
+            return int(info.fileno), int(info.addr)
 
     @contextmanager
     def _guarded(self, path: str | None) -> Iterator[None]:
@@ -307,14 +319,22 @@ class File:
         return Place(self.path, field=path)
 
 
+def _check_file(path: str) -> None:
+    """Let the system say what it has against a file; OSError for what is no file, too."""
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    try:
+        mode = os.fstat(handle).st_mode
+    finally:
+        os.close(handle)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "no regular file: it is not read", path)
+
+
 def is_group(found: Any) -> bool:
     """Tell whether what was found is a group."""
     return isinstance(found, h5g.GroupID)
-
-
-def _identity(found: Any) -> tuple[int, int]:
-    info = h5o.get_info(found)
-    return int(info.fileno), int(info.addr)
 
 
 def _inside(path: str, root: str) -> bool:

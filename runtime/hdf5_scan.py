@@ -14,7 +14,7 @@ import numpy as np
 
 from exset.errors import Finding, Findings, FormatError, LimitError, Place, Severity
 from exset.grammars.schema import METADATA
-from exset.limits import DEFAULT, Limits
+from exset.limits import DEFAULT, Limits, remedy
 from exset.runtime.hdf5 import USUAL, Access, File, Form, is_group
 from exset.runtime.statistics import Spread
 
@@ -128,7 +128,7 @@ def scan(
             where, group = stack.pop()
             left -= 1
             if left < 0:
-                raise LimitError("too many groups", place=Place.of(path))
+                raise LimitError("too many groups", place=Place.of(path), hint=remedy("max_nodes"))
             names = file.names(group, where)
             if where and not prototype.names.isdisjoint(names):
                 _judge(file, where, group, prototype, spread, tally)

@@ -150,8 +150,8 @@ def _datasets(file: File, sample: str, recipe: Recipe) -> list[tuple[tuple[str, 
     path = recipe.field.path
     found = located(file, sample)
     for name in path:
-        # One name at a time: a slash in it is no step down, and is in no file.
-        found = None if found is None or "/" in name else file.find(name, found)
+        # One name at a time: a slash in it is no step down, and no name is empty.
+        found = None if found is None or not name or "/" in name else file.find(name, found)
     if found is None:
         raise missing(file, sample, recipe.name, recipe.field.place)
     if not is_group(found):

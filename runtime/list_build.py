@@ -16,11 +16,12 @@ from typing import Any, TextIO
 import numpy as np
 
 from exset.errors import Finding, Findings, FormatError, Place, Severity
+from exset.grammars.sample_kinds import Kind
 from exset.grammars.sample_words import File as Record
-from exset.grammars.sample_words import Kind
 from exset.grammars.samples import SampleList
-from exset.jobs import Outcome, run
+from exset.jobs import Outcome
 from exset.limits import DEFAULT, Limits
+from exset.runtime.batches import run_in_batches
 from exset.runtime.hdf5 import USUAL, Access, File, is_group
 from exset.runtime.hdf5_scan import Prototype, guessed, prototype_of, scan
 
@@ -145,12 +146,12 @@ def searched(
     from there.
     """
     if journal is None:
-        yield from run(search, paths, jobs=jobs)
+        yield from run_in_batches(search, paths, jobs=jobs)
         return
     known = _journal(journal, search)
     stamps = {path: _stamp(path) for path in paths}
     left = [path for path in paths if path not in known or known[path][0] != stamps[path]]
-    fresh = run(search, left, jobs=jobs)
+    fresh = run_in_batches(search, left, jobs=jobs)
     with open(journal, "a", encoding="ascii") as file:
         if file.tell() == 0:
             _note(file, {"search": _digest(search)})
@@ -172,16 +173,13 @@ def built(
     outcomes: Sequence[Outcome[str, Found]],
     findings: Findings,
     *,
-    kind: Kind | str = Kind.CONDUIT_HDF5_INCLUSION,
     directory: str | None = None,
-    label_file: str | None = None,
 ) -> SampleList:
-    """The list of what was found; what is odd, or cannot be named in a list, is a finding.
+    """The list of what was found, a CONDUIT_HDF5_INCLUSION; what is none of it is a finding.
 
     directory: the base directory, by default the longest that all files share. Raises FormatError
     for files that lie outside of it.
     """
-    kind = Kind(kind)
     paths = [outcome.item for outcome in outcomes]
     base = directory
     if base is None:
@@ -211,11 +209,10 @@ def built(
             place = Place(outcome.item, field=sample)
             findings.add(Finding("lbann-blank", Severity.WARNING, message, place))
         if ids:
-            odd = len(outcome.value.odd) if kind.has_excluded else 0
-            rows.append(Record(name, ids, odd))
+            rows.append(Record(name, ids, len(outcome.value.odd)))
     if not rows:
         raise FormatError("no samples were found", code="list-empty")
-    return SampleList.of(kind, base or ".", rows, label_file=label_file)
+    return SampleList.of(Kind.CONDUIT_HDF5_INCLUSION, base or ".", rows)
 
 
 def _unread(outcome: Outcome[str, Found]) -> Finding:

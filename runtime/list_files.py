@@ -16,11 +16,13 @@ import numpy as np
 
 from exset import files
 from exset.errors import Finding, Findings, FormatError, LimitError, Place, Severity
-from exset.grammars.sample_words import Kind, check_words
+from exset.grammars.sample_kinds import Kind
+from exset.grammars.sample_words import check_words
 from exset.grammars.samples import SampleList
 from exset.grammars.strings import Strings
-from exset.jobs import Outcome, run
+from exset.jobs import Outcome
 from exset.limits import DEFAULT, Limits
+from exset.runtime.batches import run_in_batches
 from exset.runtime.hdf5 import USUAL, Access, File, is_group
 
 _SHOWN = 3
@@ -31,17 +33,21 @@ class Task:
     """What to look for in a file; names: whether all that is at its top is wanted."""
 
     path: str
-    ids: tuple[str, ...] = ()
+    ids: Strings
     names: bool = False
 
     def __fspath__(self) -> str:
         """Return the path of the file."""
         return self.path
 
+    def texts(self) -> list[str]:
+        """The ids as text."""
+        return [self.ids.text(row) or "" for row in range(len(self.ids))]
+
 
 @dataclass(frozen=True)
 class Look:
-    """What was seen of a file: how many objects are at its top, and what they are called."""
+    """What was seen of a file; of its top nothing if that was not asked for."""
 
     count: int
     names: tuple[str, ...]
@@ -67,7 +73,7 @@ class _Looking:
             missing: list[str] = []
             refused: list[Finding] = []
             parents = {"": root}
-            for each in task.ids:
+            for each in task.texts():
                 above, _, name = each.rpartition("/")
                 try:
                     if above not in parents:
@@ -84,7 +90,7 @@ class _Looking:
             return Look(
                 count=len(names),
                 names=tuple(names),
-                is_ordered=file.is_ordered(root, ""),
+                is_ordered=task.names and file.is_ordered(root, ""),
                 missing=tuple(missing),
                 refused=tuple(refused),
             )
@@ -94,11 +100,11 @@ class _Looking:
 class Checker:
     """How the files of lists are found and looked at.
 
-    root: the folder that relative base directories are in, by default the current one, as for
+    base: the folder that relative base directories are in, by default the current one, as for
     LBANN. jobs: how many processes look at files.
     """
 
-    root: str = ""
+    base: str = ""
     jobs: int = 1
     access: Access = USUAL
     limits: Limits = DEFAULT
@@ -124,7 +130,7 @@ class Checker:
                 continue
             look = outcome.result()
             if kind.is_exclusion:
-                for finding in _refusals(path, look, outcome.item.ids, *count):
+                for finding in _refusals(path, look, outcome.item.texts(), *count):
                     findings.add(finding)
                 continue
             for each in look.missing:
@@ -146,7 +152,7 @@ class Checker:
             if outcome.error is not None:
                 findings.add(_missing(outcome.item.path, outcome.error, samples.kind))
                 continue
-            look, ids = outcome.result(), outcome.item.ids
+            look, ids = outcome.result(), outcome.item.texts()
             for finding in _refusals(outcome.item.path, look, ids, *counts[index]):
                 raise FormatError.of(finding)
             left = set(ids)
@@ -190,19 +196,23 @@ class Checker:
     ) -> Iterator[Outcome[Task, Look]]:
         """Look at every file, in order; of an exclusion list always at all that is at its top."""
         exclusion = samples.kind.is_exclusion
-        yield from run(
+        yield from run_in_batches(
             _Looking(self.access, self.limits),
-            self._tasks(samples, ids or exclusion, names or exclusion),
+            list(self._tasks(samples, ids or exclusion, names or exclusion)),
             jobs=self.jobs,
         )
 
     def path(self, path: str) -> str:
         """Where a path of a list is."""
-        return os.path.join(self.root, path)
+        return os.path.join(self.base, path)
 
     def _tasks(self, samples: SampleList, ids: bool, names: bool) -> Iterable[Task]:
-        for file in samples.files:
-            wanted = tuple(map(str, file.ids)) if ids else ()
+        none, column = Strings.none(0), samples.ids
+        assert isinstance(column, Strings)
+        for file, begin, end in zip(
+            samples.files, samples.id_offsets[:-1], samples.id_offsets[1:], strict=True
+        ):
+            wanted = column.take(np.arange(begin, end)) if ids else none
             yield Task(self.path(file.path), wanted, names)
 
     def _has_directory(self, samples: SampleList, findings: Findings, name: str) -> bool:
@@ -210,7 +220,7 @@ class Checker:
         if os.path.isdir(directory):
             return True
         message = f"there is no base directory {directory}, so its files are not looked at"
-        hint = "a relative one counts from the current folder, or from --root"
+        hint = "a relative one counts from the current folder, or from --base"
         findings.add(
             Finding("lbann-missing-directory", Severity.WARNING, message, Place.of(name), hint)
         )
@@ -243,12 +253,12 @@ def check(
     findings: Findings,
     *,
     name: str = "sample list",
-    root: str = "",
+    base: str = "",
     jobs: int = 1,
     limits: Limits = DEFAULT,
 ) -> None:
     """Add a finding for all that is wrong with the files that a list names; see `Checker`."""
-    Checker(root, jobs, limits=limits).check(samples, findings, name)
+    Checker(base, jobs, limits=limits).check(samples, findings, name)
 
 
 def _words(rows: list[list[str]]) -> Strings:
@@ -273,7 +283,7 @@ def _missing(path: str, error: FormatError | OSError, kind: Kind) -> Finding:
 
 
 def _refusals(
-    path: str, look: Look, ids: tuple[str, ...], included: int, excluded: int
+    path: str, look: Look, ids: list[str], included: int, excluded: int
 ) -> Iterator[Finding]:
     """Why LBANN refuses a file of an exclusion list."""
     if not look.is_ordered:

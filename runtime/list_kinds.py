@@ -15,8 +15,8 @@ import numpy as np
 from exset.errors import Finding, Findings, FormatError, Place, Severity
 from exset.grammars.arrays import constant
 from exset.grammars.columns import Strings
+from exset.grammars.sample_kinds import Kind
 from exset.grammars.sample_list_traps import trap
-from exset.grammars.sample_words import Kind
 from exset.grammars.samples import SampleList
 from exset.parsers.sample_list_text import render
 
@@ -31,14 +31,14 @@ def write(
     kind: Kind | str | None = None,
     expand: bool = False,
     labels: str | None = None,
-    root: str = "",
+    base: str = "",
     lossy: bool = False,
 ) -> bytes:
     """The text of a list, as one of another `kind` if that is said; the rest as in `recast`."""
     findings = Findings() if findings is None else findings
     if kind is not None or labels is not None:
         samples = recast(
-            samples, kind or samples.kind, findings, labels=labels, root=root, lossy=lossy
+            samples, kind or samples.kind, findings, labels=labels, base=base, lossy=lossy
         )
     return render(samples, findings=findings, expand=expand)
 
@@ -49,13 +49,13 @@ def recast(
     findings: Findings,
     *,
     labels: str | None = None,
-    root: str = "",
+    base: str = "",
     lossy: bool = False,
     jobs: int = 1,
 ) -> SampleList:
     """The list as one of another kind.
 
-    labels: the label file of a kind that names one. root: the folder that a relative base directory
+    labels: the label file of a kind that names one. base: the folder that a relative base directory
     is in. Raises ValueError for no kind, FormatError for what the other kind cannot hold (with
     `lossy` a finding), and for files that LBANN would make other samples of; OSError.
     """
@@ -70,9 +70,9 @@ def recast(
             kind=Kind.CONDUIT_HDF5_INCLUSION, ids=samples.name, id_offsets=one_each
         )
     if samples.kind.is_exclusion and not kind.is_exclusion:
-        samples = _checker(root, jobs).resolved(samples, findings)
+        samples = _checker(base, jobs).resolved(samples, findings)
     elif kind.is_exclusion and not samples.kind.is_exclusion:
-        samples = _checker(root, jobs).excluding(samples.with_text_ids())
+        samples = _checker(base, jobs).excluding(samples.with_text_ids())
     if kind.is_single and not samples.kind.is_single:
         samples = _single(samples, losses)
     if not kind.has_excluded and samples.others.any():
@@ -90,11 +90,11 @@ def recast(
     return samples.with_columns(kind=kind, label_file=label_file, totals=None)
 
 
-def _checker(root: str, jobs: int) -> Checker:
+def _checker(base: str, jobs: int) -> Checker:
     """What looks at files, which imports h5py."""
     from exset.runtime.list_files import Checker
 
-    return Checker(root, jobs)
+    return Checker(base, jobs)
 
 
 def _single(samples: SampleList, losses: _Losses) -> SampleList:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from exset.errors import Findings, FormatError, LimitError, Place
+from exset.grammars.arrays import chosen_rows
 from exset.grammars.schema import Schema
 from exset.grammars.schema_traps import trap
 from exset.limits import DEFAULT, Limits
@@ -121,17 +122,16 @@ class SampleReader:
         """Return some samples, all if none are named: indices in any order, a mask, or a slice.
 
         Raises FormatError for what is not as in the first sample, LimitError for more than
-        `max_array` bytes, OSError for files that cannot be opened and IndexError.
+        `max_array` bytes, OSError for files that cannot be opened, and IndexError and ValueError as
+        `chosen_rows`.
         """
-        rows = np.arange(len(self._pairs))
-        if which is not None:
-            rows = rows[which if isinstance(which, slice) else np.asarray(which)]
-        chosen = [(*self._pairs[at], row) for row, at in enumerate(rows.reshape(-1).tolist())]
+        rows = chosen_rows(slice(None) if which is None else which, len(self._pairs))
+        chosen = [(*self._pairs[at], row) for row, at in enumerate(rows.tolist())]
         layout = self.layout
         if layout.bytes * len(chosen) > self._limits.max_array:
             raise LimitError(
                 f"{len(chosen)} samples of {layout.bytes} bytes each",
-                hint="read fewer at a time, or raise the limit max_array",
+                hint="read fewer at a time, or say limits=Limits(max_array=N)",
             )
         columns = self._made(layout, len(chosen))
         for name, group in groupby(sorted(chosen), key=lambda each: each[0]):

@@ -13,6 +13,7 @@ from exset.jobs import run
 from exset.limits import DEFAULT, Limits
 from exset.parsers.schema import parse
 from exset.parsers.schema_text import written
+from exset.parsers.yaml_tree import DEEPEST
 from exset.runtime.hdf5 import USUAL, Access, File, Form
 from exset.runtime.hdf5_scan import Prototype, guessed, prototype_of, scan
 from exset.runtime.schema_check import failure
@@ -126,8 +127,8 @@ def _schema(
     count = sum(map(len, samples.values()))
     of = f"{count} sample{'s' * (count != 1)} in {len(samples)} file{'s' * (len(samples) != 1)}"
     head = [f"The fields of {of}, such as {prototype.sample}."]
-    text = written(root, notes, head)
-    return parse(Source("data_schema.yaml", text), limits=DEFAULT.with_(max_depth=100))
+    text = written(root, notes=notes, head=head)
+    return parse(Source("data_schema.yaml", text), limits=DEFAULT.with_(max_depth=DEEPEST))
 
 
 def _normalised(

@@ -18,6 +18,8 @@ SPREADS = {
     "reference": ("times as fast",),
     "growth": ("cost of one at 4x", "cost of one at 16x"),
     "memory": ("peak above an empty run, MiB",),
+    "list": ("seconds", "times as fast"),
+    "scan": ("seconds", "peer, s", "times as fast"),
     "small": ("times as long",),
 }
 

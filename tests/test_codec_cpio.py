@@ -202,8 +202,8 @@ def attempt(data: bytes) -> None:
         for engine in ENGINES:
             findings = Findings()
             try:
-                found = reader(Source("b", data), findings=findings, engine=engine)
-                results.append((found, list(findings)))
+                result = reader(Source("b", data), findings=findings, engine=engine)
+                results.append((result, list(findings)))
             except FormatError as error:
                 results.append((None, [error.finding]))
         assert results[0] == results[1] == results[2]
@@ -285,9 +285,8 @@ def test_what_an_archive_or_a_block_cannot_hold() -> None:
 
 def test_blobs() -> None:
     blobs = Blobs.of([b"ab", b"", b"cde"])
-    assert (
-        blobs.tolist() == [b"ab", b"", b"cde"] and bytes(blobs[2]) == b"cde" and len(blobs[1:]) == 2
-    )
+    assert blobs.tolist() == [b"ab", b"", b"cde"]
+    assert bytes(blobs[2]) == b"cde" and len(blobs[1:]) == 2
     assert Blobs.concat([blobs, blobs[:1]]).tolist() == [b"ab", b"", b"cde", b"ab"]
     assert blobs == Blobs.of([b"ab", b"", b"cde"]) != Blobs.of([b"ab", b"", b"cdf"])
     assert blobs.take(np.array([2, 0])).tolist() == [b"cde", b"ab"]
@@ -353,3 +352,22 @@ def test_real_archives(corpus: Path) -> None:
         assert not list(findings) and found.width in (2, 3)
         assert encode(found) == path.read_bytes()
         assert found.padding == (306 if path.name == "y.cpio" else 0)
+
+
+def test_as_text() -> None:
+    """A manifest of base64: what `exset cat` shows, and reads back."""
+    found = read(BLOCK)[0]
+    text = exset.dumps(found, format="records")
+    assert text.splitlines()[:2] == [b"@BINARY\tBINARY", b"MTIzNDU=\tAQAAAA=="]
+    back = exset.loads(text, model=Block, format="records")
+    assert values(back) == RECORDS
+    assert exset.loads(text).__class__.__name__ == "Manifest"
+    mixed = b"@STRING\tASCII_INT\nab\t1\n"
+    found = exset.loads(mixed, model=Block, format="records")
+    assert values(found) == [[b"ab", b"\1\0\0\0"]]
+    with pytest.raises(FormatError, match="names files"):
+        exset.loads(b"@FILE\nx\n", format="records")
+    with pytest.raises(FormatError, match="is no number"):
+        exset.loads(b"@ASCII_INT\nx\n", format="records", findings=Findings())
+    with pytest.raises(FormatError, match="which is of which"):
+        exset.dumps(read(SHIFTED)[0], format="records")

@@ -1,21 +1,25 @@
 """Sample lists and the HDF5 files that they name: built from them, checked against them."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from hypothesis import given
+from hypothesis import strategies as st
 
 import exset
 from exset import Findings, FormatError, SampleList, Severity
 from exset.cli import cli
 from exset.grammars.labels import Labels
-from exset.grammars.sample_words import Kind
+from exset.grammars.sample_kinds import Kind
 from exset.jobs import Outcome
 from exset.kernels import Engine
 from exset.parsers.labels import parse as parse_labels
+from exset.runtime.batches import run_in_batches
 from exset.runtime.hdf5 import Access
 from exset.runtime.list_build import Found, built, files_in, search_for, searched
 from exset.runtime.list_files import Checker
@@ -86,7 +90,7 @@ def test_what_is_wrong_with_the_files(folder: Path, jobs: int) -> None:
     ):
         assert codes(listed("CONDUIT_HDF5_EXCLUSION", file), jobs=jobs) == [code]
     assert codes(good.with_columns(directory=b"no")) == ["lbann-missing-directory"]
-    assert codes(good.with_columns(directory=b"d/.."), root="..") == ["lbann-missing-directory"]
+    assert codes(good.with_columns(directory=b"d/.."), base="..") == ["lbann-missing-directory"]
     numbers = listed("MULTI-SAMPLE_INCLUSION_V2", ("a.smi", [1, 2]), ("flat.h5", [1]))
     assert codes(numbers) == ["lbann-missing-file"]
 
@@ -158,6 +162,38 @@ def test_inclusion_to_exclusion_and_back(folder: Path) -> None:
             "CONDUIT_HDF5_INCLUSION",
             Findings(),
         )
+
+
+@pytest.fixture(scope="module")
+def flat(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """Files whose samples were made in an order that is not that of their names."""
+    folder = tmp_path_factory.mktemp("flat")
+    made = {str(folder / f"{name}.h5"): [f"s{k}" for k in order] for name, order in ORDERS.items()}
+    for path, samples in made.items():
+        write(path, samples)
+    return made
+
+
+ORDERS = {"a": [3, 1, 2, 0], "b": [5], "c": [9, 8, 7, 6, 5, 4, 10]}
+
+
+@given(st.data())
+def test_inclusion_is_exclusion_is_inclusion(
+    flat: dict[str, list[str]], data: st.DataObject
+) -> None:
+    rows = []
+    for path in data.draw(st.permutations(sorted(flat))):
+        chosen = data.draw(st.sets(st.sampled_from(flat[path])))
+        ids = [each for each in flat[path] if each in chosen]
+        rows.append((os.path.basename(path), ids, len(flat[path]) - len(ids)))
+    directory = os.path.dirname(next(iter(flat)))
+    samples = listed("CONDUIT_HDF5_INCLUSION", *rows, directory=directory)
+    out = recast(samples, "CONDUIT_HDF5_EXCLUSION", Findings())
+    assert out.computed == samples.computed and codes(out) == codes(samples) == []
+    text = exset.dumps(out, format="sample_list")
+    again = exset.loads(text, model=SampleList, ids="text")
+    assert again == out
+    assert recast(again, "CONDUIT_HDF5_INCLUSION", Findings()) == samples
 
 
 def test_single_sample_lists_and_others(folder: Path) -> None:
@@ -296,7 +332,7 @@ def test_as_commands(folder: Path) -> None:
     done = run("validate", "--files", "all.sample_list")
     assert done.exit_code == 0 and "no such file" in done.stdout
     assert run("validate", "--files", "--strict", "all.sample_list").exit_code == 1
-    assert run("validate", "--files", "--root", "d", "all.sample_list").exit_code == 0
+    assert run("validate", "--files", "--base", "d", "all.sample_list").exit_code == 0
     assert run("list", "build", "d", "--sample", "s", "--pattern", "s").exit_code == 2
     os.makedirs("empty")
     assert run("list", "build", "empty").exit_code == 2
@@ -315,3 +351,24 @@ def test_lists_as_lbann_generates_them(corpus: Path) -> None:
         ours = {(file.name.lstrip("/"), tuple(file.ids)) for file in samples.files}
         assert ours == {(file.name.lstrip("/"), tuple(file.ids)) for file in theirs.files}
         assert bool(findings.count("list-odd-sample")) == (made == "o_fl2")
+
+
+@dataclass(frozen=True)
+class Dying:
+    """Work that ends its process on some files."""
+
+    def __call__(self, path: str) -> str:
+        if path.endswith("7"):
+            os._exit(1)
+        if path.endswith("5"):
+            raise FileNotFoundError(2, "gone", path)
+        return path
+
+
+def test_batches_are_as_one_by_one() -> None:
+    paths = [f"p{number}" for number in range(20)]
+    outcomes = list(run_in_batches(Dying(), paths, jobs=2))
+    assert [outcome.item for outcome in outcomes] == paths
+    assert {outcome.item for outcome in outcomes if outcome.error} == {"p5", "p7", "p15", "p17"}
+    assert isinstance(outcomes[7].error, ChildProcessError)
+    assert all(outcome.value == outcome.item for outcome in outcomes if not outcome.error)

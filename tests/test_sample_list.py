@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import exset
 from exset import Findings, FormatError, LimitError, Limits
-from exset.grammars.sample_words import Kind
+from exset.grammars.sample_kinds import Kind
 from exset.grammars.samples import SampleList
 from exset.parsers.sample_list import parse
 from exset.parsers.sample_list_text import render

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from exset import Findings, FormatError, Severity
-from exset.grammars.sample_words import Kind
+from exset.grammars.sample_kinds import Kind
 from exset.grammars.samples import SampleList
 from exset.kernels import Engine
 from exset.parsers.sample_list import parse
@@ -153,7 +153,7 @@ def test_verdicts_with_the_files(corpus: Path) -> None:
             assert findings.worst is Severity.WARNING, name
         if not samples.kind.is_exclusion or refused:
             continue
-        resolved = recast(samples, Kind.CONDUIT_HDF5_INCLUSION, Findings(), root=str(edge))
+        resolved = recast(samples, Kind.CONDUIT_HDF5_INCLUSION, Findings(), base=str(edge))
         base = resolved.joined("")
         pairs = ";".join(f"{path.removeprefix(base)}:{each}" for path, each in resolved)
         assert pairs == row["pairs"], name

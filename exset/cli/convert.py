@@ -9,6 +9,7 @@ import click
 
 from exset import api, files, formats, samples
 from exset.cli.frame import (
+    DIALECTS,
     FINE,
     each,
     from_option,
@@ -22,6 +23,7 @@ from exset.cli.frame import (
 )
 from exset.errors import Findings, safe
 from exset.formats import Format
+from exset.grammars.sample_kinds import Kind
 from exset.jobs import Item, Outcome, Value, run
 from exset.limits import Limits
 from exset.protocols import Option
@@ -90,10 +92,16 @@ class Work:
 @click.option("--lossy", is_flag=True, help="Write what the format can hold, and say what not.")
 @click.option("--unshare", is_flag=True, help="Copy shared lists where text cannot share them.")
 @click.option("--compact", is_flag=True, help="Write text with as few bytes as possible.")
-@click.option("--kind", metavar="TYPE", help="Write a sample list of another type.")
+@click.option(
+    "--kind",
+    metavar="TYPE",
+    type=click.Choice([kind.value for kind in Kind], case_sensitive=False),
+    help="Write a sample list of another type, such as CONDUIT_HDF5_INCLUSION.",
+)
 @click.option("--expand", is_flag=True, help="Write whole numbers one by one, no ranges.")
 @click.option("--labels", metavar="FILE", help="The label file that a sample list is to name.")
-@click.option("--root", metavar="FOLDER", help="Where the base directory of a list counts from.")
+@click.option("--base", metavar="FOLDER", help="Where the base directory of a list counts from.")
+@click.option("--dialect", type=click.Choice(DIALECTS), help="Write a manifest for this aeon.")
 @read_options
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing of what went well.")
 @limit_option
@@ -112,7 +120,8 @@ def convert(
     kind: str | None,
     expand: bool,
     labels: str | None,
-    root: str | None,
+    base: str | None,
+    dialect: str | None,
     reading: dict[str, Option],
     quiet: bool,
     limits: Limits,
@@ -133,7 +142,8 @@ def convert(
         "kind": kind or "",
         "expand": expand,
         "labels": labels or "",
-        "root": root or "",
+        "base": base or "",
+        "dialect": dialect or "",
     }
     tasks = plan(inputs, output, to)
     for job in tasks:

@@ -21,6 +21,7 @@ from exset.cli.frame import (
     wrong,
 )
 from exset.errors import Findings, Severity, safe
+from exset.grammars.sample_kinds import Kind
 from exset.limits import Limits
 from exset.protocols import Option
 
@@ -36,13 +37,7 @@ Item = TypeVar("Item")
 output_option = click.option(
     "-o", "--output", metavar="FILE", default="-", help="Where to write (standard output)."
 )
-kinds = click.Choice(
-    [
-        *("CONDUIT_HDF5_INCLUSION", "CONDUIT_HDF5_EXCLUSION"),
-        *("MULTI-SAMPLE_INCLUSION", "MULTI-SAMPLE_EXCLUSION", "MULTI-SAMPLE_INCLUSION_V2"),
-    ],
-    case_sensitive=False,
-)
+kinds = click.Choice([kind.value for kind in Kind if not kind.is_single], case_sensitive=False)
 
 
 @click.group(name="list")
@@ -53,7 +48,9 @@ def lists() -> None:
 @lists.command()
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
 @output_option
-@click.option("--kind", type=kinds, default="CONDUIT_HDF5_INCLUSION", help="The type of list.")
+@click.option(
+    "--kind", metavar="TYPE", type=kinds, default="CONDUIT_HDF5_INCLUSION", help="The type of list."
+)
 @click.option("--sample", metavar="ID", help="A sample of the first file: all are to be like it.")
 @click.option("--pattern", metavar="GLOB", help="What paths of samples are like: RUN_ID/*")
 @click.option(
@@ -109,11 +106,8 @@ def build(
     outcomes = list(
         _shown(searched(search, found, jobs=jobs, journal=journal), len(found), "searching")
     )
-    base = "CONDUIT_HDF5_INCLUSION" if kind.endswith("EXCLUSION") else kind
-    label_file = "" if base.startswith("MULTI") and not base.endswith("V2") else None
-    samples = built(outcomes, findings, kind=base, directory=directory, label_file=label_file)
-    if base != kind:
-        samples = recast(samples, kind, findings, jobs=jobs)
+    samples = built(outcomes, findings, directory=directory)
+    samples = recast(samples, kind, findings, jobs=jobs, lossy=True)
     _write(samples, output, findings)
     ctx.exit(BAD if findings.worst is Severity.ERROR else FINE)
 

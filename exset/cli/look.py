@@ -115,7 +115,7 @@ def info(
 @as_json
 @click.option("--strict", is_flag=True, help="A warning is as bad as an error.")
 @click.option("--files", "check_files", is_flag=True, help="Look at the files named in it, too.")
-@click.option("--root", metavar="FOLDER", default="", help="Where relative names count from.")
+@click.option("--base", metavar="FOLDER", default="", help="Where relative names count from.")
 @from_option
 @read_options
 @limit_option
@@ -127,7 +127,7 @@ def validate(
     as_json: bool,
     strict: bool,
     check_files: bool,
-    root: str,
+    base: str,
     from_format: str | None,
     reading: dict[str, Option],
     limits: Limits,
@@ -168,7 +168,7 @@ def validate(
         _checked,
         format=from_format,
         limits=limits,
-        root=root if check_files else None,
+        base=base if check_files else None,
         jobs=inner,
         reading=reading,
     )
@@ -179,17 +179,17 @@ def _checked(
     path: str,
     format: str | None,
     limits: Limits,
-    root: str | None,
+    base: str | None,
     jobs: int,
     reading: dict[str, Option],
 ) -> Findings:
-    """Validate a file, and with a root, which may be "", the files that it names."""
+    """Validate a file, and with a base, which may be "", the files that it names."""
     return api.validate(
         path,
         format=format,
         limits=limits,
-        check_files=root is not None,
-        root=root or "",
+        check_files=base is not None,
+        base=base or "",
         jobs=jobs,
         **reading,
     )

@@ -9,7 +9,8 @@ from typing import Literal
 import numpy as np
 from hypothesis import strategies as st
 
-from exset.grammars.sample_words import File, Kind
+from exset.grammars.sample_kinds import Kind
+from exset.grammars.sample_words import File
 from exset.grammars.samples import SampleList
 
 _BLANKS = frozenset(b" \t\n\v\f\r")
