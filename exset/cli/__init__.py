@@ -18,6 +18,7 @@ VERBS = {
     "stats": "exset.cli.parts",
     "list": "exset.cli.lists:lists",
     "schema": "exset.cli.schema",
+    "cache": "exset.cli.cache",
     "formats": "exset.cli.look",
     "demo": "exset.cli.look",
     "doctor": "exset.cli.doctor",
