@@ -186,6 +186,7 @@ def build(
                     place=Place.of(folder),
                     hint="exset cache check says what is wrong; exset cache repair mends it",
                 )
+            _tidy(cache)
             return Built(folder, (), tuple(whole))
         done = _done(plan, folder)
         whole = plan.check(cache, Findings()) if done else {}
@@ -232,15 +233,20 @@ def _completed(
         if heard is not None:
             heard(number)
     beyond = [path for number, path in cache.blocks.items() if number >= len(plan.blocks)]
-    for path in beyond + cache.temporary:
-        with suppress(FileNotFoundError):
-            os.unlink(path)
+    for path in beyond:
+        os.unlink(path)
     if not lock.is_held():
         raise BlockingIOError(f"{cache.path}: somebody took the lock away; the cache is not marked")
     files.write(os.path.join(cache.path, COMPLETE), b"")
-    with suppress(FileNotFoundError):
-        os.unlink(journal)
+    _tidy(cache)
     return Built(cache.path, tuple(wanted), tuple(sorted(kept)))
+
+
+def _tidy(cache: Cache) -> None:
+    """Take away what builders leave."""
+    for path in (*cache.temporary, os.path.join(cache.path, JOURNAL)):
+        with suppress(FileNotFoundError):
+            os.unlink(path)
 
 
 def _note(plan: Plan, journal: str, done: list[int]) -> None:

@@ -66,9 +66,11 @@ class Lock:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self.is_held():
-            os.unlink(self.path)
-        os.close(self._handle)
+        try:
+            if self.is_held():
+                os.unlink(self.path)
+        finally:
+            os.close(self._handle)
 
     def is_held(self) -> bool:
         """Whether the lock is still there, and the one that was made."""
