@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 
-from benchmarks import drivers, growth, lists, machine, memory, small, speed
+from benchmarks import caches, drivers, growth, lists, machine, manifests, memory, small, speed
 from benchmarks.inputs import Inputs
 from benchmarks.rows import Cases, Row, table
 
@@ -16,13 +16,19 @@ SECTIONS: dict[str, tuple[str, Callable[[Inputs, int], Cases]]] = {
     "save": ("Saving: from ExampleSet to a file that is whole and on disk", speed.saves),
     "reference": ("The table driver against the reference driver", drivers.references),
     "growth": ("Cost of an example by their number, 1 if it stays the same", growth.growths),
-    "memory": ("Peak of memory", memory.peaks),
+    "memory": ("Peak of memory: loading", memory.peaks),
+    "parts": ("Peak of memory: part by part, which should not grow", memory.parts),
     "list": ("Sample lists: from file to SampleList, all columns filled", lists.reads),
     "scan": ("Small HDF5 files that a sample list names, by the number of processes", lists.scans),
+    "manifest": ("aeon's manifests, and the elements that are made of them", manifests.cases),
+    "cache": (
+        "Blocks of aeon's caches: written to disk, read to the end, indexed",
+        caches.cases,
+    ),
     "small": ("A file of 1 kB, as a process", small.answers),
 }
 _RUNS = 5
-_RUNS_OF = {"memory": 3, "scan": 3, "small": 7}
+_RUNS_OF = {"memory": 3, "parts": 3, "scan": 3, "small": 7}
 _QUICK = 1 / 500
 
 

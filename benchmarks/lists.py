@@ -119,7 +119,7 @@ def _look_up(folder: str, names: list[str], ids: list[str]) -> None:
 
 def _build(inputs: Inputs, jobs: int, runs: int) -> Figures:
     paths = files_in([_folder(inputs)])
-    search = search_for(paths[0], Findings())
+    search = search_for(paths, Findings())
 
     def subject() -> None:
         assert all(len(each.result().samples) for each in searched(search, paths, jobs=jobs))

@@ -1,27 +1,40 @@
-"""The peak of memory while a file is loaded, each in a process of its own.
+"""The peak of memory while a file is loaded, streamed or converted, each in a process of its own.
 
-`python -m benchmarks.memory FEW [PATH]` is that process: it loads a file of a few examples by the
-table driver, then the other, and prints the peak and what the columns take. An empty run has only
-the first, so that it has the same libraries and kernels in memory.
+`python -m benchmarks.memory VERB FEW [PATH]` is that process: it does what the verb says to a file
+of a few examples, with all kernels compiled, then to the other, and prints the peak and what the
+columns take that were loaded. An empty run has only the first, so that it has the same libraries
+and kernels in memory.
 """
 
 import json
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 
 import exset
-from benchmarks import lists
+from benchmarks import lists, manifests
 from benchmarks.inputs import ROOT, SIZES, Inputs
 from benchmarks.measure import Spread
-from benchmarks.rows import Cases, Figures
+from benchmarks.rows import Cases, Figure, Figures
+from exset.codecs import lens as codec
+from exset.errors import Findings
+from exset.grammars.examples import ExampleSet
+from exset.parsers import lens_text
+from exset.protocols import Model
 from exset.runtime.summary import memory_of
+from exset.streaming import sets
 
 _STATUS = Path("/proc/self/status")
 _FEW = 1 / 1000
 _MEBI = 1 << 20
+_KINDS = ("dense", "sparse")
+"""Those that are read and written part by part."""
+_PARTS = {"1x": 1 / 4, "4x": 1.0}
+"""4x is the full size."""
 
 
 def peaks(inputs: Inputs, runs: int) -> Cases:
@@ -29,17 +42,28 @@ def peaks(inputs: Inputs, runs: int) -> Cases:
     for kind in SIZES:
         for suffix in (".ex", ".bex"):
             few, path = (partial(inputs.path, kind, suffix, part) for part in (_FEW, 1))
-            yield f"load {kind}{suffix}", partial(_peak, few, path, runs)
+            yield f"load {kind}{suffix}", partial(_loaded, "load", few, path, runs)
     small = Inputs(inputs.folder, inputs.part * _FEW)
     for ids in ("text", "integer"):
         few, path = (partial(lists.path_of, each, ids) for each in (small, inputs))
-        yield f"load list of {ids} ids", partial(_peak, few, path, runs)
+        yield f"load list of {ids} ids", partial(_loaded, "list", few, path, runs)
+    few, path = (partial(manifests.path_of, each) for each in (small, inputs))
+    yield "load manifest", partial(_loaded, "list", few, path, runs)
 
 
-def _peak(few_of: Callable[[], str], path_of: Callable[[], str], runs: int) -> Figures:
+def parts(inputs: Inputs, runs: int) -> Cases:
+    """Streaming and converting part by part: the peak should not grow with the file."""
+    for verb in ("stream", "convert"):
+        for kind in _KINDS:
+            for suffix in (".ex", ".bex"):
+                name = f"{verb} {kind}{suffix}"
+                yield name, partial(_parted, inputs, verb, kind, suffix, runs)
+
+
+def _loaded(verb: str, few_of: Callable[[], str], path_of: Callable[[], str], runs: int) -> Figures:
     few, path = few_of(), path_of()
-    children = [(_child(few), _child(few, path)) for _ in range(runs)]
-    above = Spread.of([(loaded[0] - empty[0]) / _MEBI for empty, loaded in children])
+    children = [(_child(verb, few), _child(verb, few, path)) for _ in range(runs)]
+    above = Spread.of([(full[0] - empty[0]) / _MEBI for empty, full in children])
     columns = children[0][1][1] / _MEBI
     return {
         "file, MiB": Path(path).stat().st_size / _MEBI,
@@ -50,8 +74,19 @@ def _peak(few_of: Callable[[], str], path_of: Callable[[], str], runs: int) -> F
     }
 
 
-def _child(*paths: str) -> tuple[int, int]:
-    command = [sys.executable, "-m", "benchmarks.memory", *paths]
+def _parted(inputs: Inputs, verb: str, kind: str, suffix: str, runs: int) -> Figures:
+    few, figures = inputs.path(kind, suffix, _FEW), dict[str, Figure]()
+    empty = [_child(verb, few)[0] for _ in range(runs)]
+    for name, part in _PARTS.items():
+        path = inputs.path(kind, suffix, part)
+        peaks = [(_child(verb, few, path)[0] - each) / _MEBI for each in empty]
+        figures[f"file {name}, MiB"] = Path(path).stat().st_size / _MEBI
+        figures[f"peak above an empty run {name}, MiB"] = Spread.of(peaks)
+    return figures
+
+
+def _child(*arguments: str) -> tuple[int, int]:
+    command = [sys.executable, "-m", "benchmarks.memory", *arguments]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True)
     peak, columns = json.loads(done.stdout)
     return peak, columns
@@ -68,10 +103,43 @@ def _highest() -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-def _main(few: str, path: str | None = None) -> None:
-    model = exset.load(few, engine="table", findings=exset.Findings())
+def _warm(few: str) -> ExampleSet:
+    """Have all kernels in memory, by reading and writing in both formats."""
+    model = exset.load(few, model=ExampleSet, engine="table")
+    with patch.multiple(lens_text, MANY=0, MANY_WARM=0):
+        text = exset.dumps(model, format="ex")
+    exset.loads(text, format="ex", engine="table")
+    exset.loads(codec.encode(model, engine="table"), format="bex", engine="table")
+    for part in sets(few, findings=Findings(), engine="table"):
+        exset.dumps(part, format="bex")
+    return model
+
+
+def _load(path: str) -> ExampleSet:
+    return exset.load(path, model=ExampleSet)
+
+
+def _stream(path: str) -> None:
+    for _ in sets(path, findings=Findings()):
+        pass
+
+
+def _convert(path: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        suffix = ".ex" if path.endswith(".bex") else ".bex"
+        exset.convert(path, f"{folder}/x{suffix}", findings=Findings())
+
+
+def _list(path: str) -> Model:
+    return exset.load(path, engine="table", findings=Findings())
+
+
+def _main(verb: str, few: str, path: str | None = None) -> None:
+    acts: dict[str, Callable[[str], Model | None]]
+    acts = {"load": _load, "stream": _stream, "convert": _convert, "list": _list}
+    model: Model = _list(few) if verb == "list" else _warm(few)
     if path is not None:
-        model = exset.load(path, findings=exset.Findings())
+        model = acts[verb](path) or model
     peak = _highest()
     print(json.dumps([peak, memory_of(model)]))
 

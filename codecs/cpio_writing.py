@@ -36,7 +36,7 @@ from exset.kernels import Engine
 Piece = bytes | memoryview
 
 _AT_ONCE: Final = 4096  # entries
-_BYTES_AT_ONCE: Final = 1 << 23
+_BYTES_AT_ONCE: Final = 1 << 25
 _DATA_OF_HEADER: Final = HEADING_SIZE + len(HEADER_NAME) + 1
 
 

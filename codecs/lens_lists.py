@@ -48,15 +48,16 @@ def is_odd(entries: Ints, offsets: Longs, units: bool = False) -> Flags:
 
     Of units a span may end where it begins, and a negative number that stands alone is `*`.
     """
-    ends = np.flatnonzero(entries < 0)
     odd = np.zeros(entries.size, np.bool_)
+    ends = np.flatnonzero(entries < 0)
     if ends.size == 0:
         return odd
-    begins = np.zeros(entries.size + 1, np.bool_)
-    begins[offsets[:-1]] = True
-    last = -entries[ends].astype(np.int64)
-    before = np.where(begins[ends], -1, entries[ends - 1])
-    odd[ends] = (before < 0) | (last < before + (not units))
+    before = entries[ends - 1].astype(np.int64)
+    if (entries[np.minimum(offsets[:-1], entries.size - 1)] < 0).any():
+        begins = np.zeros(entries.size + 1, np.bool_)
+        begins[offsets[:-1]] = True
+        before[begins[ends]] = -1
+    odd[ends] = (before < 0) | (-entries[ends].astype(np.int64) < before + (not units))
     if units:
         odd[offsets[:-1][offsets[1:] - offsets[:-1] == 1]] = False
     return odd

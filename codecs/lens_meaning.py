@@ -4,14 +4,14 @@ Lens, example.c: readBinaryExample and readBinaryEventRanges.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from exset.codecs.engine import Fields, Values
-from exset.codecs.lens_doubts import may_be_odd, report, report_groups
+from exset.codecs.lens_doubts import may_be_odd, report
 from exset.codecs.lens_events import (
     INPUTS,
     SHARED,
@@ -48,43 +48,74 @@ _SETS: Final = "examples.inputs", "examples.targets"
 _SPECIAL: Final = "examples.special_events"
 
 
-def examples_of(fields: Fields, source: Source, limits: Limits, findings: Findings) -> ExampleSet:
-    """The examples that the fields of a file describe. Raises FormatError, LimitError."""
-    _check_frequencies(fields, source)
-    event_offsets = _event_offsets(fields, source, limits)
-    m = int(event_offsets[-1])
-    kinds: tuple[EventLists, ...] = ()
-    num_ranges = [np.diff(fields.bounds[f"{path}.ranges"]) for path in _SETS]
-    placed = place_plain(fields) if 2 * m <= limits.max_expand else None
-    if placed is not None:
-        lists = offsets_of(compact(np.stack(num_ranges, axis=1).reshape(-1)))
-    else:
-        order = fields.order(*_SETS)
-        lists = offsets_of(compact(np.concatenate(num_ranges)[order]))
-        kinds = three = _event_lists(fields, source, event_offsets, order)
-        check_expansion(fields, source, limits, *kinds)
-        placed = place_lists(*three, lists[1:] == lists[:-1], m)
-    header = SetHeader(
+@dataclass(frozen=True)
+class Before:
+    """What came before a part of a file: bytes, events, and events that event lists name."""
+
+    size: int = 0
+    events: int = 0
+    named: int = 0
+
+
+def header_of(fields: Fields) -> SetHeader:
+    """The header that the fields before the examples describe."""
+    return SetHeader(
         proc=fields.strings("set_proc")[0],
         **{name: float(fields.reals(f"set_{word}")[0]) for name, word in REALS.items()},
     )
-    events = _events(fields, event_offsets, placed)
-    ranges, groups = _ranges(fields, kinds, events, header)
-    odd = may_be_odd(lists, ranges)
-    report(fields, source, kinds, placed, event_offsets, odd, findings)
-    examples = ExampleSet.normal(
-        header=header,
-        name=_given(fields.strings("examples.example_name")),
-        proc=_given(fields.strings("examples.example_proc")),
-        frequency=fields.reals("examples.example_frequency"),
-        event_offsets=event_offsets,
-        events=events,
-        lists=lists,
-        ranges=ranges,
-        groups=groups,
-    )
-    report_groups(len(examples.groups), source, findings)
-    return examples
+
+
+class Meaning:
+    """What the fields of some examples mean: `examples`, their set in any form.
+
+    named: how many events the event lists name in all, those before among them. Raises FormatError,
+    LimitError.
+    """
+
+    def __init__(
+        self, fields: Fields, source: Source, header: SetHeader, limits: Limits, before: Before
+    ) -> None:
+        """Find out."""
+        self._fields = fields
+        self._source = source
+        _check_frequencies(fields, source)
+        self._event_offsets = event_offsets = _event_offsets(fields, source, limits, before)
+        m = int(event_offsets[-1])
+        self._kinds: tuple[EventLists, ...] = ()
+        ranges, groups = _ranges(fields)
+        self.named = before.named + 2 * m
+        placed = place_plain(fields) if self.named <= limits.max_expand else None
+        if placed is not None:
+            lists = _lists(fields)
+        else:
+            order = fields.order(*_SETS)
+            lists = _lists(fields, order)
+            self._kinds = three = _event_lists(fields, source, event_offsets, order)
+            self.named = check_expansion(fields, source, limits, before.named, *three)
+            placed = place_lists(*three, lists[1:] == lists[:-1], m)
+        self._placed = placed
+        events = _events(fields, event_offsets, placed)
+        empty = ranges.values.lengths + ranges.units.lengths == 0
+        is_odd = bool(empty.any())
+        if is_odd:
+            ranges = _with_inherited(ranges, empty, fields, self._kinds, events, header)
+        self._is_odd = is_odd or may_be_odd(lists, ranges)
+        self.examples = ExampleSet(
+            header=header,
+            name=_given(fields.strings("examples.example_name")),
+            proc=_given(fields.strings("examples.example_proc")),
+            frequency=fields.reals("examples.example_frequency"),
+            event_offsets=event_offsets,
+            events=events,
+            lists=lists,
+            ranges=ranges,
+            groups=groups,
+        )
+
+    def report(self, findings: Findings) -> None:
+        """Add a finding for every trap."""
+        offsets, odd = self._event_offsets, self._is_odd
+        report(self._fields, self._source, self._kinds, self._placed, offsets, odd, findings)
 
 
 def _check_frequencies(fields: Fields, source: Source) -> None:
@@ -95,15 +126,27 @@ def _check_frequencies(fields: Fields, source: Source) -> None:
         raise FormatError("the frequency is negative, which Lens refuses", place=place)
 
 
-def _event_offsets(fields: Fields, source: Source, limits: Limits) -> Longs:
+def _event_offsets(fields: Fields, source: Source, limits: Limits, before: Before) -> Longs:
     counts = fields.ints("examples.example_numEvents")
-    most = len(source.data) + limits.max_events
     offsets = offsets_of(counts)
-    if offsets[-1] > most:
-        k = int(np.searchsorted(offsets, most, "right")) - 1
-        place = fields.place(source, "examples.example_numEvents", k)
-        raise LimitError(f"more than {most} events", place=place, hint=remedy("max_events"))
+    starts = fields.starts["examples.example_numEvents"]
+    many = before.events + offsets[1:] > before.size + starts + limits.max_events
+    if many.any():
+        place = fields.place(source, "examples.example_numEvents", int(many.argmax()))
+        message = f"more than {limits.max_events} events beyond one for each byte"
+        raise LimitError(message, place=place, hint=remedy("max_events"))
     return offsets
+
+
+def _lists(fields: Fields, order: Longs | None = None) -> Longs:
+    """Where the ranges of each set begin; order: of the sets, by default one after the other."""
+    inputs, targets = (fields.counts(f"{path}.ranges") for path in _SETS)
+    lengths = np.empty(inputs.size + targets.size, np.int64)
+    if order is None:
+        lengths[0::2], lengths[1::2] = inputs, targets
+    else:
+        lengths[:] = np.concatenate([inputs, targets])[order]
+    return offsets_of(compact(lengths))
 
 
 def _event_lists(
@@ -132,7 +175,7 @@ def _event_lists(
 def _events(fields: Fields, event_offsets: Longs, placed: Placed) -> Events:
     """The events; of two special events of one number the later wins, but an empty proc is none."""
     m = int(event_offsets[-1])
-    if fields.bounds[_SPECIAL][-1] == 0:
+    if not fields.counts(_SPECIAL).any():
         return replace(Events.none(m), inputs=placed.inputs, targets=placed.targets)
     event = event_offsets[owners(fields.bounds[_SPECIAL])] + fields.ints(f"{_SPECIAL}.event_num")
     given = np.zeros(m, np.bool_)
@@ -157,26 +200,15 @@ def _effective(column: Reals, inherited: float) -> Floats:
     return np.where(column.given, column.values, np.float32(inherited))
 
 
-def _ranges(
-    fields: Fields, kinds: Sequence[EventLists], events: Events, header: SetHeader
-) -> tuple[Ranges, Strings]:
+def _ranges(fields: Fields) -> tuple[Ranges, Strings]:
     """The ranges in the order of the file, and the names of the groups that they name."""
     units = [f"{path}.ranges.units" for path in _SETS]
-
-    def both(*paths: str) -> Values:
-        first, second = (f"{path}.ranges.{at}" for path, at in zip(_SETS, paths, strict=True))
-        return fields.merged(first, second)
-
-    sparse = cast(Flags, both(*["range_sparseEncoding"] * 2))
-    value = _spread(cast(Floats, both("units.range_externalInput", "units.range_target")), sparse)
+    sparse = cast(Flags, _both(fields, *["range_sparseEncoding"] * 2))
+    dense = ~sparse
+    value = _both(fields, "units.range_externalInput", "units.range_target")
     values = fields.merged_rows(f"{units[0]}.unit_externalInput", f"{units[1]}.unit_target")
     indices = fields.merged_rows(*(f"{path}.unit_index" for path in units))
-    dense = ~sparse
-    bare = values.offsets[1:] == values.offsets[:-1]
-    if bare.any():
-        value, where = value.copy(), np.flatnonzero(dense)[bare]
-        value[where] = _inherited(fields, kinds, events, header)[where]
-    names = cast(Strings, both(*["range_groupName"] * 2))
+    names = cast(Strings, _both(fields, *["range_groupName"] * 2))
     named = np.flatnonzero(names.lengths) if names.data.size else np.empty(0, np.int64)
     group = constant(-1, sparse.size, np.int32)
     if named.size:
@@ -184,12 +216,31 @@ def _ranges(
         group[named] = np.arange(named.size)
     ranges = Ranges(
         group,
-        _spread(cast(Ints, both(*["units.range_firstUnit"] * 2)), dense),
-        value,
+        _spread(cast(Ints, _both(fields, *["units.range_firstUnit"] * 2)), dense),
+        _spread(cast(Floats, value), sparse),
         _rows(cast(Ragged[np.float32], values), dense),
         _rows(cast(Ragged[np.int32], indices), sparse),
     )
     return ranges, names.take(named)
+
+
+def _both(fields: Fields, first: str, second: str) -> Values:
+    """A column of the ranges of the input sets and one of the target sets, in file order."""
+    return fields.merged(f"{_SETS[0]}.ranges.{first}", f"{_SETS[1]}.ranges.{second}")
+
+
+def _with_inherited(
+    ranges: Ranges,
+    empty: Flags,
+    fields: Fields,
+    kinds: Sequence[EventLists],
+    events: Events,
+    header: SetHeader,
+) -> Ranges:
+    """The ranges, the empty ones that are dense with the value that they inherit."""
+    bare = empty & ~cast(Flags, _both(fields, *["range_sparseEncoding"] * 2))
+    value = np.where(bare, _inherited(fields, kinds, events, header), ranges.value)
+    return replace(ranges, value=value)
 
 
 def _inherited(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from exset import formats
-    from exset.api import convert, detect, dumps, load, loads, save, stats, validate
+    from exset.api import detect, dumps, load, loads, save, stats, validate
     from exset.errors import Finding, Findings, FormatError, FormatWarning, LimitError, Severity
     from exset.formats import FORMATS, Format
     from exset.grammars.build import Dense, Event, Example, Sparse
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from exset.grammars.samples import SampleList
     from exset.limits import Limits
     from exset.splitting import split
+    from exset.streaming import convert, stream, writer
 
 __version__ = "0.1.0"
 
@@ -49,11 +50,13 @@ __all__ = [
     "save",
     "split",
     "stats",
+    "stream",
     "validate",
+    "writer",
 ]
 
 _HOMES = {
-    "exset.api": ("convert", "detect", "dumps", "load", "loads", "save", "stats", "validate"),
+    "exset.api": ("detect", "dumps", "load", "loads", "save", "stats", "validate"),
     "exset.errors": (
         "Finding",
         "Findings",
@@ -69,6 +72,7 @@ _HOMES = {
     "exset.grammars.samples": ("SampleList",),
     "exset.limits": ("Limits",),
     "exset.splitting": ("split",),
+    "exset.streaming": ("convert", "stream", "writer"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

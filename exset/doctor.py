@@ -99,11 +99,14 @@ def examine() -> Report:
 def warm_up() -> float:
     """Read and write much of everything, so that all is compiled; return how many seconds it took.
 
-    The bundled samples, repeated, are what is read and written, in every format of their family.
+    The bundled samples, repeated, are what is read and written, in every format of their family;
+    grammars that none of these is of are only made into tables.
     """
     import numpy as np
 
     begun = time.perf_counter()
+    for grammar in _grammars():
+        _ = grammar.lowered
     for name in samples.names():
         known = formats.by_suffix(name)
         assert known is not None

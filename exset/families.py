@@ -1,4 +1,4 @@
-"""Families of formats: what their models are, what these count, what can be said of them.
+"""Families of formats: what their models are, and what is known of them.
 
 What is known of a model is named as text, "module:function", and imported on first use.
 """
@@ -19,14 +19,6 @@ if TYPE_CHECKING:
     from exset.errors import Findings
 
 
-@cache
-def load(target: str) -> object:
-    """Return what "module:function" names, imported."""
-    module, _, function = target.partition(":")
-    loaded: object = getattr(import_module(module), function)
-    return loaded
-
-
 @dataclass(frozen=True)
 class Family:
     """Formats of one model: what the model is, what it counts, what sums it up.
@@ -34,7 +26,8 @@ class Family:
     `kind` names the model's class, `noun` is what people call a model, `unit` one of what its
     length counts; `summary` names the function that returns its `Summary`, `statistics` one that
     finds out more. `files` names the function that checks the files that a model names; `groups`
-    are pairs of what units can be grouped by and the function that numbers the group of each.
+    are pairs of what units can be grouped by and the function that numbers the group of each;
+    `columns` names one that does by a column of the model, which is called by its number.
     """
 
     name: str
@@ -45,6 +38,7 @@ class Family:
     statistics: str | None = None
     files: str | None = None
     groups: tuple[tuple[str, str], ...] = ()
+    columns: str | None = None
 
     @property
     def model(self) -> type[Model]:
@@ -75,6 +69,9 @@ class Family:
     def group_of(self, model: Model, by: str) -> "NDArray[np.int64]":
         """Return the number of the group that each unit is in; ValueError for no such groups."""
         known = dict(self.groups)
+        if self.columns is not None and by.isdecimal():
+            by_column = cast("Callable[[Model, int], NDArray[np.int64]]", load(self.columns))
+            return by_column(model, int(by))
         if by not in known:
             there = f"; there are {', '.join(known)}" if known else ""
             raise ValueError(f"{self.noun}s have no groups called {by!r}{there}")
@@ -85,46 +82,9 @@ class Family:
         return f"{count:,} {self.unit}{'' if count == 1 else 's'}"
 
 
-LENS = Family(
-    name="lens",
-    noun="example set",
-    kind="exset.grammars.examples:ExampleSet",
-    unit="example",
-    summary="exset.runtime.summary:summarise",
-    statistics="exset.runtime.lens_statistics:describe",
-)
-
-SAMPLE_LISTS = Family(
-    name="lbann-list",
-    noun="sample list",
-    kind="exset.grammars.samples:SampleList",
-    unit="sample",
-    summary="exset.runtime.list_summary:summarise",
-    statistics="exset.runtime.list_summary:describe",
-    files="exset.runtime.list_files:check",
-    groups=(("file", "exset.grammars.samples:file_of"),),
-)
-
-SCHEMA = Family(
-    name="schema",
-    noun="schema",
-    kind="exset.grammars.schema:Schema",
-    unit="field",
-    summary="exset.runtime.schema_summary:summarise",
-)
-
-MANIFEST = Family(
-    name="aeon-manifest",
-    noun="manifest",
-    kind="exset.grammars.manifests:Manifest",
-    unit="record",
-    summary="exset.runtime.manifest_summary:summarise",
-)
-
-BLOCKS = Family(
-    name="cpio",
-    noun="block",
-    kind="exset.grammars.blocks:Block",
-    unit="record",
-    summary="exset.runtime.block_summary:summarise",
-)
+@cache
+def load(target: str) -> object:
+    """Import what "module:function" names."""
+    module, _, function = target.partition(":")
+    loaded: object = getattr(import_module(module), function)
+    return loaded

@@ -8,27 +8,34 @@ imported on first use, so that the list itself costs nothing. To add a format, a
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, cast, get_args
 
-from exset import marks
+from exset import beginnings
 from exset.errors import FormatError, Place, safe
-from exset.families import BLOCKS, LENS, MANIFEST, SAMPLE_LISTS, SCHEMA, Family, load
+from exset.families import Family, load
+from exset.files import Blocks
 from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits
+from exset.pieces import Pieces, Streamer
 from exset.protocols import Model, Option, Reader, Writer
 from exset.source import Source
 
 if TYPE_CHECKING:
     from exset.errors import Findings
+    from exset.grammars.examples import ExampleSet
 
 HEAD = 4096
 """How many bytes of a file `detect` looks at."""
 
 COMPRESSED = (".gz", ".Z", ".bz2", ".bz")
 """Suffixes of compression: they say nothing of the format."""
+
+
+class OptionError(TypeError):
+    """An option that a format does not take."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +46,8 @@ class Format:
     is a regular expression for how its files begin, which must match in linear time and may match
     where they are cut short; with a magic, it tells the format from others of that magic.
     `options` are the words its writer takes, `read_options` those of its reader; `binary` files are
-    not for a terminal; of those that it `maps`, the reader leaves the contents where they are.
+    not for a terminal. `streamer` and `pieces` are for formats that are read and written part by
+    part; of files that it `maps`, the reader leaves the contents where they are.
     """
 
     name: str
@@ -54,6 +62,8 @@ class Format:
     read_options: tuple[str, ...] = ()
     binary: bool = False
     maps: bool = False
+    streamer: str | None = None
+    pieces: str | None = None
 
     @property
     def suffix(self) -> str:
@@ -90,10 +100,41 @@ class Format:
         writer = cast(Writer, load(self.writer))
         return writer(model, findings=findings, **self.chosen(options))
 
+    def stream(
+        self,
+        blocks: Blocks,
+        *,
+        limits: Limits = DEFAULT,
+        findings: "Findings | None" = None,
+        engine: Engine = "auto",
+    ) -> "Iterator[ExampleSet]":
+        """Read as it comes; raises FormatError as `read`, and for a format that cannot be."""
+        streamer = cast(Streamer, load(self._part(self.streamer, blocks.name)))
+        return streamer(blocks, limits=limits, findings=findings, engine=engine)
+
+    def in_pieces(self, name: str, findings: "Findings", **options: Option) -> Pieces:
+        """Return what writes part by part; raises as `stream` and `chosen`.
+
+        name: of the file to be written.
+        """
+        make = cast(Callable[..., Pieces], load(self._part(self.pieces, name)))
+        return make(findings, **self.chosen(options))
+
+    def _part(self, target: str | None, name: str) -> str:
+        if target is None:
+            able = ", ".join(each.name for each in FORMATS if each.streamer and each.pieces)
+            raise FormatError(
+                f"{self.name} ({self.title}) is not read or written part by part",
+                place=Place.of(name),
+                hint=f"formats that are: {able}",
+                code="format",
+            )
+        return target
+
     def chosen(self, options: Mapping[str, Option], reading: bool = False) -> dict[str, Option]:
         """Return the options that are set, of its writer or, `reading`, of its reader.
 
-        TypeError for one that is set but not taken here, and for one that no format takes.
+        OptionError for one that is set but not taken here, and for one that no format takes.
         """
         taken = self.read_options if reading else self.options
         known = {
@@ -103,12 +144,60 @@ class Format:
         }
         for name, value in options.items():
             if name not in taken and (value or name not in known):
-                raise TypeError(
+                raise OptionError(
                     f"format {self.name!r} takes no option {name!r}"
                     f" (it takes {', '.join(taken) or 'none'})"
                 )
         return {name: value for name, value in options.items() if value}
 
+
+LENS = Family(
+    name="lens",
+    noun="example set",
+    kind="exset.grammars.examples:ExampleSet",
+    unit="example",
+    summary="exset.runtime.summary:summarise",
+    statistics="exset.runtime.lens_statistics:describe",
+)
+
+SAMPLE_LISTS = Family(
+    name="lbann-list",
+    noun="sample list",
+    kind="exset.grammars.samples:SampleList",
+    unit="sample",
+    summary="exset.runtime.list_summary:summarise",
+    statistics="exset.runtime.list_summary:describe",
+    files="exset.runtime.list_files:check",
+    groups=(("file", "exset.grammars.samples:file_of"),),
+)
+
+SCHEMA = Family(
+    name="schema",
+    noun="schema",
+    kind="exset.grammars.schema:Schema",
+    unit="field",
+    summary="exset.runtime.schema_summary:summarise",
+)
+
+MANIFEST = Family(
+    name="aeon-manifest",
+    noun="manifest",
+    kind="exset.grammars.manifests:Manifest",
+    unit="record",
+    summary="exset.runtime.manifest_summary:summarise",
+    statistics="exset.runtime.manifest_statistics:describe",
+    files="exset.runtime.manifest_files:check_files",
+    groups=(("label", "exset.runtime.manifest_order:label_groups"),),
+    columns="exset.runtime.manifest_order:column_groups",
+)
+
+BLOCKS = Family(
+    name="cpio",
+    noun="block",
+    kind="exset.grammars.blocks:Block",
+    unit="record",
+    summary="exset.runtime.block_summary:summarise",
+)
 
 FORMATS: tuple[Format, ...] = (
     Format(
@@ -118,8 +207,10 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".ex",),
         reader="exset.parsers.lens:parse",
         writer="exset.parsers.lens_text:render",
-        first_bytes=marks.LENS,
+        first_bytes=beginnings.LENS,
         options=("compact", "unshare", "lossy"),
+        streamer="exset.parsers.lens:stream",
+        pieces="exset.parsers.lens_text:Pieces",
     ),
     Format(
         name="bex",
@@ -131,6 +222,8 @@ FORMATS: tuple[Format, ...] = (
         magic=b"\xaa\xaa\xaa\xaa",
         options=("lossy",),
         binary=True,
+        streamer="exset.codecs.lens:stream",
+        pieces="exset.codecs.lens:Pieces",
     ),
     Format(
         name="sample_list",
@@ -139,7 +232,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".sample_list",),
         reader="exset.parsers.sample_list:parse",
         writer="exset.runtime.list_kinds:write",
-        first_bytes=marks.SAMPLE_LIST,
+        first_bytes=beginnings.SAMPLE_LIST,
         options=("kind", "expand", "labels", "base", "lossy"),
         read_options=("ids",),
     ),
@@ -150,7 +243,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".yaml", ".yml"),
         reader="exset.parsers.schema:parse",
         writer="exset.parsers.schema_text:render",
-        first_bytes=marks.YAML,
+        first_bytes=beginnings.YAML,
     ),
     Format(
         name="manifest",
@@ -159,7 +252,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".tsv", ".csv"),
         reader="exset.parsers.manifest:parse",
         writer="exset.parsers.manifest_text:render",
-        first_bytes=marks.MANIFEST,
+        first_bytes=beginnings.MANIFEST,
         options=("dialect", "lossy"),
         read_options=("dialect",),
     ),
@@ -170,8 +263,8 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".cpio",),
         reader="exset.codecs.cpio:decode",
         writer="exset.codecs.cpio_writing:encode",
-        magic=marks.CPIO,
-        first_bytes=marks.BLOCK,
+        magic=beginnings.CPIO,
+        first_bytes=beginnings.BLOCK,
         options=("lossy",),
         binary=True,
         maps=True,
@@ -183,7 +276,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".cpio",),
         reader="exset.codecs.cpio:decode_archive",
         writer="exset.codecs.cpio_writing:encode_archive",
-        magic=marks.CPIO,
+        magic=beginnings.CPIO,
         options=("lossy",),
         binary=True,
         maps=True,

@@ -67,6 +67,22 @@ TRAPS: Final = MappingProxyType(
             " above 127",
             "pad base64 with = to groups of four",
         ),
+        # Files
+        "aeon-file-missing": Trap(_ERROR, "there is no file {path}", "{hint}"),
+        "aeon-file-folder": Trap(
+            _ERROR, "{path} is a folder: aeon never finishes reading it", "name a file"
+        ),
+        "aeon-file-irregular": Trap(_ERROR, "{path} is no regular file", "name a file"),
+        "aeon-file-empty": Trap(
+            _WARNING,
+            "the file {path} is empty",
+            "aeon reads it, and fails on the empty element whatever it is for",
+        ),
+        "aeon-file-huge": Trap(
+            _ERROR,
+            "the file {path} has 2 GiB or more: aeon reads it as zeros",
+            "divide it",
+        ),
     }
 )
 

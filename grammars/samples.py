@@ -226,7 +226,8 @@ class SampleList(Table):
         begin, end = self.id_offsets[index : index + 2].tolist()
         if isinstance(self.ids, Spans):
             return [*self.ids.take(np.arange(begin, end)).numbers().tolist()]
-        return [self.ids.text(i) or "" for i in range(begin, end)]
+        ids = self.ids.take(np.arange(begin, end))
+        return [(each or b"").decode("utf-8", "surrogateescape") for each in ids]
 
     def pairs(self) -> Iterator[tuple[str, Id]]:
         """The samples in order as (path, id).

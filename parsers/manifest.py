@@ -26,7 +26,7 @@ from exset.parsers.engine import table
 from exset.parsers.engine.errors import syntax_error
 from exset.parsers.engine.stream import ParseStream, Rejection
 from exset.parsers.manifest_checks import check_elements
-from exset.parsers.manifest_numbers import KERNELS
+from exset.parsers.manifest_columns import KERNELS
 from exset.parsers.manifest_words import GRAMMARS, HEADER, RECORD, TYPES, guessed, hint
 from exset.source import Source, Span
 

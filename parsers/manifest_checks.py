@@ -50,7 +50,7 @@ def check_elements(
         if kind is ElementType.FILE:
             odd["aeon-empty-path"] = np.flatnonzero(first == end)
         elif kind is ElementType.BINARY:
-            kinds = _kinds(source.data, first, end)
+            kinds = base64.kinds(buffer, first, end, compiled)
             odd = {name: np.flatnonzero(kinds == code) for code, name in BASE64_TRAPS.items()}
         elif kind is not ElementType.STRING:
             if column == width - 1:  # that the line ends in CR is told once
@@ -61,12 +61,6 @@ def check_elements(
                 odd = {name: np.flatnonzero(odds == code) for code, name in NUMBER_TRAPS.items()}
         for name, rows in odd.items():
             _tell(name, source, first[rows], end[rows], findings)
-
-
-def _kinds(data: bytes, starts: Longs, ends: Longs) -> Bytes:
-    view = memoryview(data)
-    spans = zip(starts.tolist(), ends.tolist(), strict=True)
-    return np.array([base64.decode(view[start:end])[1] for start, end in spans], np.uint8)
 
 
 def _tell(name: str, source: Source, starts: Longs, ends: Longs, findings: Findings) -> None:

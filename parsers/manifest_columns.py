@@ -5,11 +5,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.kernels import bare_kernel
+from exset.kernels import Kernels, bare_kernel
 
 Longs = NDArray[np.int64]
 Ints = NDArray[np.int32]
 Bytes = NDArray[np.uint8]
+
+KERNELS: Final = Kernels("exset.parsers.manifest_columns")
 
 # What is in the state of `find_fields`: how many records there are, the line of the last line
 # break, how many records end in a carriage return and the first of them, and the line break before
@@ -21,6 +23,8 @@ Bytes = NDArray[np.uint8]
 (FINE, TAIL, FRACTION, OVERFLOW, NO_NUMBER, RANGE) = range(6)
 
 _DIGITS: Final = 18  # fit in 63 bits
+_PADDING: Final = 61
+_INVALID: Final = 0x80
 _LEAST: Final = -(1 << 31)
 _LIMIT: Final = 1 << 31
 
@@ -127,3 +131,50 @@ def read_ints(
             values[field] = value
         odds[field] = odd
     return left
+
+
+@bare_kernel
+def find_odd(
+    buffer: Bytes, starts: Longs, ends: Longs, values: Bytes, odd: NDArray[np.bool_]
+) -> None:
+    """Fill which fields are not plain base64, padded as it should be.
+
+    values: of each byte, 0 to 63, 128 for one that is none.
+    """
+    for field in range(len(starts)):
+        start, end = starts[field], ends[field]
+        seen = 0
+        if (end - start) % 4:
+            seen = _INVALID
+        elif end > start and buffer[end - 1] == _PADDING:
+            end -= 2 if buffer[end - 2] == _PADDING else 1
+        for place in range(start, end):
+            seen |= int(values[buffer[place]])
+        odd[field] = seen & _INVALID
+
+
+@bare_kernel
+def decode_plain(
+    buffer: Bytes, starts: Longs, ends: Longs, values: Bytes, out: Bytes, offsets: Longs
+) -> None:
+    """Decode fields of plain base64 side by side; offsets: where each begins and ends in out."""
+    for field in range(len(starts)):
+        place, at, stop = starts[field], offsets[field], offsets[field + 1]
+        while at + 3 <= stop:
+            bits = (
+                int(values[buffer[place]]) << 18
+                | int(values[buffer[place + 1]]) << 12
+                | int(values[buffer[place + 2]]) << 6
+                | int(values[buffer[place + 3]])
+            )
+            out[at] = bits >> 16
+            out[at + 1] = (bits >> 8) & 255
+            out[at + 2] = bits & 255
+            at += 3
+            place += 4
+        if at < stop:
+            second = int(values[buffer[place + 1]])
+            out[at] = (int(values[buffer[place]]) << 2 | second >> 4) & 255
+            if at + 1 < stop:
+                third = int(values[buffer[place + 2]])
+                out[at + 1] = (second << 4 | third >> 2) & 255

@@ -16,9 +16,8 @@ from exset.kernels import Kernels
 from exset.parsers import manifest_columns as c
 from exset.parsers.engine.conversion import REAL, convert
 from exset.parsers.engine.numbers import float32s
-from exset.parsers.manifest_columns import Bytes, Longs
+from exset.parsers.manifest_columns import KERNELS, Bytes, Longs
 
-KERNELS: Final = Kernels("exset.parsers.manifest_columns")
 REALS: Final = Kernels("exset.parsers.engine.conversion")
 
 _NUMBER: Final = re.compile(

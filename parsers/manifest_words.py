@@ -17,14 +17,13 @@ _WORDS: Final = MappingProxyType(
         "TAB": "a tab",
     }
 )
+_STEPS: Final = ("header", "record")
 (HEADER, RECORD) = range(2)
 
-GRAMMARS: Final = MappingProxyType(
-    {
-        dialect: Grammar("manifest.lark", dialect.value, ("header", "record"), _WORDS)
-        for dialect in Dialect
-    }
-)
+HEAD: Final = Grammar("manifest.lark", "head", _STEPS, _WORDS)
+SEED: Final = Grammar("manifest.lark", "seed", _STEPS, _WORDS)
+CSV: Final = Grammar("manifest.lark", "csv", _STEPS, _WORDS)
+GRAMMARS: Final = MappingProxyType({Dialect.HEAD: HEAD, Dialect.SEED: SEED, Dialect.CSV: CSV})
 
 BOM: Final = b"\xef\xbb\xbf"
 _START: Final = re.compile(rb"(?:#[^\n]*+(?:\n|\Z)|\n)*+([^\n]*+)")

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from exset import kernels
 from exset.errors import Severity, safe
-from exset.grammars.arrays import chosen_rows, offsets_of
+from exset.grammars.arrays import chosen_rows
 from exset.grammars.manifest_traps import TRAPS, trap
 from exset.grammars.manifest_words import Dialect, ElementType
 from exset.grammars.manifests import Manifest, joined
@@ -24,13 +24,15 @@ from exset.grammars.strings import Strings
 from exset.parsers.engine.errors import shown
 from exset.parsers.manifest_base64 import decoded
 from exset.parsers.manifest_checks import NUMBER_TRAPS
-from exset.parsers.manifest_numbers import KERNELS, int32s, reals
+from exset.parsers.manifest_columns import KERNELS
+from exset.parsers.manifest_numbers import int32s, reals
 
 COMPILED_FROM: Final = 20_000
 """Numbers from which it pays to compile, or to load what is compiled."""
 
 _BATCH: Final = 4096
-_HUGE: Final = 1 << 31
+HUGE: Final = 1 << 31
+"""Bytes of a file from which the dialect `head` reads zeros."""
 
 
 @dataclass(frozen=True)
@@ -101,19 +103,15 @@ def elements(
         return Elements(kind, fields, ())
     starts, ends = manifest.spans(column)
     data = manifest.fields.data
-    if kind is ElementType.BINARY:
-        bounds = zip(starts.tolist(), ends.tolist(), strict=True)
-        found = list(decoded(np.ascontiguousarray(data).data, bounds))
-        blobs = Strings(
-            np.frombuffer(b"".join(each or b"" for each in found), np.uint8),
-            offsets_of(np.array([len(each or b"") for each in found], np.int64)),
-            np.array([each is not None for each in found], np.bool_),
+    if compiled is None:
+        size = data.size if kind is ElementType.BINARY else len(manifest)
+        compiled = kernels.worthwhile(
+            size, loading=COMPILED_FROM, using=COMPILED_FROM, loaded=KERNELS.is_loaded
         )
+    if kind is ElementType.BINARY:
+        blobs = decoded(np.ascontiguousarray(data), starts, ends, compiled)
         odd = {"aeon-base64-memory": np.flatnonzero(~blobs.given)}
         return Elements(kind, blobs, _errors(manifest, column, odd))
-    if compiled is None:
-        compiled = len(manifest) >= COMPILED_FROM or KERNELS.is_loaded
-        compiled = compiled and kernels.available()
     read = int32s if kind is ElementType.ASCII_INT else reals
     numbers = read(data, starts, ends, compiled)
     odd = {
@@ -143,14 +141,19 @@ def encoded(
             ]
 
 
+def path_of(path: bytes) -> bytes:
+    """The path that aeon opens: as C does, up to a NUL."""
+    return path.partition(b"\0")[0]
+
+
 def read_file(path: bytes, dialect: Dialect = Dialect.HEAD) -> bytes:
     """What a file holds. Raises OSError where aeon fails, never ends, or reads something else."""
-    path = path.partition(b"\0")[0]
+    path = path_of(path)
     status = os.stat(path)
     if not stat.S_ISREG(status.st_mode):
         what = "a folder" if stat.S_ISDIR(status.st_mode) else "no regular file"
         raise OSError(f"it is {what}, which aeon never finishes reading")
-    if status.st_size >= _HUGE and dialect is Dialect.HEAD:
+    if status.st_size >= HUGE and dialect is Dialect.HEAD:
         raise OSError("it has 2 GiB or more, of which aeon reads nothing but zeros")
     with open(path, "rb") as file:
         return file.read()

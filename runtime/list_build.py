@@ -120,7 +120,7 @@ def files_in(paths: Sequence[str]) -> list[str]:
 
 
 def search_for(
-    path: str,
+    paths: Sequence[str],
     findings: Findings,
     *,
     sample: str | None = None,
@@ -129,11 +129,21 @@ def search_for(
     access: Access = USUAL,
     limits: Limits = DEFAULT,
 ) -> Search:
-    """What to look for: a pattern, or samples like one of the first file, guessed if not said."""
-    prototype = None
-    if pattern is None:
-        with File(path, access, limits) as file:
-            prototype = prototype_of(file, sample or guessed(file), findings)
+    """What to look for: a pattern, or samples like one of the first file that has one.
+
+    sample: its path; guessed if not said. Raises FormatError or OSError for the first file if none
+    has one.
+    """
+    prototype, first = None, None
+    for path in paths if pattern is None else ():
+        try:
+            with File(path, access, limits) as file:
+                prototype = prototype_of(file, sample or guessed(file), findings)
+            break
+        except (FormatError, OSError) as error:
+            first = first or error
+    if first is not None and prototype is None:
+        raise first
     return Search(prototype, pattern, tuple(finite), access, limits)
 
 

@@ -18,8 +18,11 @@ SPREADS = {
     "reference": ("times as fast",),
     "growth": ("cost of one at 4x", "cost of one at 16x"),
     "memory": ("peak above an empty run, MiB",),
+    "parts": ("peak above an empty run 1x, MiB", "peak above an empty run 4x, MiB"),
     "list": ("seconds", "times as fast"),
     "scan": ("seconds", "peer, s", "times as fast"),
+    "manifest": ("seconds", "times as fast"),
+    "cache": ("seconds", "MB/s", "times as long"),
     "small": ("times as long",),
 }
 

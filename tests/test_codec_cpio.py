@@ -18,6 +18,7 @@ from exset.grammars.blobs import Blobs
 from exset.grammars.blocks import Block, BlockHeader
 from exset.kernels import Engine
 from exset.source import Source
+from exset.testing import archives, blocks
 from tests.cpio_files import BLOCK, END, RECORDS, TIME, TRAILER, block, elements, entry, header
 
 ENGINES: list[Engine] = ["auto", "table", "reference"]
@@ -297,7 +298,7 @@ def test_blobs() -> None:
             Blobs(blobs.data, np.array([start]), np.array([length]))
 
 
-def corpus_blocks(corpus: Path) -> list[tuple[Path, dict[str, object]]]:
+def blocks_of(corpus: Path) -> list[tuple[Path, dict[str, object]]]:
     found = []
     for path in sorted((corpus / "aeon/cpio").glob("*.json")):
         for name, about in json.loads(path.read_text())["tree"].items():
@@ -308,9 +309,9 @@ def corpus_blocks(corpus: Path) -> list[tuple[Path, dict[str, object]]]:
 
 def test_blocks_of_aeon(corpus: Path) -> None:
     """Read equal to what aeon's own reader found, written equal to what its writer wrote."""
-    blocks = corpus_blocks(corpus)
-    assert len(blocks) == 34
-    for path, about in blocks:
+    found_there = blocks_of(corpus)
+    assert len(found_there) == 34
+    for path, about in found_there:
         findings = Findings()
         found = exset.load(path, model=Block, findings=findings)
         assert found.header is not None and encode(found) == path.read_bytes()
@@ -371,3 +372,23 @@ def test_as_text() -> None:
         exset.loads(b"@ASCII_INT\nx\n", format="records", findings=Findings())
     with pytest.raises(FormatError, match="which is of which"):
         exset.dumps(read(SHIFTED)[0], format="records")
+
+
+@given(blocks())
+def test_any_block_and_back(made: Block) -> None:
+    for engine in ENGINES:
+        assert encode(made, engine=engine) == encode(made)
+    findings = Findings()
+    found = decode(Source("b", encode(made)), findings=findings)
+    assert found == made
+    assert {finding.code for finding in findings} <= {"aeon-block-empty"}
+    if len(made):
+        archive = exset.loads(encode_archive(made), model=Block)
+        assert values(exset.loads(exset.dumps(archive, format="block"), model=Block)) == values(
+            made
+        )
+
+
+@given(archives())
+def test_any_archive_and_back(made: Block) -> None:
+    assert decode_archive(Source("a", encode_archive(made))) == made

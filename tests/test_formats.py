@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import exset
-from exset import FormatError, families, formats
+from exset import FormatError, formats
 from exset.formats import FORMATS, Format
 from exset.testing import example_sets
 
-LENS = [known for known in FORMATS if known.family is families.LENS]
+LENS = [known for known in FORMATS if known.family is formats.LENS]
 
 TEXTS = [
     b"I:0 0 T:0;",
@@ -126,7 +126,7 @@ def test_unknown_is_an_error_that_lists_the_candidates(head: bytes, name: str) -
 
 
 def test_ambiguous_is_an_error_that_lists_the_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
-    twin = Format("twin", "Twin", families.LENS, (".twin",), "m:f", "m:f", first_bytes="I:")
+    twin = Format("twin", "Twin", formats.LENS, (".twin",), "m:f", "m:f", first_bytes="I:")
     monkeypatch.setattr(formats, "FORMATS", (*FORMATS, twin))
     assert formats.detect(b"I:1;", "x.twin") is twin
     assert formats.detect(b"I:1;", "x.ex").name == "ex"

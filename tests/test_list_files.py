@@ -240,7 +240,7 @@ def test_labels(folder: Path) -> None:
 def build(*paths: str, findings: Findings | None = None, **options: object) -> SampleList:
     findings = Findings() if findings is None else findings
     found = files_in(paths)
-    search = search_for(found[0], findings, **options)  # type: ignore[arg-type]
+    search = search_for(found, findings, **options)  # type: ignore[arg-type]
     return built(list(searched(search, found)), findings)
 
 
@@ -263,6 +263,10 @@ def test_lists_are_built(folder: Path) -> None:
     finite = build("d/a.h5", "d/nan.h5", finite=["y"], findings=findings)
     assert len(finite) == 2 and "NaN in y" in next(iter(findings)).message
     assert len(build("d/sub", pattern="RUN/*")) == 2
+    Path("d/000.h5").write_bytes(b"broken, and the first")
+    assert list(build("d")) == list(samples)
+    with pytest.raises(FormatError, match="not an HDF5 file"):
+        build("d/000.h5", "d/broken.hdf5")
     with pytest.raises(FormatError, match="no samples"):
         build("d/sub", pattern="NOTHING/*")
 
@@ -271,7 +275,7 @@ def test_a_search_goes_on_where_it_was(folder: Path, monkeypatch: pytest.MonkeyP
     for number in range(4):
         write(f"d/{number}.h5", ["a", "b"])
     paths = files_in(["d"])
-    search = search_for(paths[0], Findings())
+    search = search_for(paths, Findings())
     first = searched(search, paths, journal="j")
     assert next(first).result() == Found(["a", "b"])
     assert next(first).result()
@@ -294,7 +298,7 @@ def test_a_search_goes_on_where_it_was(folder: Path, monkeypatch: pytest.MonkeyP
     looked.clear()
     assert len(list(searched(search, paths, journal="j"))) == 4 and looked == ["d/1.h5"]
     with pytest.raises(FormatError, match="another search"):
-        list(searched(search_for(paths[0], Findings(), pattern="a"), paths, journal="j"))
+        list(searched(search_for(paths, Findings(), pattern="a"), paths, journal="j"))
     Path("j").write_bytes(b"\xff\n")
     with pytest.raises(FormatError, match="no journal"):
         list(searched(search, paths, journal="j"))

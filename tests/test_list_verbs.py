@@ -275,3 +275,11 @@ def test_lists_as_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert "f0 4 1 2 3 9\n" in expanded.stdout
     assert "(exset validate" in run("cat", "--ids", "text", "all.sample_list").stderr
     assert np.array_equal(exset.load("all.sample_list", model=SampleList).named, [4, 4, 4])
+
+
+def test_a_list_is_not_read_part_by_part() -> None:
+    with (
+        pytest.raises(FormatError, match="part by part"),
+        exset.stream("exset::flowers.sample_list") as examples,
+    ):
+        next(examples)

@@ -229,6 +229,18 @@ def test_base64_is_that_of_the_standard_library(given: list[bytes]) -> None:
         found, kind = manifest_base64.decode(base64.b64encode(field))
         assert (found, kind) == (field, manifest_base64.CLEAN)
         assert manifest_base64.decode(field) == by_groups(field)
+    for texts in (given, [base64.b64encode(field) for field in given]):
+        buffer = np.frombuffer(b"".join(texts), np.uint8)
+        lengths = np.array([len(text) for text in texts], np.int64)
+        ends = np.cumsum(lengths)
+        for compiled in (False, True):
+            where = buffer, ends - lengths, ends, compiled
+            assert manifest_base64.kinds(*where).tolist() == [by_groups(text)[1] for text in texts]
+            blobs = [
+                None if kind == manifest_base64.MEMORY else blob
+                for blob, kind in map(by_groups, texts)
+            ]
+            assert manifest_base64.decoded(*where).tolist() == blobs
 
 
 def by_groups(field: bytes) -> tuple[bytes, int]:

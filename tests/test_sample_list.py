@@ -203,6 +203,25 @@ def test_traps(text: bytes, found: list[str]) -> None:
         exset.loads(text, format="sample_list", strict=True, ids="text")
 
 
+@pytest.mark.parametrize(
+    ("text", "ids", "code"),
+    [
+        (b"CONDUIT_HDF5_EXCLUSION\n3 1 1\nd\nf 3 1 r/a", "text", "lbann-two-levels"),
+        (V2 % (5, 1, b"f 5 3 ... 3 7"), "integer", "lbann-odd-range"),
+        (V2 % (1, 1, b"f 1 5 ... 2"), "integer", "lbann-odd-range"),
+        (V2 % (5, 1, b"f 5 ... 5"), "integer", "lbann-odd-range"),
+        (V2 % (1, 1, b"f 1 7x"), "integer", "lbann-number-tail"),
+        (V2 % (3, 1, b"f 3 2 3 3"), "integer", "lbann-repeated-id"),
+    ],
+)
+def test_one_trap(text: bytes, ids: str, code: str) -> None:
+    assert codes(text, ids) == [code]
+    findings = Findings()
+    read(text, ids, findings)
+    (finding,) = findings
+    assert finding.place is not None and finding.place.line == 4
+
+
 class _nothing:
     def __enter__(self) -> None: ...
     def __exit__(self, *_: object) -> None: ...

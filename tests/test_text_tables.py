@@ -15,21 +15,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from exset import cache
 from exset.kernels import Kernels
 from exset.parsers.engine import grammar as engine
-from exset.parsers.engine import reference, table
+from exset.parsers.engine import table
 from exset.parsers.engine.grammar import Grammar
-from exset.parsers.engine.stream import ParseStream, Rejection
 from exset.parsers.engine.tables import Lowered
 from exset.parsers.lens_columns import EXAMPLE
 from exset.parsers.lens_tokens import GRAMMAR
 from exset.parsers.sample_list_words import GRAMMAR as SAMPLE_LIST
 from tests.grammars_of_others import ARITHMETIC, INI, JSON
-
-Outcome = tuple[list[int], ...] | tuple[int, frozenset[str]]
+from tests.text_drivers import judged, tabled
 
 LENS_PIECES = (
     b"I: T: i: t: B: b: name: freq: proc: max: min: actI: [ ] { } ( ) * ; 0 1 2 3-4 -5 - 1.5 .5 1e "
@@ -42,44 +39,6 @@ LIST_PIECES = (
 JSON_PIECES = b'{ } [ ] , : "a" " \\u00e9 \\ 1 -0.5e3 01 true nul null \n tru \xff'.split(b" ")
 SUM_PIECES = b"1 2.5 . a sin sine cos ( ) + - * / \n ! si".split(b" ")
 INI_PIECES = b"[ ] a = b\t ; \n \r\n \t x1 1 c=d;e [s]\n".split(b" ")
-
-
-def listed(streams: Sequence[ParseStream]) -> tuple[list[int], ...]:
-    columns: tuple[list[int], ...] = ([], [], [], [], [])
-    for stream in streams:
-        before = stream.tokens_before + len(columns[0])
-        parts: list[NDArray[np.integer]]
-        parts = [stream.kinds, stream.starts, stream.ends, stream.steps, before]
-        for column, part in zip(columns, parts, strict=True):
-            column.extend(part.tolist())
-    return columns
-
-
-def judged(grammar: Grammar, source: bytes) -> Outcome:
-    try:
-        return listed([reference.run(grammar, source)])
-    except Rejection as rejection:
-        return rejection.offset, rejection.expected
-
-
-def tabled(
-    grammar: Grammar,
-    blocks: Sequence[bytes],
-    *,
-    compiled: bool,
-    tokens: int = 1 << 10,
-    boundary: int | None = None,
-) -> Outcome:
-    streams = []
-    parts = table.streams(grammar, blocks, compiled=compiled, tokens=tokens, boundary=boundary)
-    try:
-        for part in parts:
-            streams.append(ParseStream(*(np.array(column) for column in vars(part).values())))
-    except Rejection as rejection:
-        return rejection.offset, rejection.expected
-    if boundary is not None:
-        assert all(part.steps[-1] == boundary for part in streams[:-1])
-    return listed(streams)
 
 
 def sources(pieces: Sequence[bytes]) -> st.SearchStrategy[bytes]:
@@ -173,6 +132,13 @@ def test_a_string_takes_the_place_of_the_word_it_equals() -> None:
 def test_what_no_automaton_can_do_is_refused(terminal: str, what: str) -> None:
     grammar = Grammar(file="x", start="start", steps=(), text=f"start: X\nX: {terminal}")
     with pytest.raises(ValueError, match=f"terminal X has {what}"):
+        _ = grammar.lowered
+
+
+def test_grammars_too_large_for_the_kernel_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("exset.parsers.engine.lowering.MOST_MOVES", 10)
+    grammar = Grammar(file="x", start="start", steps=(), text="start: A\nA: /[xyz]+/")
+    with pytest.raises(ValueError, match="too large"):
         _ = grammar.lowered
 
 

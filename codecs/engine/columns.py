@@ -15,7 +15,9 @@ from exset.grammars.columns import Strings
 from exset.kernels import Kernels
 
 _HERE = "exset.codecs.engine"
-KERNELS = Kernels(f"{_HERE}.opcodes", f"{_HERE}.scalars", f"{_HERE}.machine", f"{_HERE}.moves")
+KERNELS = Kernels(
+    *(f"{_HERE}.{each}" for each in ("opcodes", "scalars", "arithmetic", "machine", "moves"))
+)
 
 Numbers = NDArray[np.generic]
 Offsets = Ints | Longs
@@ -39,6 +41,10 @@ class Mover:
             gather = KERNELS.compiled(moves.gather_words)
             gather(data, starts, shift, _is_big(leaf), leaf.is_real, out)
             return out.view(leaf.native)
+        if self.compiled and leaf.stored.itemsize == 1:
+            octets = np.empty(starts.size, np.uint8)
+            KERNELS.compiled(moves.gather_octets)(data, starts, shift, octets)
+            return octets != 0 if leaf.stored.kind == "b" else octets.view(leaf.stored)
         return _found(data, leaf, starts + np.int64(shift))
 
     def rows(self, data: Bytes, leaf: Number, starts: Offsets, lengths: Offsets) -> Numbers:
@@ -68,6 +74,9 @@ class Mover:
         if self.compiled and _is_word(leaf):
             scatter = KERNELS.compiled(moves.scatter_words)
             scatter(_words(column), starts, shift, _is_big(leaf), leaf.is_real, out)
+        elif self.compiled and leaf.stored.itemsize == 1:
+            octets = frozen(np.ascontiguousarray(column).view(np.uint8))
+            KERNELS.compiled(moves.scatter_octets)(octets, starts, shift, out)
         else:
             _put(out, leaf, column, starts + np.int64(shift))
 

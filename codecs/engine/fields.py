@@ -65,6 +65,10 @@ class Fields(Mapping[str, Values]):
         """Where the strings of a column begin, and how long they are: none is copied for it."""
         return self.starts[path], self.strings(path).lengths
 
+    def counts(self, path: str) -> Longs | Ints:
+        """How many elements each instance of an array has."""
+        return np.diff(self.bounds[path])
+
     def order(self, first: str, second: str) -> Longs:
         """The order in which the elements of two columns or arrays are in the file: int64.
 

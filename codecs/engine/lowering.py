@@ -5,11 +5,12 @@ names are looked at; the others are fetched from their offsets later, all at onc
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
 from exset.codecs.engine import opcodes as op
+from exset.codecs.engine.expressions import is_real
+from exset.codecs.engine.fusion import fuse
 from exset.codecs.engine.layout import Layout
 from exset.codecs.engine.nodes import (
     Alignment,
@@ -29,6 +30,7 @@ from exset.codecs.engine.nodes import (
     Rows,
     String,
     Test,
+    expressions_in,
     least_size,
     matches,
     named,
@@ -37,14 +39,13 @@ from exset.codecs.engine.program import Feed, Origin, Program
 
 _INT64: Final = 2**63
 _STREAMS: Final = 1 << 16  # as many as an operand holds beside a feed
-_LEAST: Final = -(2**62)
 
 # Comparisons as instructions on whole numbers, on reals, and whether the operands change places.
 _COMPARISONS: Final = {
     "==": (op.EQUAL, op.EQUAL_REAL, False),
     "<": (op.LESS, op.LESS_REAL, False),
     "<=": (op.LESS_EQUAL, op.LESS_EQUAL_REAL, False),
-    ">": (op.GREATER, op.LESS_REAL, True),
+    ">": (op.LESS, op.LESS_REAL, True),
     ">=": (op.LESS_EQUAL, op.LESS_EQUAL_REAL, True),
 }
 _ARITHMETIC: Final = {
@@ -52,6 +53,8 @@ _ARITHMETIC: Final = {
     "-": (op.SUBTRACT, op.SUBTRACT_REAL),
     "*": (op.MULTIPLY, op.MULTIPLY_REAL),
 }
+_CHECKS: Final = {op.LESS: op.CHECK_LESS, op.LESS_EQUAL: op.CHECK_LESS_EQUAL}
+_TRUTHS: Final = frozenset((*_COMPARISONS, "!=", "not"))  # operators that give 0 or 1
 _WHOLE: Final = {"//": op.DIVIDE, "%": op.MODULO, "&": op.AND, "|": op.OR}
 
 
@@ -67,14 +70,17 @@ class _Lowering:
         self.block: list[Number] = []
         # Where the value of a field is: a register, of reals for a real.
         self.registers: dict[str, int] = {}
-        self.wanted = {number.path for each in _expressions(layout.root) for number in named(each)}
+        self.wanted = {
+            number.path for each in expressions_in(layout.root) for number in named(each)
+        }
         self.matches: dict[str, list[Match]] = defaultdict(list)
-        for expression in _expressions(layout.root):
+        for expression in expressions_in(layout.root):
             for match in matches(expression):
                 self.matches[match.field.path].append(match)
         self.matched: dict[Match, int] = {}
         self.node(layout.root)
         self.emit(op.END)
+        fuse(self.program.code)
         if self.program.streams > _STREAMS:
             raise TypeError("the layout has too many fields")
 
@@ -87,7 +93,7 @@ class _Lowering:
 
     def _add(self, *operands: int, origin: Origin = None) -> int:
         at = len(self.program.code)
-        self.program.code += [*operands, *[0] * (op.WIDTH - len(operands))]
+        self.program.code.append([*operands, *[0] * (op.WIDTH - len(operands))])
         self.program.origins[at] = origin
         return at
 
@@ -98,7 +104,7 @@ class _Lowering:
 
     def patch(self, at: int, operand: int) -> None:
         """Make an operand of an instruction the place of the next one."""
-        self.program.code[at + operand] = self.here()
+        self.program.code[at][operand] = self.here()
 
     def register(self, value: int = 0) -> int:
         self.program.ints.append(value)
@@ -169,7 +175,7 @@ class _Lowering:
             case Constant():
                 self.constant(node)
             case Test():
-                self.emit(op.CHECK, self.condition(node.condition), origin=node)
+                self.check(node, node.condition)
             case Rows():
                 self.array(node)
             case Repeat():
@@ -178,6 +184,23 @@ class _Lowering:
                 self.branch(node)
             case _:
                 pass
+
+    def check(self, node: Test, condition: Expression) -> None:
+        """Lower a test, or a part of one that fails as the whole does."""
+        match condition:
+            case Operation("&", (Operation() as left, Operation() as right)) if (
+                left.operator in _TRUTHS and right.operator in _TRUTHS and _is_plain(right)
+            ):
+                self.check(node, left)
+                self.check(node, right)
+            case Operation("<" | "<=" | ">" | ">=" as symbol, operands) if not any(
+                map(is_real, operands)
+            ):
+                code, _, turned = _COMPARISONS[symbol]
+                a, b = [self.count(each) for each in operands][:: -1 if turned else 1]
+                self.emit(_CHECKS[code], a, b, origin=node)
+            case _:
+                self.emit(op.CHECK, self.condition(condition), origin=node)
 
     def text(self, node: String | Blob) -> None:
         count = self.count(node.count) if isinstance(node, Blob) else 0
@@ -230,17 +253,16 @@ class _Lowering:
             self.program.leaves[node.path] = (stream, 0)
             self.program.rows[node.path] = stream + 1
             self.program.elements[node.path] = stream
-            size, least = least_size(node.element), _LEAST if bare is None else 0
-            self.emit(op.BULK, stream, size, count, least, origin=node)
+            size = least_size(node.element)
+            self.emit(op.BULK, stream, size, count, bare is not None, origin=node)
             return
         stream, counter = self.stream(), self.register()
         self.program.rows[node.path] = stream
         least = least_size(node.element) if [*named(node.count)] else 0
-        if bare is not None:
-            least = -least
-        begin = self.emit(op.EACH, stream, count, least, 0, counter, origin=node)
+        lenient = bare is not None
+        begin = self.emit(op.EACH, stream, count, least, 0, counter, lenient, origin=node)
         body = self.element(node)
-        self.emit(op.NEXT, counter, body)
+        self.emit(op.NEXT, counter, body, self.here() + 1)
         self.patch(begin, 4)
 
     def repeat(self, node: Repeat) -> None:
@@ -324,7 +346,7 @@ class _Lowering:
             return self.result(op.NEGATE, *places), False
         if symbol in _COMPARISONS:
             whole, real, turned = _COMPARISONS[symbol]
-            if turned and (is_real or whole == op.LESS_EQUAL):
+            if turned:
                 places.reverse()
             return self.result(real if is_real else whole, *places), False
         if symbol in _ARITHMETIC:
@@ -357,34 +379,13 @@ def _positive(count: Expression) -> Number | None:
             return None
 
 
+def _is_plain(condition: Operation) -> bool:
+    """Whether nothing is calculated, which could fail, but the condition itself."""
+    return not any(isinstance(each, Operation) for each in condition.operands)
+
+
 def _first(node: Node) -> Leaf | Node:
     """What something begins with, if that is always the same."""
     while isinstance(node, Record) and node.members:
         node = node.members[0][1]
     return node
-
-
-def _expressions(node: Node) -> Iterator[Expression]:
-    """All expressions of something and of what is in it."""
-    match node:
-        case Record():
-            for _, member in node.members:
-                yield from _expressions(member)
-        case Alignment():
-            yield from _expressions(node.inner)
-        case Blob() | Gap():
-            yield node.count
-        case Test():
-            yield node.condition
-        case Rows():
-            yield node.count
-            yield from _expressions(node.element)
-        case Repeat():
-            yield node.condition
-            yield from _expressions(node.element)
-        case Branch():
-            yield node.condition
-            yield from _expressions(node.then)
-            yield from _expressions(node.otherwise)
-        case _:
-            pass

@@ -1,4 +1,4 @@
-"""Kernels that move columns out of a file and into it: numbers of four bytes, and raw bytes.
+"""Kernels that move columns out of a file and into it: numbers of four bytes or one, and raw bytes.
 
 All else is moved by NumPy. Of reals every NaN becomes the quiet one. The kernels work on slices,
 whose indices are plainly in bounds: only so does a compiler use the machine's wide registers.
@@ -42,6 +42,13 @@ def gather_words(
         if real and (value & _ABSOLUTE) > _INFINITY:
             value = _NAN
         out[i] = value
+
+
+@kernel
+def gather_octets(data: Bytes, starts: Ints | Longs, shift: int, out: Bytes) -> None:
+    """Single bytes, each at its start and a shift."""
+    for i in range(len(starts)):
+        out[i] = data[starts[i] + shift]
 
 
 @kernel
@@ -105,6 +112,13 @@ def scatter_words(
         if not big:
             first, second, third, last = last, third, second, first
         raw[0], raw[1], raw[2], raw[3] = first, second, third, last
+
+
+@kernel
+def scatter_octets(values: Bytes, starts: Ints | Longs, shift: int, out: Bytes) -> None:
+    """The inverse of `gather_octets`."""
+    for i in range(len(starts)):
+        out[starts[i] + shift] = values[i]
 
 
 @kernel

@@ -175,6 +175,32 @@ def named(expression: Expression) -> Iterator[Number]:
             yield from named(operand)
 
 
+def expressions_in(node: Node) -> Iterator[Expression]:
+    """All expressions of something and of what is in it."""
+    match node:
+        case Record():
+            for _, member in node.members:
+                yield from expressions_in(member)
+        case Alignment():
+            yield from expressions_in(node.inner)
+        case Blob() | Gap():
+            yield node.count
+        case Test():
+            yield node.condition
+        case Rows():
+            yield node.count
+            yield from expressions_in(node.element)
+        case Repeat():
+            yield node.condition
+            yield from expressions_in(node.element)
+        case Branch():
+            yield node.condition
+            yield from expressions_in(node.then)
+            yield from expressions_in(node.otherwise)
+        case _:
+            pass
+
+
 def matches(expression: Expression) -> Iterator[Match]:
     """The comparisons with bytes in an expression."""
     if isinstance(expression, Match):

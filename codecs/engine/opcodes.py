@@ -2,23 +2,27 @@
 
 from typing import Final
 
-WIDTH: Final = 6
+WIDTH: Final = 7
 
-# What an instruction does; the operands are told where it is carried out.
+# What an instruction does; the operands are told where it is carried out. The first few are of
+# blocks, the last of expressions.
 (
     BLOCK,
+    BLOCK_FORK,
+    BLOCK_BULK,
+    TAKE_BULK,
     TAKE,
+    TAKE_EACH,
+    BLOCK_LOAD_FORK,
     LOAD,
     STRING,
     BULK,
     EACH,
     NEXT,
     UNLESS,
-    GREATER,
-    LESS,
-    LESS_EQUAL,
-    EQUAL,
     CHECK,
+    CHECK_LESS,
+    CHECK_LESS_EQUAL,
     GO,
     LOAD_REAL,
     CONSTANT,
@@ -30,6 +34,9 @@ WIDTH: Final = 6
     PLACE,
     SET,
     UNTIL,
+    EQUAL,
+    LESS,
+    LESS_EQUAL,
     ADD,
     SUBTRACT,
     MULTIPLY,
@@ -50,7 +57,7 @@ WIDTH: Final = 6
     LESS_EQUAL_REAL,
     BEYOND,
     END,
-) = range(44)
+) = range(50)
 
 # Why it stopped: at the end; at an instruction that failed; where 64 bits are not enough for
 # an expression; where an offset is larger than may be; where a stream is full.

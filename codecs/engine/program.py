@@ -31,7 +31,7 @@ class Program:
     """
 
     layout: Layout
-    code: list[int] = field(default_factory=list)
+    code: list[list[int]] = field(default_factory=list)
     constants: bytearray = field(default_factory=bytearray)
     ints: list[int] = field(default_factory=list)
     reals: list[float] = field(default_factory=list)

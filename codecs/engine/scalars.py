@@ -24,6 +24,13 @@ class Write(Read[N], Protocol[N]):
         """Replace a number."""
 
 
+class Table(Protocol):
+    """A list of lists, or an array of two dimensions, to look at."""
+
+    def __getitem__(self, index: int, /) -> Read[int]:
+        """A row."""
+
+
 @kernel
 def whole_number(data: Read[int], at: int, size: int, form: int) -> int:
     """The number in some bytes; one of 64 bits without sign must be below 2**63."""

@@ -6,7 +6,6 @@ from typing import Generic, NoReturn, TypeVar, cast
 
 import numpy as np
 
-from exset.codecs.engine import opcodes as op
 from exset.codecs.engine.columns import Mover, Offsets
 from exset.codecs.engine.execution import Execution, Streams
 from exset.codecs.engine.failures import Reason, failure
@@ -22,12 +21,13 @@ from exset.codecs.engine.nodes import (
     Rows,
     String,
     Test,
+    holds_numbers,
     least_size,
     named,
     spelt,
 )
 from exset.codecs.engine.program import Program
-from exset.grammars.arrays import Longs, compact, frozen, offsets_of
+from exset.grammars.arrays import Ints, Longs, compact, frozen, offsets_of
 from exset.grammars.columns import Ragged
 from exset.limits import Limits
 from exset.source import Source
@@ -140,6 +140,10 @@ class TableFields(Fields):
         streams = self.found.streams
         return streams[stream].astype(np.int64), streams[stream + 1].astype(np.int64)
 
+    def counts(self, path: str) -> Ints | Longs:
+        """How many elements each instance of an array has."""
+        return self.found.streams[self.found.program.rows[path]]
+
     def merged(self, first: str, second: str) -> Values:
         """Two columns of one kind as one, in the order of the file."""
         found, leaf = self.found, self.layout.leaves[first]
@@ -201,9 +205,11 @@ class _Failure:
         if field is None:
             size = least_size(node.element) if isinstance(node, Rows) else self.left + 1
             self.fail(Reason.ENDS, node.path, self.offset + self.left // size * size)
-        operand = 3 if self.found.program.code[at] == op.BULK else 2
-        count = self.execution.ints[self.found.program.code[at + operand]]
-        self.fail_at(field, Reason.NEGATIVE if count < 0 else Reason.TOO_MANY)
+        operand = 3 if holds_numbers(node) else 2
+        count = self.execution.ints[self.found.program.code[at][operand]]
+        size = least_size(node.element) if isinstance(node, Rows) else 1
+        needed = self.offset + int(count) * size
+        self.fail_at(field, Reason.NEGATIVE if count < 0 else Reason.TOO_MANY, needed=needed)
 
     def ends(self, numbers: tuple[Number, ...]) -> NoReturn:
         """The data end in one of the numbers of a block."""
@@ -214,15 +220,17 @@ class _Failure:
                 self.fail(Reason.ENDS, number.path, self.offset + begin)
         raise AssertionError("the block fits")
 
-    def fail_at(self, field: Number, reason: Reason, **words: object) -> NoReturn:
+    def fail_at(self, field: Number, reason: Reason, needed: int = 0, **words: object) -> NoReturn:
         """The error is at the field that was read last."""
         offset = int(self.starts[field.path][-1])
         stored = np.frombuffer(self.execution.data, field.stored, 1, offset)
         value = stored[0].item()
         value = int(value) if field.stored.kind == "b" else value
-        self.fail(reason, field.path, offset, value=value, **words)
+        self.fail(reason, field.path, offset, needed, value=value, **words)
 
-    def fail(self, reason: Reason, path: str, offset: int, **words: object) -> NoReturn:
+    def fail(
+        self, reason: Reason, path: str, offset: int, needed: int = 0, **words: object
+    ) -> NoReturn:
         """Raise the error."""
         layout = self.found.program.layout
-        raise failure(reason, layout, self.source, self.starts, path, offset, **words)
+        raise failure(reason, layout, self.source, self.starts, path, offset, needed, **words)

@@ -2,12 +2,11 @@
 
 import io
 from collections.abc import Mapping
-from typing import Final, NoReturn, cast
+from typing import Final, NoReturn, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.codecs.engine import opcodes as op
 from exset.codecs.engine.columns import Mover
 from exset.codecs.engine.execution import Execution, Feeds, Streams, TooLarge
 from exset.codecs.engine.fields import Values, check_columns
@@ -21,15 +20,19 @@ from exset.codecs.engine.nodes import (
     Rows,
     String,
     Test,
+    holds_numbers,
     named,
     spelt,
 )
 from exset.codecs.engine.program import Program
 from exset.errors import FormatError
-from exset.grammars.arrays import Bytes, Longs, T, row_indices
+from exset.grammars.arrays import Bytes, Ints, Longs, T, row_indices
 from exset.grammars.columns import Strings
 
+Column: TypeAlias = NDArray[np.generic]
+
 _MOST: Final = 1 << 60
+_INT32: Final = 2**31 - 1
 
 
 def size_of(fields: Mapping[str, Values]) -> int:
@@ -68,11 +71,11 @@ def _given(program: Program, fields: Mapping[str, Values]) -> Feeds:
         limits[at] = min(limits[at], len(column))
         if isinstance(column, Strings) and isinstance(program.layout.leaves[path], String):
             limits[stream + 1] = _first_nul(column)
-    ints, reals, begins = list[Values](), list[Values](), list[int]()
+    ints, reals, begins = list[Column](), list[Column](), list[int]()
     totals = [0, 0]
     for feed in program.feeds:
         begins.append(totals[feed.is_real])
-        values: NDArray[np.generic]
+        values: Column
         if isinstance(feed.what, Match):
             values = _equal(_strings(fields, feed.what.field), feed.what.value)
         elif isinstance(feed.what, Number):
@@ -80,11 +83,14 @@ def _given(program: Program, fields: Mapping[str, Values]) -> Feeds:
             if values.dtype == np.uint64 and values.size and values.max() >= 2**63:
                 raise TooLarge
         else:
-            values = _strings(fields, feed.what).lengths
+            strings = _strings(fields, feed.what)
+            lengths = strings.lengths
+            values = lengths.astype(np.int32) if strings.data.size <= _INT32 else lengths
         totals[feed.is_real] += values.size
         (reals if feed.is_real else ints).append(values)
+    small = all(each.dtype.itemsize < 4 or each.dtype == np.int32 for each in ints)
     return Feeds(
-        _joined(ints, np.int64),
+        _joined(ints, np.int32) if small else _joined(ints, np.int64),
         _joined(reals, np.float64),
         np.array(begins, np.int64),
         limits,
@@ -92,7 +98,7 @@ def _given(program: Program, fields: Mapping[str, Values]) -> Feeds:
     )
 
 
-def _joined(parts: list[Values], dtype: type[T]) -> NDArray[T]:
+def _joined(parts: list[Column], dtype: type[T]) -> NDArray[T]:
     joined = np.empty(sum(len(part) for part in parts), dtype)
     end = 0
     for part in parts:
@@ -111,13 +117,13 @@ def _first_nul(strings: Strings) -> int:
     return int(np.searchsorted(strings.offsets, nul[0], "right")) - 1 if nul.size else -1
 
 
-def _equal(strings: Strings, value: bytes) -> Longs:
+def _equal(strings: Strings, value: bytes) -> Ints:
     """Whether each string is these bytes, as 0 or 1."""
     equal = strings.lengths == len(value)
     begins = strings.offsets[:-1][equal]
     rows = strings.data[begins[:, np.newaxis] + np.arange(len(value))]
     equal[equal] = (rows == np.frombuffer(value, np.uint8)).all(axis=1)
-    result: Longs = equal.astype(np.int64)
+    result: Ints = equal.astype(np.int32)
     return result
 
 
@@ -125,7 +131,7 @@ def _fail(
     program: Program, fields: Mapping[str, Values], ints: Longs, fill: Longs, at: int
 ) -> NoReturn:
     """Raise the error of the instruction at a place."""
-    origin, code = program.origins[at], program.code[at : at + op.WIDTH]
+    origin, code = program.origins[at], program.code[at]
     if isinstance(origin, tuple):
         for each in origin:
             _check_room(fields, each.path, int(fill[code[1]]))
@@ -137,7 +143,7 @@ def _fail(
         _check_room(fields, origin.path, used := int(fill[code[1]]))
         raise FormatError(f"{origin.path} number {used - 1}: a NUL in a string")
     assert isinstance(origin, Rows | Blob | Gap)
-    count = int(ints[code[3] if code[0] == op.BULK else code[2]])
+    count = int(ints[code[3 if holds_numbers(origin) else 2]])
     if count < 0:
         raise FormatError(f"{origin.path}: a negative count, {count}")
     used = _used(program, fill, origin.path)

@@ -70,6 +70,8 @@ class Verbs(click.Group):
         except KeyboardInterrupt:
             say("exset: interrupted")
             ctx.exit(INTERRUPTED)
+        except formats.OptionError as error:
+            wrong(safe(str(error)))
         except click.UsageError as error:
             message = "\n".join(map(safe, error.format_message().split("\n")))
             raise click.UsageError(message, error.ctx) from None

@@ -51,7 +51,7 @@ def lists() -> None:
 @click.option(
     "--kind", metavar="TYPE", type=kinds, default="CONDUIT_HDF5_INCLUSION", help="The type of list."
 )
-@click.option("--sample", metavar="ID", help="A sample of the first file: all are to be like it.")
+@click.option("--sample", metavar="ID", help="A sample, which all others are to be like.")
 @click.option("--pattern", metavar="GLOB", help="What paths of samples are like: RUN_ID/*")
 @click.option(
     "--finite", metavar="FIELD", multiple=True, help="Leave out samples with NaN in this field."
@@ -81,7 +81,8 @@ def build(
     """Build a list of the samples in HDF5 files, and in folders of them at any depth.
 
     A sample is a group that holds what a prototype holds: that of --sample, or one that is found
-    in the first file; or a group whose path is like --pattern. What is nearly a sample is told.
+    in the first file that can be read; or a group whose path is like --pattern. What is nearly a
+    sample is told.
     """
     from exset.runtime.hdf5 import Access
     from exset.runtime.list_build import built, files_in, search_for, searched
@@ -95,7 +96,7 @@ def build(
     access = Access(links=follow_links, locking=False if no_locking else None)
     findings = Findings()
     search = search_for(
-        found[0],
+        found,
         findings,
         sample=sample,
         pattern=pattern,

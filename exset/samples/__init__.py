@@ -10,6 +10,8 @@ groups.ex         ranges that name the groups of a network
 
 flowers.sample_list    an LBANN sample list: some samples of two HDF5 files
 molecules.sample_list  one whose ids are line numbers, in ranges
+
+captions.tsv           an aeon manifest that needs no files: texts and numbers
 """
 
 import errno
@@ -24,7 +26,9 @@ PREFIX = "exset::"
 def names() -> tuple[str, ...]:
     """Return the file names of the samples, sorted."""
     found = os.listdir(os.path.dirname(__file__))
-    return tuple(sorted(name for name in found if name.endswith((".ex", ".bex", ".sample_list"))))
+    return tuple(
+        sorted(name for name in found if name.endswith((".ex", ".bex", ".sample_list", ".tsv")))
+    )
 
 
 def read(name: str) -> Source:

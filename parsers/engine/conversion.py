@@ -1,8 +1,8 @@
 """The kernel that converts numerals: spans of bytes to numbers, many at once.
 
-Decimals of few digits and a small power of ten are converted with one rounding, to binary64; those
-that could then round wrongly to binary32, and all that is written in another way, are left to
-`exset.parsers.engine.numbers`.
+Digits are read eight at a time, as the bytes of one integer. Decimals of few digits and a small
+power of ten are converted with one rounding, to binary64; those that could then round wrongly to
+binary32, and all that is written in another way, are left to `exset.parsers.engine.numbers`.
 """
 
 from typing import Final
@@ -10,18 +10,28 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.kernels import kernel
+from exset.kernels import bare_kernel, kernel
 
 # What a token is converted to: nothing, a real, an integer, NaN.
 (NOTHING, REAL, INTEGER, NOT_A_NUMBER) = range(4)
 
 POWERS: Final = np.array([10.0**n for n in range(23)])
+TENS: Final = np.array([10**n for n in range(9)], np.int64)
+(_PLUS, _MINUS, _POINT) = b"+-."
 _MANTISSA: Final = 1 << 53  # integers up to here are exact in binary64
 _DIGITS: Final = 18  # fit in 63 bits
 _SMALLEST: Final = 2.0**-126  # the smallest normal binary32
 _LARGEST: Final = 3.4028234e38
 _TAIL: Final = (1 << 29) - 1  # the bits that rounding to binary32 drops
 _HALF: Final = 1 << 28
+
+# For the eight digits in an integer: one byte of each, of each two, of each four.
+_ZEROS: Final = 0x3030303030303030
+_SIXES: Final = 0x0606060606060606
+_ABOVE: Final = ~0x0F0F0F0F0F0F0F0F
+_OF_TWO: Final = 0x00FF00FF00FF00FF
+_OF_FOUR: Final = 0x0000FFFF0000FFFF
+_OF_EIGHT: Final = 0xFFFFFFFF
 
 
 @kernel
@@ -51,52 +61,96 @@ def convert(
             reals[token] = np.nan
             continue
         at, end = starts[token] - base, ends[token] - base
-        negative = buffer[at] == 45
-        if negative or buffer[at] == 43:
-            at += 1
-        mantissa, digits, exponent = 0, 0, 0
-        while at < end and 48 <= buffer[at] <= 57:
-            mantissa = mantissa * 10 + (int(buffer[at]) - 48)
-            digits += mantissa > 0
-            at += 1
-            if digits >= _DIGITS:
-                break
+        first = buffer[at]
+        negative = first == _MINUS
+        at += negative or first == _PLUS
+        whole, count = 0, end - at
+        if role == REAL:
+            point = at
+            while 0 <= point < end and 48 <= buffer[point] <= 57:
+                whole = whole * 10 + (int(buffer[point]) - 48)
+                point += 1
+            count = end - point - 1
+        # The digits of an integer, or those after the point; -1 if it is written in another way.
+        part = eight_digits(buffer, end, count) if count > 0 else 0
         if role == INTEGER:
-            if at < end:
+            ints[token] = -part if negative else part
+            if part < 0:
                 hard[left] = token
                 left += 1
-            ints[token] = -mantissa if negative else mantissa
             continue
-        if at < end and buffer[at] == 46:
-            at += 1
-            while at < end and 48 <= buffer[at] <= 57 and digits < _DIGITS:
-                mantissa = mantissa * 10 + (int(buffer[at]) - 48)
-                digits += mantissa > 0
-                exponent -= 1
-                at += 1
-        if at + 1 < end and (buffer[at] == 101 or buffer[at] == 69):
-            after = at + 1
-            down = buffer[after] == 45
-            if down or buffer[after] == 43:
-                after += 1
-            power = 0
-            while after < end and 48 <= buffer[after] <= 57 and power < 1000:
-                power = power * 10 + (int(buffer[after]) - 48)
-                after += 1
-            if after == end and after > at + 1 and 48 <= buffer[after - 1] <= 57:
-                exponent += -power if down else power
-                at = end
-        exact = at == end and mantissa <= _MANTISSA and -22 <= exponent <= 22
-        real = 0.0
-        if exact:
-            real = float(mantissa)
-            real = real * POWERS[exponent] if exponent >= 0 else real / POWERS[-exponent]
-            both[0] = real
-            exact = bits[0] & _TAIL != _HALF and real < _LARGEST
-            exact = exact and (real >= _SMALLEST or mantissa == 0)
-        if exact:
-            reals[token] = -real if negative else real
+        if part >= 0 and point - at <= 7 and (count < 0 or buffer[point] == _POINT):
+            decimals = max(count, 0)
+            real = float(whole * TENS[decimals] + part) / POWERS[decimals]
         else:
+            real = scientific(buffer, at, end)
+        both[0] = real
+        if real < 0 or bits[0] & _TAIL == _HALF:
             hard[left] = token
             left += 1
+        else:
+            reals[token] = -real if negative else real
     return left
+
+
+@bare_kernel
+def eight_digits(buffer: NDArray[np.uint8], end: int, count: int) -> int:
+    """The integer that ends there, of up to eight digits; -1 if it is none or not that short.
+
+    Nor is it if it stands in the first bytes of the buffer.
+    """
+    at = end - 8
+    if at < 0 or not 1 <= count <= 8:
+        return -1
+    # This way of putting it the compiler knows: it reads the bytes at once.
+    digits = (
+        int(buffer[at])
+        | int(buffer[at + 1]) << 8
+        | int(buffer[at + 2]) << 16
+        | int(buffer[at + 3]) << 24
+        | int(buffer[at + 4]) << 32
+        | int(buffer[at + 5]) << 40
+        | int(buffer[at + 6]) << 48
+        | int(buffer[at + 7]) << 56
+    ) ^ _ZEROS
+    beside = 64 - 8 * count
+    digits = digits >> beside << beside
+    if (digits | (digits + _SIXES)) & _ABOVE != 0:
+        return -1
+    digits = (digits * 10 + (digits >> 8)) & _OF_TWO
+    digits = (digits * 100 + (digits >> 16)) & _OF_FOUR
+    return (digits * 10_000 + (digits >> 32)) & _OF_EIGHT
+
+
+@bare_kernel
+def scientific(buffer: NDArray[np.uint8], at: int, end: int) -> float:
+    """Any decimal, with one rounding; -1 if it is none, or could need two."""
+    mantissa, digits, exponent = 0, 0, 0
+    while at < end and 48 <= buffer[at] <= 57 and digits < _DIGITS:
+        mantissa = mantissa * 10 + (int(buffer[at]) - 48)
+        digits += mantissa > 0
+        at += 1
+    if at < end and buffer[at] == _POINT:
+        at += 1
+        while at < end and 48 <= buffer[at] <= 57 and digits < _DIGITS:
+            mantissa = mantissa * 10 + (int(buffer[at]) - 48)
+            digits += mantissa > 0
+            exponent -= 1
+            at += 1
+    if at + 1 < end and (buffer[at] == 101 or buffer[at] == 69):
+        after = at + 1
+        down = buffer[after] == _MINUS
+        if down or buffer[after] == _PLUS:
+            after += 1
+        power = 0
+        while after < end and 48 <= buffer[after] <= 57 and power < 1000:
+            power = power * 10 + (int(buffer[after]) - 48)
+            after += 1
+        if after == end and after > at + 1 and 48 <= buffer[after - 1] <= 57:
+            exponent += -power if down else power
+            at = end
+    if at < end or mantissa > _MANTISSA or not -22 <= exponent <= 22:
+        return -1.0
+    real = float(mantissa)
+    real = real * POWERS[exponent] if exponent >= 0 else real / POWERS[-exponent]
+    return real if mantissa == 0 or _SMALLEST <= real < _LARGEST else -1.0

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # What the tables depend on besides the grammar; a library says its version in the module named.
 _ENGINE = "exset.parsers.engine"
-_MODULES = (f"{_ENGINE}.automata", f"{_ENGINE}.lowering", f"{_ENGINE}.tables")
+_MODULES = tuple(f"{_ENGINE}.{name}" for name in ("automata", "lexers", "lowering", "tables"))
 _LIBRARIES = ("lark", "interegular", "numpy.version")
 
 

@@ -1,139 +1,169 @@
 """The kernel that lexes and parses: one function over bytes and tables, compiled or not.
 
 It can stop at any byte, and when its output is full, and go on: everything that it needs to know is
-in `Output.state` and the stack.
+in `Output` and the shortcuts.
+
+Two things make it fast that do not show. An index that the compiler can see is not negative costs
+half as much, hence `0 <=` and the masks. And the processor goes on to the next token before it has
+read this one, as long as what it goes on with does not come out of a table that was read by it:
+hence the inner loop while the automaton stays in a state, and the usual token of a row.
 """
 
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from exset.kernels import bare_kernel
-from exset.parsers.engine.tables import LOOPS, ORIGIN, PART, STEP, Tables
+from exset.parsers.engine.output import (
+    DEPTH,
+    END,
+    EXTRA,
+    FULL,
+    KIND,
+    MORE,
+    NEEDED,
+    NO_KIND,
+    POSITION,
+    REJECTED,
+    ROW,
+    STEPS,
+    TOKENS,
+    Output,
+    Shortcuts,
+)
+from exset.parsers.engine.shortcuts import COUNT, LEXER, OFFSET, SHIFTED, advance, unwind
+from exset.parsers.engine.tables import CLASSES, COLUMNS, IGNORED, NOTHING, PART, TERMINALS, Tables
 
-# Why it stopped.
-(DONE, MORE, FULL, DEEP, REJECTED) = range(5)
-
-# What is in the state: the place of the next byte in the buffer, the depth of the stack, how many
-# tokens and steps there are, and a token that is lexed but not shifted yet (its kind, or -1).
-(POSITION, DEPTH, TOKENS, STEPS, KIND, START, END, STATE_SIZE) = range(8)
-
-NO_KIND: Final = -1
-
-
-class Output(NamedTuple):
-    """What is filled: the parse stream (`ParseStream`), the stack of parser states, the state."""
-
-    kinds: NDArray[np.int16]
-    starts: NDArray[np.int64]
-    ends: NDArray[np.int64]
-    steps: NDArray[np.int16]
-    before: NDArray[np.int64]
-    stack: NDArray[np.int32]
-    state: NDArray[np.int64]
+UNSIGNED: Final = (1 << 62) - 1
 
 
 @bare_kernel
-def parse(tables: Tables, buffer: NDArray[np.uint8], final: bool, base: int, output: Output) -> int:
+def parse(
+    tables: Tables,
+    buffer: NDArray[np.uint8],
+    final: bool,
+    base: int,
+    shortcuts: Shortcuts,
+    output: Output,
+) -> int:
     """Parse a buffer from the state on, and say why it stopped.
 
     final: whether nothing comes after the buffer; otherwise a token that the buffer's end may cut
     is left for the next call. base: what is added to places in the buffer, for those of the stream.
+    Where it stops by an error, or for more, the stack is that before the token.
     """
-    moves, ahead, row = tables.moves, tables.ahead, tables.row
-    lexer, action, goto, ignored = tables.lexer, tables.action, tables.goto, tables.ignored
-    columns, nonterminals, last = tables.sizes[0], tables.sizes[1], tables.sizes[3]
-    rules = tables.rules
-    stack, state = output.stack, output.state
-    position, depth = state[POSITION], state[DEPTH]
-    tokens, steps = state[TOKENS], state[STEPS]
+    moves, classes = tables.moves, tables.classes
+    columns, labels = tables.sizes[COLUMNS], tables.sizes[CLASSES] & PART
+    wide = columns + EXTRA
+    edges, programs, kept = shortcuts.edges, shortcuts.programs, shortcuts.kept
+    kinds, starts, ends = output.kinds, output.starts, output.ends
+    reduced, before, state = output.steps, output.before, output.state
+    position, tokens, steps = state[POSITION], state[TOKENS], state[STEPS]
     kind, end = state[KIND], state[END]
+    state[NEEDED] = 0
+    row = state[ROW] * wide & OFFSET
+    unwind(shortcuts, output)
+    start = tables.lexer[output.stack[state[DEPTH]]] & OFFSET
     size = len(buffer)
     while True:
         if kind < 0:
+            # Blanks that can be left out lead back to the start.
+            lexing = start
+            while 0 <= position < size:
+                lexing = moves[start + classes[buffer[position]]]
+                if lexing != start:
+                    break
+                position += 1
             if position >= size:
                 if not final:
                     why = MORE
                     break
-                kind = columns - 1
-                end = position
+                kind, end = columns - 1, size
+            elif lexing == 0:
+                why = REJECTED
+                break
             else:
-                lexing = lexer[stack[depth]]
-                at = position
-                while at < size:
-                    lexing = moves[(lexing & ~255) | buffer[at]]
-                    if lexing == 0:
+                end = position + 1
+                following = lexing
+                while 0 <= end < size:
+                    while 0 <= end < size:
+                        following = moves[lexing + classes[buffer[end]]]
+                        if following != lexing:
+                            break
+                        end += 1
+                    if following == 0 or end >= size:
                         break
-                    at += 1
-                    code = lexing & 255
-                    if code > 1:
-                        kind = code - 2
-                        end = at
-                    elif code == 1 and at < size:
-                        label = ahead[(row[lexing >> 8] << 8) | buffer[at]]
-                        if label >= 0:
-                            kind = label
-                            end = at
-                if lexing != 0 and not final:
-                    kind = NO_KIND
+                    lexing = following
+                    end += 1
+                if end >= size and not final:
                     why = MORE
                     break
-                if kind < 0:
-                    why = REJECTED
-                    break
-                if ignored[kind]:
-                    kind = NO_KIND
+                label = moves[lexing + labels]
+                if label == NOTHING:
+                    label, end = relex(tables, buffer, start, position)
+                    if label == NOTHING:
+                        why = REJECTED
+                        break
+                if label == IGNORED:
                     position = end
                     continue
-        if tokens >= len(output.kinds):
+                kind = label - TERMINALS
+        if not 0 <= tokens < len(kinds):
             why = FULL
             break
-        # Reduce as long as the token asks for it, then shift it.
-        move = action[stack[depth] * columns + kind]
-        while move < 0:
-            rule = rules[-move - 1]
-            step, length = (rule >> STEP) & PART, rule & PART
-            if step > 0:
-                if steps >= len(output.steps):
-                    break
-                output.steps[steps] = step - 1
-                output.before[steps] = tokens
-                steps += 1
-            if (rule >> LOOPS) & 1:
-                # The state of the loop's own origin stays where it is.
-                depth -= length - 1
-            else:
-                depth -= length
-                if depth + 1 >= len(stack):
-                    # Undo, for the rule is reduced again when there is room.
-                    depth += length
-                    steps -= step > 0
-                    break
-                stack[depth + 1] = goto[stack[depth] * nonterminals + (rule >> ORIGIN)]
-                depth += 1
-            if kind == columns - 1 and stack[depth] == last:
-                state[POSITION], state[DEPTH] = position, depth
-                state[TOKENS], state[STEPS], state[KIND] = tokens, steps, NO_KIND
-                return DONE
-            move = action[stack[depth] * columns + kind]
-        if move == 0:
-            why = REJECTED
-            break
-        if depth + 1 >= len(stack):
-            why = DEEP
-            break
-        if move < 0:
-            why = FULL
-            break
-        depth += 1
-        stack[depth] = move - 1
-        output.kinds[tokens] = kind
-        output.starts[tokens] = base + position
-        output.ends[tokens] = base + end
+        edge = edges[row + columns + 1] if edges[row + columns] == kind else edges[row + kind]
+        count = edge >> COUNT
+        if edge == 0 or steps + count > len(reduced):
+            state[TOKENS], state[STEPS] = tokens, steps
+            state[ROW] = row // wide
+            why = advance(tables, kind, shortcuts, output)
+            steps = state[STEPS]
+            if why != SHIFTED:
+                break
+            row = state[ROW] * wide & OFFSET
+            start = tables.lexer[output.stack[state[DEPTH]]] & OFFSET
+        else:
+            if count > 0:
+                program = programs[row + kind] & OFFSET
+                steps &= UNSIGNED
+                for at in range(count):
+                    reduced[steps + at] = kept[program + at]
+                    before[steps + at] = tokens
+                steps += count
+            row, start = edge & OFFSET, (edge >> LEXER) & OFFSET
+        kinds[tokens] = kind
+        starts[tokens] = base + position
+        ends[tokens] = base + end
         tokens += 1
         position = end
         kind = NO_KIND
-    state[POSITION], state[DEPTH], state[TOKENS], state[STEPS] = position, depth, tokens, steps
-    state[KIND], state[START], state[END] = kind, position, end
+    state[POSITION], state[TOKENS], state[STEPS] = position, tokens, steps
+    state[KIND], state[END], state[ROW] = kind, end, row // wide
+    if why in (REJECTED, MORE):
+        unwind(shortcuts, output)
     return why
+
+
+@bare_kernel
+def relex(tables: Tables, buffer: NDArray[np.uint8], start: int, position: int) -> tuple[int, int]:
+    """The label and the end of the longest token: where one ends before its automaton does.
+
+    So does one that depends on the byte after it.
+    """
+    moves, classes, labels = tables.moves, tables.classes, tables.sizes[CLASSES]
+    found, end = NOTHING, position
+    lexing = moves[start + classes[buffer[position]]]
+    at = position + 1
+    while lexing != 0:
+        label = moves[lexing + labels]
+        row = moves[lexing + labels + 1]
+        if row > 0 and at < len(buffer):
+            label = tables.ahead[row * labels + classes[buffer[at]]]
+        if label != NOTHING:
+            found, end = label, at
+        if at >= len(buffer):
+            break
+        lexing = moves[lexing + classes[buffer[at]]]
+        at += 1
+    return found, end

@@ -5,9 +5,16 @@ from lark import Lark
 from lark.grammar import Rule
 from lark.parsers.lalr_analysis import Shift
 
-from exset.parsers.engine.automata import DEAD, automaton, byte_classes, combine, units
 from exset.parsers.engine.expect import END
-from exset.parsers.engine.tables import SILENT, Lowered, Tables, packed_rule
+from exset.parsers.engine.lexers import lexers
+from exset.parsers.engine.tables import (
+    MOST_COLUMNS,
+    MOST_MOVES,
+    SILENT,
+    Lowered,
+    Tables,
+    packed_rule,
+)
 
 
 def lower(lark: Lark, start: str, step_names: tuple[str, ...]) -> Lowered:
@@ -34,32 +41,18 @@ def lower(lark: Lark, start: str, step_names: tuple[str, ...]) -> Lowered:
         allowed = frozenset(table) & set(terminals)
         accepted.setdefault(allowed | set(lark.ignore_tokens), []).append(states[state])
 
-    automata = {name: automaton(patterns[name]) for name in terminals}
-    byte_class, sample = byte_classes(list(automata.values()))
-    lexer = np.zeros(len(states), np.int32)
-    # Lexer state 0 is dead: it moves nowhere and accepts nothing.
-    moves, codes = [np.zeros((1, len(sample)), np.int32)], [np.zeros(1, np.int32)]
-    rows: dict[bytes, int] = {}
-    row = [np.zeros(1, np.int16)]
-    base = 1
-    for allowed, where in accepted.items():
-        made = combine(units([patterns[name] for name in allowed]), automata, numbers, sample)
-        lexer[where] = base << 8
-        moves.append(np.where(made.moves == DEAD, 0, made.moves + base).astype(np.int32))
-        depends = (made.accept < 0) & (made.ahead >= 0).any(axis=1)
-        codes.append(np.where(made.accept >= 0, made.accept + 2, depends).astype(np.int32))
-        row.append(np.zeros(len(made.accept), np.int16))
-        for state in np.flatnonzero(depends):
-            spread = made.ahead[state][byte_class].astype(np.int16)
-            row[-1][state] = rows.setdefault(spread.tobytes(), len(rows))
-        base += len(made.accept)
-    target, code = np.concatenate(moves), np.concatenate(codes)
+    lexing = lexers(patterns, numbers, frozenset(lark.ignore_tokens), list(accepted))
+    if len(lexing.moves) > MOST_MOVES or len(numbers) > MOST_COLUMNS:
+        raise ValueError("the grammar is too large")
+    lexer = np.zeros(len(states), np.int64)
+    for row, where in zip(lexing.starts, accepted.values(), strict=True):
+        lexer[where] = row
 
     return Lowered(
         Tables(
-            moves=((target << 8) | code[target])[:, byte_class].reshape(-1),
-            ahead=np.frombuffer(b"".join(rows), np.int16).copy(),
-            row=np.concatenate(row),
+            classes=lexing.classes,
+            moves=lexing.moves,
+            ahead=lexing.ahead,
             lexer=lexer,
             action=action.reshape(-1),
             goto=goto.reshape(-1),
@@ -75,13 +68,13 @@ def lower(lark: Lark, start: str, step_names: tuple[str, ...]) -> Lowered:
                 ],
                 np.int64,
             ),
-            ignored=np.array([name in lark.ignore_tokens for name in terminals]),
             sizes=np.array(
                 [
                     len(numbers),
                     len(origins),
                     states[conf.start_state],
                     states[conf.end_state],
+                    int(lexing.classes.max()) + 1,
                 ],
                 np.int64,
             ),

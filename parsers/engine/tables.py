@@ -15,6 +15,17 @@ SILENT = -1
 (LOOPS, STEP, ORIGIN) = (16, 20, 40)
 PART = 0xFFFF
 
+# What a lexer accepts: nothing, one of the terminals that are ignored, or the first terminal and
+# those after it.
+(NOTHING, IGNORED, TERMINALS) = range(3)
+
+# So that what a token does fits in 64 bits (`exset.parsers.engine.shortcuts`).
+MOST_MOVES = 1 << 24
+MOST_COLUMNS = 1 << 13
+
+# What is in `Tables.sizes`.
+(COLUMNS, NONTERMINALS, FIRST_STATE, LAST_STATE, CLASSES) = range(5)
+
 
 def packed_rule(length: int, loops: bool, step: int, origin: int) -> int:
     """A rule as one number.
@@ -28,24 +39,24 @@ def packed_rule(length: int, loops: bool, step: int, origin: int) -> int:
 class Tables(NamedTuple):
     """The arrays that the kernel runs on.
 
-    moves: int32[lexer states * 256]: 256 times the state that a byte leads to, and what it accepts:
-    0 nothing, 1 it depends on the byte after it, n + 2 the terminal n. State 0 is dead. row:
-    int16[lexer states]: for those that it depends in, the row of ahead: int16[rows * 256], the
-    terminal that is accepted before a byte, or -1. lexer: int32[parser states], 256 times the
-    first lexer state of each. action: int16[parser states * (terminals + 1)]: 0 none, s + 1 shift
-    to s, -(r + 1) reduce by rule r; the last column is for the end. goto: int16[parser states *
-    nonterminals]. rules: int64[rules], of `packed_rule`. ignored: bool[terminals]. sizes: int64:
-    terminals + 1, nonterminals, the first state and the last one.
+    classes: uint8[256], the class of each byte. moves: uint32[lexer states, classes + 2], row by
+    row: where in it the row begins to which a byte of a class leads (0: the lexer is dead), then
+    what is accepted there whatever follows, then the row of `ahead` if that depends, or 0. ahead:
+    uint16[rows, classes], what is accepted before a byte of a class. A lexer starts in a row of its
+    own, in which a blank that can be left out leads to that row again. lexer: int64[parser
+    states], the row in which each one's lexer starts. action: int16[parser states, terminals + 1]:
+    0 none, s + 1 shift to s, -(r + 1) reduce by rule r; the last column is for the end. goto:
+    int16[parser states, nonterminals]. rules: int64[rules], of `packed_rule`. sizes: int64:
+    terminals + 1, nonterminals, the first state and the last one, classes of bytes.
     """
 
-    moves: NDArray[np.int32]
-    ahead: NDArray[np.int16]
-    row: NDArray[np.int16]
-    lexer: NDArray[np.int32]
+    classes: NDArray[np.uint8]
+    moves: NDArray[np.uint32]
+    ahead: NDArray[np.uint16]
+    lexer: NDArray[np.int64]
     action: NDArray[np.int16]
     goto: NDArray[np.int16]
     rules: NDArray[np.int64]
-    ignored: NDArray[np.bool_]
     sizes: NDArray[np.int64]
 
 
