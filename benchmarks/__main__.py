@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 
 from benchmarks import (
     arrays,
+    caches,
     drivers,
     growth,
     lists,
@@ -32,6 +33,10 @@ SECTIONS: dict[str, tuple[str, Callable[[Inputs, int], Cases]]] = {
     "list": ("Sample lists: from file to SampleList, all columns filled", lists.reads),
     "scan": ("Small HDF5 files that a sample list names, by the number of processes", lists.scans),
     "manifest": ("aeon's manifests, and the elements that are made of them", manifests.cases),
+    "cache": (
+        "Blocks of aeon's caches: written to disk, read to the end, indexed",
+        caches.cases,
+    ),
     "samplers": ("Samplers: 64 classes by 4 samples", samplers.drawings),
     "arrays": ("Arrays: to_arrays against np.copyto of as many bytes", arrays.fillings),
     "small": ("A file of 1 kB, as a process", small.answers),

@@ -228,7 +228,7 @@ def recognise(source: Source, format: str | None = None) -> Format:
     """Return the format to read a source as: the one said, else the one that it looks like."""
     if format is not None:
         return formats.get(format)
-    return formats.detect(source.data[: formats.HEAD], source.name)
+    return formats.detect(bytes(source.view[: formats.HEAD]), source.name)
 
 
 def parted(
@@ -264,7 +264,7 @@ def read_source(path: FilePath, *, limits: Limits = DEFAULT) -> Source:
     name = os.fsdecode(path)
     if name.startswith(samples.PREFIX):
         return samples.read(name)
-    return files.read(name, limits=limits)
+    return files.read(name, limits=limits, maps=formats.maps)
 
 
 def target_format(path: FilePath, format: str | None = None) -> Format:

@@ -1,4 +1,4 @@
-"""How files of each text format begin: regular expressions, as `Format.first_bytes` wants them."""
+"""How files of each format begin: regular expressions, as `Format.first_bytes` wants them."""
 
 import re
 
@@ -52,3 +52,8 @@ MANIFEST = (
     + _words("FILE", "BINARY", "STRING", "ASCII_INT", "ASCII_FLOAT")
     + r"(?:[ \t\r\n]|\Z)"
 )
+
+CPIO = b"\xc7\x71"
+
+# An entry of 64 bytes called cpiohdr, and what these begin with; who copied it does not matter.
+BLOCK = r"(?s:.{20}+\x08\x00\x00\x00\x40\x00cpiohdr\x00MACR)"

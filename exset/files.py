@@ -27,11 +27,18 @@ FilePath: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 _CHUNK = 1 << 16
 _MAGIC = 10  # bytes that tell how a file is compressed
+_HEAD = 4096
 _STREAMS = ("/dev/fd/", "/dev/std", "/proc/")  # links that stand for an open file, not for a path
 
 
-def read(path: FilePath, *, limits: Limits = DEFAULT) -> Source:
+def read(
+    path: FilePath, *, limits: Limits = DEFAULT, maps: Callable[[bytes], bool] | None = None
+) -> Source:
     """Read a whole file, decompressed; `x.ex` may be found as `x.ex.gz`, `.Z`, `.bz2` or `.bz`.
+
+    `maps` tells by the first bytes, 4096 of them, whether a file is better mapped into memory than
+    read; whoever then cuts it short while it is in use, ends the program.
+
 
     The content tells gzip and bzip2; a suffix only demands them.  FormatError for a compressed
     file that is cut short, damaged or followed by something else, LimitError for one that grows
@@ -44,6 +51,8 @@ def read(path: FilePath, *, limits: Limits = DEFAULT) -> Source:
         size = _size(file)
         if size > limits.max_bytes:
             raise _too_long(name, limits)
+        if maps is not None and (view := _mapped(file, name, maps)) is not None:
+            return Source(name, view)
         if size and (data := _plain(file, name, size)):
             return Source(name, data)
         for piece in _blocks(file, name, limits, _CHUNK):
@@ -260,6 +269,21 @@ def _refuse_device(file: BinaryIO, name: str) -> None:
         return
     if status.st_rdev != os.stat(os.devnull).st_rdev:
         raise OSError(errno.EINVAL, "a device, and no terminal: it is not read", name)
+
+
+def _mapped(file: BinaryIO, name: str, maps: Callable[[bytes], bool]) -> memoryview | None:
+    """Return the content of a plain file, not read; None if it is to be read."""
+    if not _size(file) or not isinstance(file, io.BufferedReader) or file.tell():
+        return None
+    begin = file.peek(_HEAD)[:_HEAD]
+    if kind_of(begin[:10], name) is not None or not maps(begin):
+        return None
+    import mmap
+
+    try:
+        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    except (OSError, ValueError):  # some file systems cannot
+        return None
 
 
 def _size(file: BinaryIO) -> int:

@@ -44,9 +44,10 @@ class Format:
 
     `magic` are the bytes that every file of the format begins with (empty: none); `first_bytes`
     is a regular expression for how its files begin, which must match in linear time and may match
-    where they are cut short; `options` are the words its writer takes, `read_options` those of its
-    reader; `binary` files are not for a terminal. `streamer` and `pieces` are for formats that are
-    read and written part by part.
+    where they are cut short; with a magic, it tells the format from others of that magic.
+    `options` are the words its writer takes, `read_options` those of its reader; `binary` files are
+    not for a terminal. `streamer` and `pieces` are for formats that are read and written part by
+    part; of files that it `maps`, the reader leaves the contents where they are.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Format:
     options: tuple[str, ...] = ()
     read_options: tuple[str, ...] = ()
     binary: bool = False
+    maps: bool = False
     streamer: str | None = None
     pieces: str | None = None
 
@@ -189,6 +191,14 @@ MANIFEST = Family(
     columns="exset.runtime.manifest_order:column_groups",
 )
 
+BLOCKS = Family(
+    name="cpio",
+    noun="block",
+    kind="exset.grammars.blocks:Block",
+    unit="record",
+    summary="exset.runtime.block_summary:summarise",
+)
+
 FORMATS: tuple[Format, ...] = (
     Format(
         name="ex",
@@ -246,6 +256,39 @@ FORMATS: tuple[Format, ...] = (
         options=("dialect", "lossy"),
         read_options=("dialect",),
     ),
+    Format(
+        name="block",
+        title="aeon cache block",
+        family=BLOCKS,
+        suffixes=(".cpio",),
+        reader="exset.codecs.cpio:decode",
+        writer="exset.codecs.cpio_writing:encode",
+        magic=beginnings.CPIO,
+        first_bytes=beginnings.BLOCK,
+        options=("lossy",),
+        binary=True,
+        maps=True,
+    ),
+    Format(
+        name="cpio",
+        title="cpio archive, old binary format",
+        family=BLOCKS,
+        suffixes=(".cpio",),
+        reader="exset.codecs.cpio:decode_archive",
+        writer="exset.codecs.cpio_writing:encode_archive",
+        magic=beginnings.CPIO,
+        options=("lossy",),
+        binary=True,
+        maps=True,
+    ),
+    Format(
+        name="records",
+        title="aeon block as a manifest",
+        family=BLOCKS,
+        suffixes=(".records",),
+        reader="exset.runtime.block_records:parse",
+        writer="exset.runtime.block_records:render",
+    ),
 )
 
 
@@ -302,8 +345,11 @@ def detect(head: bytes, name: str) -> Format:
     suffix chooses among them. Raises FormatError that lists the candidates.
     """
     marked = [known for known in FORMATS if known.magic and head.startswith(known.magic)]
+    marked = [known for known in marked if _begins(known, head[:HEAD])] or [
+        known for known in marked if known.first_bytes is None
+    ]
     if not marked:
-        marked = [known for known in FORMATS if _begins(known, head[:HEAD])]
+        marked = [known for known in FORMATS if not known.magic and _begins(known, head[:HEAD])]
     if len(marked) == 1:
         return marked[0]
     named = by_suffix(name)
@@ -316,6 +362,11 @@ def detect(head: bytes, name: str) -> Format:
         hint=f"say which with --from NAME, or format=NAME in Python: {candidates}",
         code="format",
     )
+
+
+def maps(head: bytes) -> bool:
+    """Tell by its first bytes whether a file is of a format that is better mapped than read."""
+    return any(known.maps and head.startswith(known.magic) for known in FORMATS)
 
 
 def _uncompressed(name: str) -> str:

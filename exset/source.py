@@ -30,19 +30,30 @@ class Source:
     """The content of one input, decompressed, and the name that messages give it.
 
     Of an input that is read part by part it is a part: `start` bytes came before it, and its first
-    one is in that line and column. Offsets count from the first byte of the input.
+    one is in that line and column. Offsets count from the first byte of the input. The content may
+    be a view of a file that is mapped into memory: `data` copies it, `view` does not.
     """
 
     name: str
-    data: bytes = field(repr=False)
+    content: bytes | memoryview = field(repr=False)
     start: int = field(default=0, repr=False)
     first_line: int = field(default=1, repr=False)
     first_column: int = field(default=1, repr=False)
 
+    @cached_property
+    def data(self) -> bytes:
+        """The content as bytes."""
+        return self.content if isinstance(self.content, bytes) else bytes(self.content)
+
+    @property
+    def view(self) -> memoryview:
+        """The content as it lies."""
+        return memoryview(self.content)
+
     @property
     def end(self) -> int:
         """The offset after the last byte."""
-        return self.start + len(self.data)
+        return self.start + len(self.content)
 
     def position(self, offset: int) -> tuple[int, int]:
         """Return line and column of a byte, both from 1; the end of the data is a place too.
@@ -78,7 +89,7 @@ class Source:
         """
         if not self.start <= offset <= self.end:
             raise ValueError(f"offset {offset} lies outside {self.start}-{self.end}")
-        whole = replace(self, data=self.data + more)
+        whole = replace(self, content=self.data + more)
         cut = whole._boundary(offset - self.start)
         if cut and whole.data[cut - 1 : cut + 1] == b"\r\n":
             cut -= 1

@@ -22,6 +22,7 @@ SPREADS = {
     "list": ("seconds", "times as fast"),
     "scan": ("seconds", "peer, s", "times as fast"),
     "manifest": ("seconds", "times as fast"),
+    "cache": ("seconds", "MB/s", "times as long"),
     "samplers": ("ns an index",),
     "arrays": ("of its speed", "of a copy into new memory"),
     "small": ("times as long",),

@@ -306,3 +306,21 @@ def test_room_is_made_for_what_was_found() -> None:
     for cut in (data, data[:-1], data[: len(data) // 2]):
         compare_reading(layout, cut)
     compare_writing(layout, read(layout, Source("x", data)))
+
+
+@pytest.mark.parametrize("engine", ["auto", "table", "reference"])
+def test_payloads_stay_where_they_are(engine: Engine) -> None:
+    """A source may be a view, of a mapped file say, and where its blobs are is told uncopied."""
+    layout = Layout(LAYOUTS["archive"])
+    container = CONTAINERS["archive"][1]
+    data = LAYOUTS["archive"].build(container)
+    source = Source("x", memoryview(b"before" + data)[6:])
+    fields = read(layout, source, engine=engine)
+    starts, lengths = fields.spans("entries.data")
+    spans = zip(starts.tolist(), lengths.tolist(), strict=True)
+    found = [data[start : start + length] for start, length in spans]
+    assert found == [each.data for each in container.entries]
+    assert found == fields.strings("entries.data").tolist()
+    assert write(layout, fields, engine=engine) == data
+    with pytest.raises(FormatError, match="data end"):
+        read(layout, Source("x", memoryview(data)[:-1]), engine=engine)

@@ -266,6 +266,28 @@ def test_what_is_no_path_is_a_type_error(name: object) -> None:
             use(name)  # type: ignore[arg-type]
 
 
+def test_some_files_are_mapped(tmp_path: Path) -> None:
+    asked: list[bytes] = []
+
+    def maps(head: bytes) -> bool:
+        asked.append(head)
+        return head.startswith(b"map me")
+
+    path = tmp_path / "x"
+    for content, mapped in ((b"map me" * 1000, True), (b"not me", False), (b"", False)):
+        path.write_bytes(content)
+        source = files.read(path, maps=maps)
+        assert isinstance(source.content, memoryview) is mapped
+        assert source.data == content == source.view
+    assert [len(head) for head in asked] == [4096, 6]
+    packed = tmp_path / "x.gz"
+    packed.write_bytes(gzip.compress(b"map me"))
+    assert files.read(packed, maps=maps).content == b"map me" and len(asked) == 2
+    path.write_bytes(b"map me")
+    with pytest.raises(LimitError):
+        files.read(path, limits=Limits(max_bytes=3), maps=maps)
+
+
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress])
 def test_blocks_come_as_they_are_written(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
     pipe, taken = tmp_path / "pipe", threading.Semaphore(0)

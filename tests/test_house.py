@@ -21,7 +21,7 @@ FOLDERS = ("grammars", "parsers", "codecs", "runtime")
 HEAVY = {"numpy", "numba", "h5py", "lark", "construct", "interegular", "rich", "ruamel"}
 PLAIN = {
     *("exset.source", "exset.errors", "exset.limits", "exset.files"),
-    *("exset.compression", "exset.cache", "exset.voice"),
+    *("exset.compression", "exset.cache", "exset.sniff", "exset.extract", "exset.voice"),
 }
 GROUND = {*PLAIN, "exset.protocols", "exset.kernels", "exset.jobs", "exset.pools"}
 

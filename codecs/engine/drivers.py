@@ -29,7 +29,7 @@ def read(
     """
     if engine != "reference":
         try:
-            compiled = is_compiled(len(source.data), engine)
+            compiled = is_compiled(len(source.view), engine)
             return table.read(layout, source, limits, compiled=compiled)
         except TooLarge:
             pass

@@ -65,7 +65,7 @@ class Execution:
     """
 
     program: Program
-    data: bytes
+    data: bytes | memoryview
     most: int
     compiled: bool
     feeds: Feeds | None = None
@@ -119,7 +119,7 @@ class Execution:
             code = np.array(program.code, np.int64)
             if code.max() <= _UINT32:
                 code = code.astype(np.uint32)
-            constants, data = _bytes(program.constants), _bytes(self.data)
+            constants, data = _bytes(bytes(program.constants)), _bytes(self.data)
             run = cast(Callable[..., tuple[int, int, int]], KERNELS.compiled(machine.run))
             return run(code, constants, data, size, most, writing, *changing)
         plain = [array.tolist() for array in changing]
@@ -180,5 +180,5 @@ class _Space:
         return grown
 
 
-def _bytes(raw: bytes | bytearray) -> Bytes:
-    return np.frombuffer(bytes(raw) or b"\0", np.uint8)
+def _bytes(raw: bytes | memoryview) -> Bytes:
+    return np.frombuffer(raw if len(raw) else b"\0", np.uint8)

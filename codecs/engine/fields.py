@@ -61,6 +61,10 @@ class Fields(Mapping[str, Values]):
         """A column of strings."""
         return cast(Strings, self.columns[path])
 
+    def spans(self, path: str) -> tuple[Longs, Longs]:
+        """Where the strings of a column begin, and how long they are: none is copied for it."""
+        return self.starts[path], self.strings(path).lengths
+
     def counts(self, path: str) -> Longs | Ints:
         """How many elements each instance of an array has."""
         return np.diff(self.bounds[path])

@@ -41,7 +41,7 @@ def read(layout: Layout, source: Source, limits: Limits, *, compiled: bool) -> F
     Raises TooLarge where an expression needs more than 64 bits.
     """
     program = lower(layout)
-    execution = Execution(program, source.data, limits.max_name, compiled)
+    execution = Execution(program, source.view, limits.max_name, compiled)
     streams, failed = execution.run()
     found = _Found(program, source, streams, Mover(compiled))
     if failed is not None:
@@ -87,7 +87,7 @@ class _Found:
         self.program = program
         self.streams = streams
         self.mover = mover
-        self.data = np.frombuffer(source.data, np.uint8)
+        self.data = np.frombuffer(source.view, np.uint8)
 
     def column(self, path: str) -> Values:
         """A column of the file."""
@@ -133,6 +133,12 @@ class TableFields(Fields):
     """Fields that are fetched from the file when they are asked for."""
 
     found: _Found
+
+    def spans(self, path: str) -> tuple[Longs, Longs]:
+        """Where the strings of a column begin, and how long they are: none is copied for it."""
+        stream, _ = self.found.program.leaves[path]
+        streams = self.found.streams
+        return streams[stream].astype(np.int64), streams[stream + 1].astype(np.int64)
 
     def counts(self, path: str) -> Ints | Longs:
         """How many elements each instance of an array has."""

@@ -19,6 +19,7 @@ VERBS = {
     "list": "exset.cli.lists:lists",
     "manifest": "exset.cli.manifest",
     "schema": "exset.cli.schema",
+    "cache": "exset.cli.cache",
     "formats": "exset.cli.look",
     "sampler": "exset.cli.sampler",
     "demo": "exset.cli.look",

@@ -54,7 +54,7 @@ def _see(path: str, format: str | None, limits: Limits, reading: dict[str, Optio
     findings = Findings()
     model = known.read(source, limits=limits, findings=findings, engine="auto", **reading)
     summary = known.family.summarise(model)
-    return _Seen(source.name, known, len(source.data), summary, findings)
+    return _Seen(source.name, known, len(source.view), summary, findings)
 
 
 @click.command()

@@ -10,6 +10,8 @@ groups.ex         ranges that name the groups of a network
 
 flowers.sample_list    an LBANN sample list: some samples of two HDF5 files
 molecules.sample_list  one whose ids are line numbers, in ranges
+
+captions.tsv           an aeon manifest that needs no files: texts and numbers
 """
 
 import errno

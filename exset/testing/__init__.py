@@ -16,12 +16,15 @@ except ImportError as error:
         "exset.testing needs Hypothesis, of the extra `test`: pip install 'exset[test]'"
     ) from error
 
+from exset.testing.caches import archives, blocks
 from exset.testing.lens import example_sets, set_headers, strings, text_can_say
 from exset.testing.manifest import manifests
 from exset.testing.sample_list import sample_lists
 from exset.testing.schema import schema_pairs, schemas
 
 __all__ = [
+    "archives",
+    "blocks",
     "example_sets",
     "manifests",
     "sample_lists",

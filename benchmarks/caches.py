@@ -1,0 +1,92 @@
+"""Blocks of aeon's caches, against plain files of as many bytes."""
+
+import os
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from benchmarks.inputs import Inputs
+from benchmarks.measure import Race, Spread, race
+from benchmarks.rows import Cases, Figures
+from exset import api, files
+from exset.codecs.cpio_writing import BlockWriter
+from exset.grammars.blocks import Block
+
+_LARGE, _BYTES = 5000, 100_000
+_TINY = 1_000_000
+
+
+def cases(inputs: Inputs, runs: int) -> Cases:
+    """Many large elements written and read, and the index of very many tiny ones."""
+    yield "write 5,000 x 100 kB", partial(_write, inputs, runs)
+    yield "read 5,000 x 100 kB", partial(_read, inputs, runs)
+    yield "index 1,000,000 tiny records", partial(_index, inputs, runs)
+
+
+def _payload(inputs: Inputs) -> list[bytes]:
+    draw = np.random.default_rng(5)
+    one = draw.integers(0, 256, _BYTES + 4096, np.uint8).tobytes()
+    count = max(int(_LARGE * inputs.part), 2)
+    return [one[i % 4096 : i % 4096 + _BYTES] for i in range(count)]
+
+
+def _block(path: str, elements: list[bytes]) -> None:
+    with files.writing(path) as file:
+        writer = BlockWriter(file, lambda: 0)
+        for element in elements:
+            writer.write([element])
+        writer.close()
+
+
+def _plain(path: str, elements: list[bytes]) -> None:
+    with files.writing(path) as file:
+        file.writelines(elements)
+
+
+def _write(inputs: Inputs, runs: int) -> Figures:
+    elements = _payload(inputs)
+    ours, theirs = (os.path.join(inputs.folder, name) for name in ("ours.cpio", "theirs"))
+    result = race(partial(_block, ours, elements), partial(_plain, theirs, elements), runs)
+    return _figures(result, len(elements) * _BYTES, "the same bytes and fsync")
+
+
+def _read(inputs: Inputs, runs: int) -> Figures:
+    elements = _payload(inputs)
+    path = os.path.join(inputs.folder, "large.cpio")
+    _block(path, elements)
+    result = race(partial(_copy_elements, path), partial(_copy_file, path), runs)
+    return _figures(result, len(elements) * _BYTES, "the file read")
+
+
+def _copy_elements(path: str) -> None:
+    """Every byte of every element, as bytes."""
+    for (element,) in api.load(path, model=Block):
+        bytes(element)
+
+
+def _copy_file(path: str) -> None:
+    with open(path, "rb") as file:
+        file.read()
+
+
+def _index(inputs: Inputs, runs: int) -> Figures:
+    path = os.path.join(inputs.folder, "tiny.cpio")
+    count = max(int(_TINY * inputs.part), 2)
+    _block(path, [b"%06d" % i for i in range(count)])
+    act: Callable[[], object] = partial(api.load, path, model=Block)
+    return _figures(
+        race(act, partial(_copy_file, path), runs), os.path.getsize(path), "the file read"
+    )
+
+
+def _figures(result: Race, size: int, peer: str) -> Figures:
+    subject = result.subject
+    rates = [size / 1e6 / seconds for seconds in (subject.high, subject.median, subject.low)]
+    return {
+        "MB": size / 1e6,
+        "seconds": subject,
+        "MB/s": Spread.of(rates),
+        "peer": peer,
+        "times as long": result.slowness,
+    }

@@ -1,0 +1,280 @@
+"""`exset cache`: build, check, mend and rescue the caches of aeon."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from exset import api
+from exset.cli.frame import BAD, FINE, limit_option, lines, say, tally, wrong
+from exset.errors import Findings, FormatError, Severity, safe
+from exset.limits import Limits
+
+if TYPE_CHECKING:
+    from exset.grammars.manifest_words import ElementType
+    from exset.runtime.cache import Cache
+    from exset.runtime.cache_build import Built, Plan
+
+SCHEMA = 1
+"""The version of what `--json` writes; it changes when a key goes or means something else."""
+
+Command = TypeVar("Command", bound=Callable[..., object])
+
+as_json = click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+
+
+def plan_options(command: Command) -> Command:
+    """Add what aeon's configuration says of which records it uses, and in which blocks."""
+    for option in (
+        click.option("--root", metavar="FOLDER", default="", help="aeon's manifest_root."),
+        click.option(
+            "--block-size",
+            metavar="N",
+            type=click.IntRange(min=1),
+            help="Records of a block, about: 5000, or as many as the blocks that are there have.",
+        ),
+        click.option("--subset-fraction", metavar="F", type=float, default=1.0),
+        click.option("--shuffle-manifest", is_flag=True),
+        click.option("--random-seed", metavar="N", type=int, default=0),
+        click.option("--dialect", type=click.Choice(["head", "seed", "csv"]), help="Which aeon."),
+    ):
+        command = option(command)
+    return command
+
+
+@click.group()
+def cache() -> None:
+    """Build, check, mend and rescue the caches of aeon.
+
+    A cache is a folder, aeon_cache_ and eight digits, of blocks that hold the elements of all
+    records of a manifest. info, validate, convert and cat work on its blocks, block_0.cpio.
+    """
+
+
+@cache.command()
+@click.argument("manifest")
+@click.option("--cache-directory", metavar="FOLDER", help="Say whether the cache is there.")
+@plan_options
+@as_json
+@limit_option
+def predict(
+    manifest: str, cache_directory: str | None, as_json: bool, limits: Limits, **words: Any
+) -> None:
+    """Say which folder aeon caches a MANIFEST in, and in which blocks."""
+    plan = _plan(manifest, limits, words)
+    there = cache_directory and os.path.join(cache_directory, plan.folder)
+    sizes = [len(each) for each in plan.blocks]
+    if as_json:
+        row: dict[str, object] = {"schema": SCHEMA, "uid": plan.uid, "folder": plan.folder}
+        row |= {"records": len(plan.manifest), "blocks": sizes}
+        row["exists"] = os.path.isdir(there) if there else None
+        click.echo(json.dumps(row))
+        return
+    click.echo(plan.folder)
+    last = f", the last {sizes[-1]:,}" if sizes[-1] != sizes[0] else ""
+    count = f"{len(sizes):,} block{'s' * (len(sizes) > 1)} of {sizes[0]:,}{last}"
+    click.echo(f"{len(plan.manifest):,} records in {count}")
+    if there:
+        click.echo(f"{safe(there)}: {'there' if os.path.isdir(there) else 'not there'}")
+
+
+@cache.command()
+@click.argument("manifest")
+@click.argument("cache_directory")
+@plan_options
+@limit_option
+def build(manifest: str, cache_directory: str, limits: Limits, **words: Any) -> None:
+    """Build the cache of a MANIFEST below CACHE_DIRECTORY, or go on with one.
+
+    A build that was ended leaves no cache that any reader takes for whole; the next one keeps the
+    blocks that are.
+    """
+    from exset.runtime import cache_build
+
+    plan = _plan(manifest, limits, words)
+    _tell(cache_build.build(plan, cache_directory))
+
+
+@cache.command()
+@click.argument("folder")
+@click.option("--manifest", metavar="FILE", help="What the cache was built from.")
+@plan_options
+@as_json
+@limit_option
+@click.pass_context
+def check(
+    ctx: click.Context,
+    /,
+    folder: str,
+    manifest: str | None,
+    as_json: bool,
+    limits: Limits,
+    **words: Any,
+) -> None:
+    """Check a cache: its FOLDER, every block, and with --manifest that it is of these records."""
+    ctx.exit(_check(folder, manifest, as_json, limits, words))
+
+
+@cache.command()
+@click.argument("folder")
+@click.option("--manifest", metavar="FILE", help="What the cache was built from.")
+@plan_options
+@limit_option
+@click.pass_context
+def repair(
+    ctx: click.Context, /, folder: str, manifest: str | None, limits: Limits, **words: Any
+) -> None:
+    """Keep the whole blocks of a cache and build the others anew from the manifest.
+
+    Without --manifest nothing is changed: the blocks that are broken are named.
+    """
+    from exset.runtime import cache_build
+    from exset.runtime.cache import Cache
+
+    if manifest is None:
+        ctx.exit(_check(folder, None, False, limits, words))
+    plan = _plan(manifest, limits, words, Cache(folder, limits))
+    _tell(cache_build.repair(plan, folder))
+
+
+@cache.command()
+@click.argument("source")
+@click.option("-o", "--output", metavar="FOLDER", required=True, help="Where to write the files.")
+@click.option("--types", metavar="T,T...", help="Types of elements, FILE,ASCII_INT say.")
+@click.option("--manifest", metavar="FILE", help="What the cache was built from: names and types.")
+@click.option("--ext", metavar="E,E...", help="Suffixes of the names, one for each element.")
+@click.option("--damaged", is_flag=True, help="Take from broken blocks the records that are whole.")
+@plan_options
+@limit_option
+@click.pass_context
+def extract(
+    ctx: click.Context,
+    /,
+    source: str,
+    output: str,
+    types: str | None,
+    manifest: str | None,
+    ext: str | None,
+    damaged: bool,
+    limits: Limits,
+    **words: Any,
+) -> None:
+    """Write the elements of a cache, or of one block, as files: SOURCE is its folder or a file.
+
+    \b
+      exset cache extract aeon_cache_d25abf7d -o images --types FILE,ASCII_INT
+
+    Files are named for their places and contents, block_0/0000012.0.jpg; with --types or --manifest
+    there is a manifest of them, manifest.tsv. The files of other cpio archives keep their names.
+    Nothing is ever written outside of the folder, and no file is written over.
+    """
+    from exset.codecs.cpio import decode_archive
+    from exset.grammars.blocks import Block
+    from exset.runtime import cache_extract
+    from exset.runtime.cache import Cache
+
+    findings = Findings()
+    suffixes = None if ext is None else [f".{each.strip('. ')}" for each in ext.split(",")]
+    kinds = None if types is None else _types(types)
+    if os.path.isdir(source):
+        found = Cache(source, limits)
+        plan = None if manifest is None else _plan(manifest, limits, words, found)
+        done = cache_extract.extract_cache(
+            found,
+            output,
+            types=kinds,
+            suffixes=suffixes,
+            damaged=damaged,
+            plan=plan,
+            findings=findings,
+        )
+    else:
+        if manifest is not None or damaged:
+            wrong("--manifest and --damaged are for the folder of a cache")
+        read = api.read_source(source, limits=limits)
+        known = api.recognise(read)
+        if known.name == "block":
+            block = known.read(read, limits=limits, findings=findings)
+            assert isinstance(block, Block)
+            done = cache_extract.extract_block(block, output, types=kinds, suffixes=suffixes)
+        elif known.name == "cpio":
+            archive = decode_archive(read, limits=limits, findings=findings)
+            done = cache_extract.extract_archive(archive, output, name=read.name, findings=findings)
+        else:
+            wrong(f"{safe(source)} is no block and no archive, but: {known.title}")
+    for line in lines(findings, 3, notes=False):
+        say(line)
+    records = "" if done.records is None else f", {done.records:,} records in manifest.tsv"
+    say(f"{safe(source)} -> {safe(output)}: {done.files:,} files{records}")
+    ctx.exit(BAD if findings.worst is Severity.ERROR else FINE)
+
+
+def _plan(manifest: str, limits: Limits, words: dict[str, Any], cache: Cache | None = None) -> Plan:
+    """Return the plan for a manifest, with the blocks of a cache; what aeon trips over is said."""
+    from exset.parsers.manifest import parse
+    from exset.runtime.aeon_picks import BLOCK_SIZE
+    from exset.runtime.cache_build import Plan
+
+    findings = Findings()
+    dialect = words.pop("dialect")
+    size = words.pop("block_size")
+    source = api.read_source(manifest, limits=limits)
+    found = parse(source, limits=limits, findings=findings, dialect=dialect)
+    try:
+        plan = Plan.of(found, block_size=size or BLOCK_SIZE, findings=findings, **words)
+    except FormatError:
+        raise
+    except ValueError as error:
+        wrong(str(error))
+    if cache is not None and size is None:
+        plan = plan.fitted(cache)
+    for line in lines(findings, 3, notes=False):
+        say(line)
+    return plan
+
+
+def _types(given: str) -> list[ElementType]:
+    from exset.grammars.manifest_words import ElementType
+
+    try:
+        return [ElementType(each.strip()) for each in given.split(",")]
+    except ValueError:
+        wrong(f"--types: {', '.join(ElementType)}, not {safe(given)}")
+
+
+def _check(
+    folder: str, manifest: str | None, as_json: bool, limits: Limits, words: dict[str, Any]
+) -> int:
+    from exset.runtime.cache import Cache
+
+    findings = Findings()
+    found = Cache(folder, limits)
+    if manifest is None:
+        whole = found.check(findings)
+    else:
+        whole = _plan(manifest, limits, words, found).check(found, findings)
+    records = sum(len(block) for block in whole.values())
+    bad = findings.worst is Severity.ERROR
+    if as_json:
+        row: dict[str, object] = {"schema": SCHEMA, "folder": safe(folder), "ok": not bad}
+        row |= {"uid": found.uid, "complete": found.is_complete, "records": records}
+        row |= {"blocks": len(found), "whole": sorted(whole), "counts": tally(findings)}
+        row["findings"] = [finding.to_dict() for finding in findings]
+        click.echo(json.dumps(row))
+    else:
+        for line in lines(findings, findings.keep):
+            click.echo(line)
+        verdict = "not valid" if bad else "ok"
+        there = f"{len(whole):,} of {len(found):,} blocks whole, {records:,} records"
+        click.echo(f"{safe(folder)}: {verdict}, {there}")
+    return BAD if bad else FINE
+
+
+def _tell(built: Built) -> None:
+    written, kept = len(built.written), len(built.kept)
+    also = f", {kept:,} kept" if kept else ""
+    say(f"{safe(built.folder)}: {written:,} block{'s' * (written != 1)} written{also}")

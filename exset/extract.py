@@ -1,0 +1,160 @@
+"""Files written below one folder and nowhere else, whatever their names are and whoever interferes.
+
+A name is taken apart at its slashes, and each part is opened from the folder before it, never
+through a link: what is in the way is an error, and nothing outside of the folder is touched.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from types import TracebackType
+from typing import Final, Self
+
+from exset.errors import safe
+
+_FOLDER: Final = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
+_FILE: Final = (
+    os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+)
+_CAN: Final = {os.open, os.mkdir, os.unlink} <= os.supports_dir_fd
+_RESERVED: Final = frozenset(b'<>:"\\|?*')
+_DEEPEST: Final = 64
+
+
+def parts_of(name: bytes) -> list[bytes]:
+    """Return the parts of a relative name; ValueError that says why it is not safe to write.
+
+    `./` at the beginning and doubled slashes are nothing; `...tmp` is a name like others.
+    """
+    if not name:
+        raise ValueError("the name is empty")
+    if b"\0" in name:
+        raise ValueError("the name has a NUL in it")
+    if name.startswith(b"/"):
+        raise ValueError("the name is absolute")
+    parts = [part for part in name.split(b"/") if part not in (b"", b".")]
+    if b".." in parts:
+        raise ValueError("the name leads out of the folder")
+    if not parts or name.endswith((b"/", b"/.")):
+        raise ValueError("the name is that of a folder")
+    if len(parts) > _DEEPEST:
+        raise ValueError(f"the name has more than {_DEEPEST} parts")
+    if max(map(len, parts)) > 255:
+        raise ValueError("a part of the name has more than 255 bytes")
+    if os.name == "nt" and any(_RESERVED & set(part) for part in parts):
+        raise ValueError("the name has letters that Windows gives a meaning")
+    return parts
+
+
+class Extractor:
+    """Writes new plain files below a folder, which is made if it is not there."""
+
+    def __init__(self, folder: str) -> None:
+        """Open the folder; it alone may be reached through a link. Raises OSError."""
+        self.folder = folder
+        self.count = 0
+        """Files written."""
+        self.bytes = 0
+        os.makedirs(folder, exist_ok=True)
+        flags = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
+        self._root = os.open(folder, flags) if _CAN else -1
+        self._last: tuple[list[bytes], int] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        self._forget()
+        if self._root >= 0:
+            os.close(self._root)
+            self._root = -1
+
+    def write(self, name: bytes, pieces: Iterable[bytes | memoryview]) -> None:
+        """Write a file that is not there yet, and the folders that its name has.
+
+        Raises ValueError for a name as `parts_of`, and OSError: FileExistsError for a file that is
+        there, whatever it is; what is a link or no folder is not gone through. A file that cannot
+        be written to its end is taken away.
+        """
+        parts = parts_of(name)
+        if not _CAN:
+            self._write_by_path(parts, pieces)
+            return
+        folder = self._folder(parts[:-1])
+        try:
+            handle = os.open(parts[-1], _FILE, 0o666, dir_fd=folder)
+        except OSError as error:
+            raise self._named(error, parts) from None
+        try:
+            self._fill(handle, pieces)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(parts[-1], dir_fd=folder)
+            raise
+
+    def _fill(self, handle: int, pieces: Iterable[bytes | memoryview]) -> None:
+        with os.fdopen(handle, "wb") as file:
+            for piece in pieces:
+                self.bytes += file.write(piece)
+        self.count += 1
+
+    def _folder(self, parts: list[bytes]) -> int:
+        """Return an open folder below the root, made where it is not there."""
+        if self._last is not None and self._last[0] == parts:
+            return self._last[1]
+        self._forget()
+        here = self._root
+        for depth, part in enumerate(parts):
+            try:
+                with suppress(FileExistsError):
+                    os.mkdir(part, dir_fd=here)
+                below = os.open(part, _FOLDER, dir_fd=here)
+            except OSError as error:
+                raise self._named(error, parts[: depth + 1]) from None
+            finally:
+                if here != self._root:
+                    os.close(here)
+            here = below
+        if parts:
+            self._last = parts, here
+        return here
+
+    def _forget(self) -> None:
+        if self._last is not None:
+            os.close(self._last[1])
+            self._last = None
+
+    def _write_by_path(self, parts: list[bytes], pieces: Iterable[bytes | memoryview]) -> None:
+        """As `write`, where no folder can be opened: each part is looked at before it is used."""
+        path = os.fsencode(os.path.realpath(self.folder))
+        for part in parts[:-1]:
+            path = os.path.join(path, part)
+            with suppress(FileExistsError):
+                os.mkdir(path)
+            if os.path.realpath(path) != path:
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), os.fsdecode(path))
+        path = os.path.join(path, parts[-1])
+        handle = os.open(path, _FILE, 0o666)
+        try:
+            self._fill(handle, pieces)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(path)
+            raise
+
+    def _named(self, error: OSError, parts: list[bytes]) -> OSError:
+        """Return the error with the whole name."""
+        name = os.path.join(self.folder, os.fsdecode(b"/".join(parts)))
+        return type(error)(error.errno, error.strerror, safe(name))
