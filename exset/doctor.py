@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import exset
 from exset import cache, formats, kernels, samples
 from exset.errors import Findings
+from exset.protocols import Selectable
 from exset.source import Source
 
 if TYPE_CHECKING:
@@ -98,18 +99,21 @@ def examine() -> Report:
 def warm_up() -> float:
     """Read, write and draw much, so that all is compiled; return how many seconds it took.
 
-    The bundled samples, repeated, are what is read and written, in every format of their family.
+    The bundled samples, repeated, are what is read and written, in every format of their family;
+    grammars that none of these is of are only made into tables.
     """
     import numpy as np
 
     from exset.runtime.samplers.names import build_sampler
 
     begun = time.perf_counter()
+    for grammar in _grammars():
+        _ = grammar.lowered
     for name in samples.names():
         known = formats.by_suffix(name)
         assert known is not None
         model = known.read(samples.read(name), findings=Findings())
-        if isinstance(model, formats.Selectable):
+        if isinstance(model, Selectable):
             model = model.select(np.resize(np.arange(len(model)), _MANY))
         for other in formats.FORMATS:
             if other.family == known.family:

@@ -11,19 +11,19 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, cast, get_args, runtime_checkable
+from typing import TYPE_CHECKING, cast, get_args
 
+from exset import beginnings
 from exset.errors import FormatError, Place, safe
+from exset.families import Family, load
 from exset.files import Blocks
 from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits
 from exset.pieces import Pieces, Streamer
+from exset.protocols import Model, Option, Reader, Writer
 from exset.source import Source
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
     from exset.errors import Findings
     from exset.grammars.examples import ExampleSet
 
@@ -34,90 +34,8 @@ COMPRESSED = (".gz", ".Z", ".bz2", ".bz")
 """Suffixes of compression: they say nothing of the format."""
 
 
-Option: TypeAlias = bool | str
-"""The value of a writer's option: most are set or not, some name a choice."""
-
-
-class Model(Protocol):
-    """What a file says, whatever its family."""
-
-    def __len__(self) -> int:
-        """How many there are of the family's unit, such as examples."""
-        ...
-
-
-@runtime_checkable
-class Selectable(Model, Protocol):
-    """A model of which a part is a model."""
-
-    def select(self, which: "ArrayLike | slice", /) -> Self:
-        """Some of its units: indices in any order, a mask, or a slice."""
-        ...
-
-
-class Summary(Protocol):
-    """What a model holds, in numbers."""
-
-    def rows(self) -> list[tuple[str, str]]:
-        """Return the numbers as (label, text), for people."""
-        ...
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the numbers for JSON."""
-        ...
-
-
-class Reader(Protocol):
-    """What reads a format: `parse` of a text, `decode` of a binary file."""
-
-    def __call__(
-        self,
-        source: Source,
-        *,
-        limits: Limits = ...,
-        findings: "Findings | None" = ...,
-        engine: Engine = ...,
-    ) -> Model:
-        """Return the model that the source holds, or raise FormatError."""
-        ...
-
-
-class Writer(Protocol):
-    """What writes a format: `render` to text, `encode` to a binary file."""
-
-    def __call__(
-        self, model: Model, /, *, findings: "Findings | None" = ..., **options: Option
-    ) -> bytes:
-        """Return the bytes of a file, or raise FormatError for what the format cannot hold."""
-        ...
-
-
-@dataclass(frozen=True)
-class Family:
-    """Formats of one model: what the model is, what it counts, what sums it up.
-
-    `kind` names the model's class, `noun` is what people call a model, `unit` one of what its
-    length counts; `summary` names the function that returns its `Summary`.
-    """
-
-    name: str
-    noun: str
-    kind: str
-    unit: str
-    summary: str
-
-    @property
-    def model(self) -> type[Model]:
-        """The class of its models."""
-        return cast(type[Model], _load(self.kind))
-
-    def summarise(self, model: Model) -> Summary:
-        """Return what a model of the family holds, in numbers."""
-        return cast(Callable[[Model], Summary], _load(self.summary))(model)
-
-    def counted(self, count: int) -> str:
-        """Return so many units in words, `2 examples`."""
-        return f"{count:,} {self.unit}{'' if count == 1 else 's'}"
+class OptionError(TypeError):
+    """An option that a format does not take."""
 
 
 @dataclass(frozen=True)
@@ -126,8 +44,9 @@ class Format:
 
     `magic` are the bytes that every file of the format begins with (empty: none); `first_bytes`
     is a regular expression for how its files begin, which must match in linear time and may match
-    where they are cut short; `options` are the words its writer takes; `binary` files are not for a
-    terminal. `streamer` and `pieces` are for formats that are read and written part by part.
+    where they are cut short; `options` are the words its writer takes, `read_options` those of its
+    reader; `binary` files are not for a terminal. `streamer` and `pieces` are for formats that are
+    read and written part by part.
     """
 
     name: str
@@ -139,6 +58,7 @@ class Format:
     magic: bytes = b""
     first_bytes: str | None = None
     options: tuple[str, ...] = ()
+    read_options: tuple[str, ...] = ()
     binary: bool = False
     streamer: str | None = None
     pieces: str | None = None
@@ -155,10 +75,12 @@ class Format:
         limits: Limits = DEFAULT,
         findings: "Findings | None" = None,
         engine: Engine = "auto",
+        **options: Option,
     ) -> Model:
-        """Read a source; raises FormatError for what is not of the format."""
-        reader = cast(Reader, _load(self.reader))
-        return reader(source, limits=limits, findings=findings, engine=engine)
+        """Read a source; FormatError for what is not of the format, TypeError as `chosen`."""
+        reader = cast(Reader, load(self.reader))
+        chosen = self.chosen(options, reading=True)
+        return reader(source, limits=limits, findings=findings, engine=engine, **chosen)
 
     def write(
         self, model: Model, *, findings: "Findings | None" = None, **options: Option
@@ -173,7 +95,7 @@ class Format:
             article = "an" if wanted[0] in "AEIOU" else "a"
             given = type(model).__name__
             raise TypeError(f"the model to write must be {article} {wanted}, not {given}")
-        writer = cast(Writer, _load(self.writer))
+        writer = cast(Writer, load(self.writer))
         return writer(model, findings=findings, **self.chosen(options))
 
     def stream(
@@ -185,7 +107,7 @@ class Format:
         engine: Engine = "auto",
     ) -> "Iterator[ExampleSet]":
         """Read as it comes; raises FormatError as `read`, and for a format that cannot be."""
-        streamer = cast(Streamer, _load(self._part(self.streamer, blocks.name)))
+        streamer = cast(Streamer, load(self._part(self.streamer, blocks.name)))
         return streamer(blocks, limits=limits, findings=findings, engine=engine)
 
     def in_pieces(self, name: str, findings: "Findings", **options: Option) -> Pieces:
@@ -193,7 +115,7 @@ class Format:
 
         name: of the file to be written.
         """
-        make = cast(Callable[..., Pieces], _load(self._part(self.pieces, name)))
+        make = cast(Callable[..., Pieces], load(self._part(self.pieces, name)))
         return make(findings, **self.chosen(options))
 
     def _part(self, target: str | None, name: str) -> str:
@@ -207,53 +129,24 @@ class Format:
             )
         return target
 
-    def chosen(self, options: Mapping[str, Option]) -> dict[str, Option]:
-        """Return the options that are set.
+    def chosen(self, options: Mapping[str, Option], reading: bool = False) -> dict[str, Option]:
+        """Return the options that are set, of its writer or, `reading`, of its reader.
 
-        TypeError for one that is set but not taken here, and for one that no format takes.
+        OptionError for one that is set but not taken here, and for one that no format takes.
         """
-        known = {option for each in FORMATS for option in each.options}
+        taken = self.read_options if reading else self.options
+        known = {
+            option
+            for each in FORMATS
+            for option in (each.read_options if reading else each.options)
+        }
         for name, value in options.items():
-            if name not in self.options and (value or name not in known):
-                raise TypeError(
+            if name not in taken and (value or name not in known):
+                raise OptionError(
                     f"format {self.name!r} takes no option {name!r}"
-                    f" (it takes {', '.join(self.options) or 'none'})"
+                    f" (it takes {', '.join(taken) or 'none'})"
                 )
         return {name: value for name, value in options.items() if value}
-
-
-def _words(*words: str) -> str:
-    """Return a pattern for any of the words, or for what the end of the head leaves of one."""
-    cut = {word[:size] for word in words for size in range(len(word))}
-    whole, parts = (
-        "|".join(map(re.escape, sorted(each, key=len, reverse=True))) for each in (words, cut)
-    )
-    return rf"(?:{whole}|(?:{parts})\Z)"
-
-
-# Lens takes whatever is not its magic for text. So may we, but for what is plainly something else:
-# nothing that is possessive here is tried twice, and NULs are for binary files.
-_COMMENT = r"(?:#[^\r\n\0]*+)?+"
-_BLANK = rf"{_COMMENT}(?:[ \t\f\v]++|[\r\n]++{_COMMENT})*+"
-_NUMBER = r"[-+]?+\d++(?![^\0]{0,15}+\0)"
-_LENS = (
-    rf"(?:\xef\xbb\xbf)?+{_BLANK}(?:{_NUMBER}|[-+]\Z|"
-    + _words(
-        *(";", "[", "name:", "proc:", "freq:", "max:", "min:", "grace:"),
-        *("defI:", "defT:", "actI:", "actT:", "I:", "i:", "T:", "t:", "B:", "b:"),
-    )
-    + ")"
-)
-
-# A name and nothing else on a line, and on the next if there is one, or `metadata:`, blanks and
-# comments apart: no Lens text of use begins so, though one may begin with a name.
-_LINE_END = r"[ \t]*+(?:#[^\r\n\0]*+)?+(?:\r\n|\r|\n)"
-_NO_LINES = rf"(?:{_LINE_END})*+"
-_KEY = rf" *+[^\s:#{{\[\0][^\r\n:#\0]*+(?::(?=[^\s\0])[^\r\n:#\0]*+)*+:{_LINE_END}{_NO_LINES}"
-_YAML = (
-    rf"(?:\xef\xbb\xbf)?+{_NO_LINES}(?:---{_LINE_END}{_NO_LINES})?+"
-    rf"(?:metadata:{_LINE_END}|{_KEY}(?:{_KEY}| *+metadata:|\Z))"
-)
 
 
 LENS = Family(
@@ -262,6 +155,18 @@ LENS = Family(
     kind="exset.grammars.examples:ExampleSet",
     unit="example",
     summary="exset.runtime.summary:summarise",
+    statistics="exset.runtime.lens_statistics:describe",
+)
+
+SAMPLE_LISTS = Family(
+    name="lbann-list",
+    noun="sample list",
+    kind="exset.grammars.samples:SampleList",
+    unit="sample",
+    summary="exset.runtime.list_summary:summarise",
+    statistics="exset.runtime.list_summary:describe",
+    files="exset.runtime.list_files:check",
+    groups=(("file", "exset.grammars.samples:file_of"),),
 )
 
 SCHEMA = Family(
@@ -272,6 +177,18 @@ SCHEMA = Family(
     summary="exset.runtime.schema_summary:summarise",
 )
 
+MANIFEST = Family(
+    name="aeon-manifest",
+    noun="manifest",
+    kind="exset.grammars.manifests:Manifest",
+    unit="record",
+    summary="exset.runtime.manifest_summary:summarise",
+    statistics="exset.runtime.manifest_statistics:describe",
+    files="exset.runtime.manifest_files:check_files",
+    groups=(("label", "exset.runtime.manifest_order:label_groups"),),
+    columns="exset.runtime.manifest_order:column_groups",
+)
+
 FORMATS: tuple[Format, ...] = (
     Format(
         name="ex",
@@ -280,7 +197,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".ex",),
         reader="exset.parsers.lens:parse",
         writer="exset.parsers.lens_text:render",
-        first_bytes=_LENS,
+        first_bytes=beginnings.LENS,
         options=("compact", "unshare", "lossy"),
         streamer="exset.parsers.lens:stream",
         pieces="exset.parsers.lens_text:Pieces",
@@ -299,13 +216,35 @@ FORMATS: tuple[Format, ...] = (
         pieces="exset.codecs.lens:Pieces",
     ),
     Format(
+        name="sample_list",
+        title="LBANN sample list",
+        family=SAMPLE_LISTS,
+        suffixes=(".sample_list",),
+        reader="exset.parsers.sample_list:parse",
+        writer="exset.runtime.list_kinds:write",
+        first_bytes=beginnings.SAMPLE_LIST,
+        options=("kind", "expand", "labels", "base", "lossy"),
+        read_options=("ids",),
+    ),
+    Format(
         name="schema",
         title="LBANN schema of HDF5 data",
         family=SCHEMA,
         suffixes=(".yaml", ".yml"),
         reader="exset.parsers.schema:parse",
         writer="exset.parsers.schema_text:render",
-        first_bytes=_YAML,
+        first_bytes=beginnings.YAML,
+    ),
+    Format(
+        name="manifest",
+        title="aeon manifest",
+        family=MANIFEST,
+        suffixes=(".tsv", ".csv"),
+        reader="exset.parsers.manifest:parse",
+        writer="exset.parsers.manifest_text:render",
+        first_bytes=beginnings.MANIFEST,
+        options=("dialect", "lossy"),
+        read_options=("dialect",),
     ),
 )
 
@@ -328,6 +267,14 @@ def engine(name: str) -> Engine:
     if name not in get_args(Engine):
         raise ValueError(f"no engine is called {name!r}; there are {', '.join(get_args(Engine))}")
     return cast(Engine, name)
+
+
+def family_of(model: Model) -> Family:
+    """Return the family of a model; TypeError for what is no model."""
+    for known in FORMATS:
+        if isinstance(model, known.family.model):
+            return known.family
+    raise TypeError(f"a model is wanted, not {type(model).__name__}")
 
 
 def text_of(known: Format) -> Format:
@@ -386,11 +333,3 @@ def _begins(known: Format, head: bytes) -> bool:
 @cache
 def _compiled(pattern: str) -> re.Pattern[bytes]:
     return re.compile(pattern.encode("latin-1"))
-
-
-@cache
-def _load(target: str) -> object:
-    """Import what "module:function" names."""
-    module, _, function = target.partition(":")
-    loaded: object = getattr(import_module(module), function)
-    return loaded

@@ -138,8 +138,8 @@ class File:
 
     def names(self, group: Any, path: str) -> list[str]:
         """Return the names in a group, in the order of their creation where that is kept."""
+        tracked = self.is_ordered(group, path)
         with self._guarded(path):
-            tracked = group.get_create_plist().get_link_creation_order() & 1
             names = list(h5py.Group(group)) if tracked else [_text(name) for name in group]
         if len(names) > self._limits.max_nodes:
             raise LimitError(
@@ -148,6 +148,21 @@ class File:
                 hint=remedy("max_nodes"),
             )
         return names
+
+    def is_ordered(self, group: Any, path: str) -> bool:
+        """Tell whether a group keeps in which order its members were made."""
+        with self._guarded(path):
+            return bool(group.get_create_plist().get_link_creation_order() & 1)
+
+    def has(self, group: Any, name: str, path: str) -> bool:
+        """Tell whether a group has a member of that name; a link is refused as by `find`."""
+        raw = name.encode("utf-8", "surrogateescape")
+        with self._guarded(path):
+            if b"\0" in raw or not group.links.exists(raw):
+                return False
+            if group.links.get_info(raw).type == h5l.TYPE_HARD:
+                return True
+        return self.find(name, group) is not None
 
     def datasets(self, group: Any, path: str) -> Iterator[tuple[str, Any]]:
         """Yield the datasets below a group, depth first, by their paths from it.

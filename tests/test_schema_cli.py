@@ -13,8 +13,8 @@ from click.testing import CliRunner, Result
 import exset
 from exset import api
 from exset.cli import cli
-from exset.formats import Model
 from exset.grammars.schema import Schema
+from exset.protocols import Model
 
 Run = Callable[..., Result]
 

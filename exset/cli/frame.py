@@ -6,9 +6,9 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import cache
+from functools import cache, wraps
 from importlib import import_module
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar, cast
 
 import click
 
@@ -18,6 +18,9 @@ from exset.formats import Format
 from exset.jobs import Item, Outcome, Value
 from exset.limits import Limits
 
+DIALECTS = ("head", "seed", "csv")
+"""The dialects of aeon's manifests."""
+
 FINE, BAD, USAGE, FAILED, LIMIT, INTERRUPTED, PIPE = 0, 1, 2, 3, 4, 130, 141
 
 Command = TypeVar("Command", bound=Callable[..., object])
@@ -26,7 +29,8 @@ Command = TypeVar("Command", bound=Callable[..., object])
 class Verbs(click.Group):
     """The group of all verbs: turns what a user may meet into one line and an exit code.
 
-    homes: the module of each verb, which is imported when the verb is asked for.
+    homes: the module of each verb, which is imported when the verb is asked for; "module:name"
+    where the command has another name there.
     """
 
     def __init__(self, *, homes: Mapping[str, str], **attributes: Any) -> None:
@@ -42,7 +46,8 @@ class Verbs(click.Group):
         """Return a verb, or None if there is none of that name."""
         if name not in self.homes:
             return None
-        found: click.Command = getattr(import_module(self.homes[name]), name)
+        home, _, attribute = self.homes[name].partition(":")
+        found: click.Command = getattr(import_module(home), attribute or name)
         return found
 
     def invoke(self, ctx: click.Context) -> object:
@@ -65,6 +70,8 @@ class Verbs(click.Group):
         except KeyboardInterrupt:
             say("exset: interrupted")
             ctx.exit(INTERRUPTED)
+        except formats.OptionError as error:
+            wrong(safe(str(error)))
         except click.UsageError as error:
             message = "\n".join(map(safe, error.format_message().split("\n")))
             raise click.UsageError(message, error.ctx) from None
@@ -173,6 +180,30 @@ def from_option(command: Command) -> Command:
     """Add `--from`, the format to read."""
     choice = click.Choice(formats.names())
     return click.option("--from", "from_format", type=choice, help="Read as this format.")(command)
+
+
+def read_options(command: Command) -> Command:
+    """Add the options of readers, which a command takes as the dictionary `reading`."""
+
+    @wraps(command)
+    def gathering(
+        *args: object, ids: str | None, from_dialect: str | None, **given: object
+    ) -> object:
+        chosen = {"ids": ids, "dialect": from_dialect}
+        reading = {name: value for name, value in chosen.items() if value is not None}
+        return command(*args, reading=reading, **given)
+
+    ids_option = click.option(
+        "--ids",
+        type=click.Choice(["text", "integer"]),
+        help="What the ids of a sample list are, which it does not say itself.",
+    )
+    dialect = click.option(
+        "--from-dialect",
+        type=click.Choice(DIALECTS),
+        help="What version of aeon a manifest is for, which is guessed otherwise.",
+    )
+    return cast(Command, ids_option(dialect(gathering)))
 
 
 def limit_option(command: Command) -> Command:

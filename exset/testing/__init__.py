@@ -17,10 +17,14 @@ except ImportError as error:
     ) from error
 
 from exset.testing.lens import example_sets, set_headers, strings, text_can_say
+from exset.testing.manifest import manifests
+from exset.testing.sample_list import sample_lists
 from exset.testing.schema import schema_pairs, schemas
 
 __all__ = [
     "example_sets",
+    "manifests",
+    "sample_lists",
     "schema_pairs",
     "schemas",
     "set_headers",
