@@ -75,6 +75,9 @@ def test_kinds_of_files(tmp_path: Path) -> None:
     (tmp_path / "named.csv").write_text("path,speaker\n" + table)
     (tmp_path / "bare.csv").write_text(table)
     (tmp_path / "label.tsv").write_text("path\tlabel\n" + table.replace(",", "\t"))
+    (tmp_path / "two.tsv").write_text("#\n@FILE\tSTRING\n" + table.replace(",", "\t"))
+    more = "".join(f"a\t{name}\t1\n" for name in names)
+    (tmp_path / "three").write_text("@FILE\tSTRING\tASCII_INT\n" + more)
     (tmp_path / "one.csv").write_text("speaker\n" + "\n".join(names))
     with h5py.File(tmp_path / "labels.h5", "w") as file:
         file["labels"] = LABELS
@@ -88,7 +91,9 @@ def test_kinds_of_files(tmp_path: Path) -> None:
         file["elsewhere"] = h5py.ExternalLink("other.h5", "/labels")
     read = {
         "named.csv": "speaker",
-        "bare.csv": "2",
+        "bare.csv": "1",
+        "two.tsv": None,
+        "three": "1",
         "label.tsv": None,
         "one.csv": "speaker",
         "labels.h5": "deep/names",
@@ -97,7 +102,8 @@ def test_kinds_of_files(tmp_path: Path) -> None:
         assert list(read_labels(str(tmp_path / file_name), column)) == names, file_name
     assert list(read_labels(str(tmp_path / "labels.h5"))) == LABELS
     wrong = [
-        *[("named.csv", name) for name in (None, "nothing", "3", "0")],
+        *[("named.csv", name) for name in (None, "nothing", "2", "-1")],
+        *[("two.tsv", name) for name in ("2", "-1", "label")],
         ("one.csv", None),  # whose first line may be an item
         *[
             ("labels.h5", name)
@@ -129,6 +135,10 @@ def save(array: object) -> bytes:
         b"\x93NUMPY\x07\x00",
         b"label,b\n\n1,2\n,3\n",
         b"b,label\nc\n",
+        b"@FILE\tSTRING\na\tb\nc\t\n",
+        b"@FILE\tSTRING\na\tb\nc\n",
+        b"@\n",
+        b"# nothing\n\n",
         b"PK\3\4\0label",
         b"\xff\xfel\0a\0b\0e\0l\0\n\0",
         b'label,x\n"open',
@@ -148,7 +158,7 @@ def test_a_line_without_a_label_is_named(tmp_path: Path) -> None:
     path.write_text('path,label\n"a\nb",1\n\nc,\n')
     shown = run(path, "-n", 1, "-m", 1)
     assert shown.exit_code == 1
-    assert f"{path}:5: no label: column 2 is empty" in shown.stderr
+    assert f"{path}:5: no label in column 1" in shown.stderr
 
 
 @given(st.binary(max_size=60), st.sampled_from([b"", save(LABELS)[:70], b"label\n"]))

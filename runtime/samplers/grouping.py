@@ -83,7 +83,7 @@ def _of_objects(labels: Iterable[Hashable]) -> Grouping:
     codes = []
     for item, label in enumerate(labels):
         if hasattr(label, "detach"):  # tensors are equal to none but themselves
-            label = label.item()
+            label = cast("NDArray[np.generic]", label).item()
         if label != label:
             raise _no_label(item)
         codes.append(known.setdefault(label, len(known)))

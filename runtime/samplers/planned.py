@@ -4,7 +4,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from operator import index
-from typing import TypeAlias, TypedDict, cast
+from typing import TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,10 +77,11 @@ class PlannedNxMSampler(NxMSampler):
         A slice gives several, (count, N*M); `slice(None)` the whole epoch. IndexError for a number
         that no batch has. The array is on the device of the labels.
         """
-        several = isinstance(which, slice)
-        numbers = np.arange(self.num_batches)[which if several else index(which)]
-        rows = self._draw().items(np.atleast_1d(numbers))
-        return rows if several else cast("NDArray[np.int64]", rows[0])
+        numbers = np.arange(self.num_batches)
+        if isinstance(which, slice):
+            return self._draw().items(numbers[which])
+        only: NDArray[np.int64] = self._draw().items(np.array([numbers[index(which)]]))[0]
+        return only
 
     def set_epoch(self, epoch: int) -> None:
         """Set the epoch that the next iteration is of, from its begin on unless it is the same."""
