@@ -1,13 +1,16 @@
 """BA-LR's samplers: its page, its vectors, its errors, and what is better here."""
 
 import json
+import pickle
 from collections import Counter
+from copy import deepcopy
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import exset
 from exset.runtime.samplers import names
@@ -131,6 +134,10 @@ def test_errors(cls: Any) -> None:
     for rank in (2, -2):
         with pytest.raises(ValueError, match=rf"^Invalid rank {rank}, rank should be in"):
             cls(LABELS, 2, 2, num_replicas=2, rank=rank)
+    with pytest.raises(ValueError, match="num_replicas must be at least 1"):
+        cls(LABELS, 2, 2, num_replicas=0, rank=0)
+    with pytest.raises(ValueError, match="M_samples_per_class must be at most"):
+        cls(LABELS, 2, 1 << 32)
     for wide, samples in ((0, 1), (1, 0), (-1, 2)):
         with pytest.raises(ValueError, match="must be at least 1"):
             cls(LABELS, wide, samples)
@@ -165,6 +172,9 @@ def test_replicas_that_are_to_be_counted_need_a_process_group() -> None:
         ["b", 1, "b", None, 1, "b"],
         [(1, 2), (0,), (1, 2), (), (0,), (1, 2)],
         "babcab",
+        np.array([7, 0, 3, 0, 7, 0, -1, 0, 3, 0, 7, 0], ">i2")[::2],
+        ["a\0", "b", "a\0", "a", "b", "a\0"],
+        [2**63, 2**63 + 1, 2**63, -1, 2**63 + 1, 2**63],
     ],
     ids=lambda labels: str(getattr(labels, "dtype", type(labels).__name__)),
 )
@@ -180,6 +190,39 @@ def test_kinds_of_labels(cls: Any, labels: Any) -> None:
     assert Counter(item for batch in sampler.batches() for item in batch).keys() <= set(range(6))
     if isinstance(labels, np.ndarray):
         assert (sampler.labels == labels).all()
+
+
+class Column:
+    """A column of a data frame: it has a dtype, but not what arrays have else."""
+
+    dtype = np.dtype(np.int64)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[np.int64]:
+        return np.array(LABELS)
+
+
+def test_numbers_and_labels_of_other_libraries() -> None:
+    """Not overflowing like NumPy's integers; equal labels are one class, whatever holds them."""
+    wanted = list(PlannedNxMSampler(LABELS, 2, 2, num_replicas=2, rank=1, seed=5))
+    each = (np.int8(2), np.int32(2))
+    options: Any = {"num_replicas": np.int64(2), "rank": np.uint8(1), "seed": np.int64(5)}
+    sampler = PlannedNxMSampler(Column(), *each, **options)  # type: ignore[arg-type]
+    assert list(sampler) == wanted
+    sampler.set_epoch(np.int64(1))  # type: ignore[arg-type]
+    assert list(sampler) != wanted and type(sampler.state_dict()["epoch"]) is int
+    wide: Any = np.int8(100)
+    assert PlannedNxMSampler(np.arange(100), wide, wide).batch_size == 10_000
+    for wrong in (1.5, "1"):
+        with pytest.raises(TypeError, match="integer"):
+            PlannedNxMSampler(LABELS, 2, 2, seed=wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_copies_draw_alike(cls: type[NxMSampler]) -> None:
+    sampler = cls(LABELS, 2, 2)
+    drawn = list(sampler)
+    for copy in (pickle.loads(pickle.dumps(sampler)), deepcopy(sampler)):
+        assert list(copy) == drawn == [item for batch in copy.batches() for item in batch]
 
 
 def test_what_can_be_read() -> None:

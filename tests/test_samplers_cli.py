@@ -65,6 +65,7 @@ def test_what_cannot_be_meant(npy: Path, tmp_path: Path) -> None:
     assert "Not enough classes (3)" in run(npy, "-n", 4, "-m", 2).stderr
     assert run(npy, "-n", 2, "-m", 2, "--sampler", "os.system").exit_code == 2
     assert run(npy, "-n", 0, "-m", 2).exit_code == 2
+    assert "must be at most 4294967295" in run(npy, "-n", 1, "-m", 1 << 80).stderr
     assert run(tmp_path / "none.npy", "-n", 2, "-m", 2).exit_code == 3
 
 
@@ -74,6 +75,9 @@ def test_kinds_of_files(tmp_path: Path) -> None:
     (tmp_path / "named.csv").write_text("path,speaker\n" + table)
     (tmp_path / "bare.csv").write_text(table)
     (tmp_path / "label.tsv").write_text("path\tlabel\n" + table.replace(",", "\t"))
+    (tmp_path / "two.tsv").write_text("#\n@FILE\tSTRING\n" + table.replace(",", "\t"))
+    more = "".join(f"a\t{name}\t1\n" for name in names)
+    (tmp_path / "three").write_text("@FILE\tSTRING\tASCII_INT\n" + more)
     (tmp_path / "one.csv").write_text("speaker\n" + "\n".join(names))
     with h5py.File(tmp_path / "labels.h5", "w") as file:
         file["labels"] = LABELS
@@ -87,16 +91,20 @@ def test_kinds_of_files(tmp_path: Path) -> None:
         file["elsewhere"] = h5py.ExternalLink("other.h5", "/labels")
     read = {
         "named.csv": "speaker",
-        "bare.csv": "2",
+        "bare.csv": "1",
+        "two.tsv": None,
+        "three": "1",
         "label.tsv": None,
-        "one.csv": None,
+        "one.csv": "speaker",
         "labels.h5": "deep/names",
     }
     for file_name, column in read.items():
         assert list(read_labels(str(tmp_path / file_name), column)) == names, file_name
     assert list(read_labels(str(tmp_path / "labels.h5"))) == LABELS
     wrong = [
-        *[("named.csv", name) for name in (None, "nothing", "3", "0")],
+        *[("named.csv", name) for name in (None, "nothing", "2", "-1")],
+        *[("two.tsv", name) for name in ("2", "-1", "label")],
+        ("one.csv", None),  # whose first line may be an item
         *[
             ("labels.h5", name)
             for name in ("flat", "ragged", "soft", "elsewhere", "deep", "no/thing")
@@ -125,7 +133,14 @@ def save(array: object) -> bytes:
         save(LABELS).replace(b"(10,)", b"(-1,)"),
         save(LABELS)[:20],
         b"\x93NUMPY\x07\x00",
-        b"a,b\nc\n",
+        b"label,b\n\n1,2\n,3\n",
+        b"b,label\nc\n",
+        b"@FILE\tSTRING\na\tb\nc\t\n",
+        b"@FILE\tSTRING\na\tb\nc\n",
+        b"@\n",
+        b"# nothing\n\n",
+        b"PK\3\4\0label",
+        b"\xff\xfel\0a\0b\0e\0l\0\n\0",
         b'label,x\n"open',
         b"\x89HDF\r\n\x1a\n" + b"\0" * 99,
     ],
@@ -133,12 +148,17 @@ def save(array: object) -> bytes:
 def test_files_that_hold_no_labels(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "labels"
     path.write_bytes(data)
-    if data.startswith(b"label"):
-        assert read_labels(str(path)) == ["open"]
-        return
     with pytest.raises(FormatError):
         read_labels(str(path))
     assert run(path, "-n", 1, "-m", 1).exit_code == 1
+
+
+def test_a_line_without_a_label_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text('path,label\n"a\nb",1\n\nc,\n')
+    shown = run(path, "-n", 1, "-m", 1)
+    assert shown.exit_code == 1
+    assert f"{path}:5: no label in column 1" in shown.stderr
 
 
 @given(st.binary(max_size=60), st.sampled_from([b"", save(LABELS)[:70], b"label\n"]))

@@ -200,6 +200,8 @@ def test_any_batch_alone(sizes: list[int], wide: int, epoch: int, data: st.DataO
     assert again.batch(part).tolist() == whole[part].tolist()
     with pytest.raises(IndexError):
         sampler.batch(len(whole))
+    with pytest.raises(TypeError):
+        sampler.batch([0, 1])  # type: ignore[arg-type]
 
 
 def test_the_bits_stay() -> None:
@@ -246,7 +248,7 @@ def test_weights() -> None:
         sampler.set_epoch(epoch)
         seen |= set(sampler)
     assert len(seen) == len(labels), "a weight below 1 leaves out other items in each epoch"
-    for wrong in ({"e": 1}, {"a": 0}, {"a": -1}, {"a": float("nan")}, [1.0]):
+    for wrong in ({"e": 1}, {"a": 0}, {"a": -1}, {"a": float("nan")}, {"a": 1e30}, [1.0]):
         with pytest.raises(ValueError, match="weight"):
             PlannedNxMSampler(labels, 2, 2, weights=wrong)  # type: ignore[arg-type]
 

@@ -67,7 +67,8 @@ def test_kinds_of_tensors() -> None:
     sampler = exset.ExhaustiveNxMSampler(labels, 2, 2, shuffle=False)
     assert list(sampler) == [0, 1, 5, 6, 8, 9, 2, 3, 7, 5, 4, 0]
     wanted = list(exset.PlannedNxMSampler(labels.numpy(), 2, 2))
-    for other in (labels.to(torch.uint8), labels.float().requires_grad_()):
+    kinds = (labels.to(torch.uint8), labels.float().requires_grad_(), list(labels))
+    for other in kinds:
         assert list(exset.PlannedNxMSampler(other, 2, 2)) == wanted
 
 

@@ -23,7 +23,7 @@ def sampler() -> None:
 @click.option("-m", "samples", type=click.IntRange(1), required=True, help="Samples of each.")
 @click.option("--world-size", type=click.IntRange(1), default=1, help="Ranks that share batches.")
 @click.option("--sampler", "name", default="planned", help="random, exhaustive or planned (this).")
-@click.option("--column", metavar="NAME", help="Of a CSV file, or the dataset of an HDF5 file.")
+@click.option("--column", metavar="NAME", help="Or its number, from 0; in HDF5, the dataset.")
 @click.option("--drop-last", is_flag=True, help="Leave out, rather than repeat.")
 @click.option("--no-shuffle", is_flag=True, help="Keep the order of the data.")
 @click.option("--seed", type=int, default=1234)
@@ -46,7 +46,7 @@ def plan(
 ) -> None:
     """Draw an epoch, and say what is in it.
 
-    LABELS has the label of each item: a CSV file, a NumPy array (.npy) or an HDF5 file.
+    LABELS has the label of each item: a CSV file, a manifest, a NumPy array (.npy) or an HDF5 file.
     """
     from exset.runtime.samplers.names import build_sampler
     from exset.runtime.samplers.reading import read_labels

@@ -4,6 +4,7 @@ import logging
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping
+from operator import index
 from typing import Literal, Protocol, TypeAlias, cast
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from exset.runtime.arrays import namespace, to_host
 from exset.runtime.samplers.generator import number
-from exset.runtime.samplers.grouping import Grouping, Labels, group, inverse
+from exset.runtime.samplers.grouping import MOST, Grouping, Labels, group, inverse
 from exset.runtime.samplers.report import Plan, examine
 
 Compat: TypeAlias = Literal["balr"]
@@ -83,10 +84,13 @@ class NxMSampler(ABC):
         """Group the labels; compat="balr": draw what BA-LR itself draws, with its defects."""
         if compat not in (None, "balr"):
             raise ValueError(f"compat is None or 'balr', not {compat!r}")
-        wide, samples = N_classes_per_batch, M_samples_per_class
+        # NumPy's integers overflow, and have not the methods of int.
+        wide, samples = index(N_classes_per_batch), index(M_samples_per_class)
         for name, value in (("N_classes_per_batch", wide), ("M_samples_per_class", samples)):
             if value < 1:
                 raise ValueError(f"{name} must be at least 1, not {value}")
+            if value > MOST:
+                raise ValueError(f"{name} must be at most {MOST}, not {value}")
         self.grouping = self._grouped(labels)
         if wide > len(self.grouping):
             raise ValueError(
@@ -100,14 +104,15 @@ class NxMSampler(ABC):
             )
         self.N_classes_per_batch, self.M_samples_per_class = wide, samples
         self.batch_size = wide * samples
-        self.shuffle, self.drop_last, self.seed, self.compat = shuffle, drop_last, seed, compat
-        self.epoch = 0
-        self.distributed = rank != -1
-        self.rank = rank
+        self.shuffle, self.drop_last, self.compat = shuffle, drop_last, compat
+        self.seed, self.epoch, self.rank = index(seed), 0, index(rank)
+        self.distributed = self.rank != -1
         self.num_replicas = 1
         if self.distributed:
-            self.num_replicas = _world_size() if num_replicas is None else num_replicas
-            if not 0 <= rank < self.num_replicas:
+            self.num_replicas = _world_size() if num_replicas is None else index(num_replicas)
+            if self.num_replicas < 1:
+                raise ValueError(f"num_replicas must be at least 1, not {self.num_replicas}")
+            if not 0 <= self.rank < self.num_replicas:
                 raise ValueError(
                     f"Invalid rank {rank}, rank should be in the interval"
                     f" [0, {self.num_replicas - 1}]"
@@ -130,7 +135,7 @@ class NxMSampler(ABC):
 
     def set_epoch(self, epoch: int) -> None:
         """Set the epoch that the next iteration is of."""
-        self.epoch = epoch
+        self.epoch = index(epoch)
 
     def plan(self) -> Plan:
         """Draw the current epoch for all replicas, and return what comes of it in numbers."""
@@ -152,7 +157,7 @@ class NxMSampler(ABC):
     def labels_to_indices(self) -> Mapping[Hashable, NDArray[np.uint32]]:
         """The indices of each label."""
         each = self.unique_labels.tolist()
-        return {label: self.grouping.members(index) for index, label in enumerate(each)}
+        return {label: self.grouping.members(number) for number, label in enumerate(each)}
 
     @property
     def labels(self) -> NDArray[np.generic]:

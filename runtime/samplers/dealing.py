@@ -48,6 +48,7 @@ def deal(counts: NDArray[np.int64], wide: int, classes: NDArray[np.int64]) -> No
         _enlist(index, left[index], heads, after, before)
     urgent = np.zeros(many, np.bool_)
     waiting = np.empty(wide, np.int64)
+    latest = np.full(many, -1, np.int64)
     pressing = 0
     at = 0
     for batch in range(batches):
@@ -56,12 +57,13 @@ def deal(counts: NDArray[np.int64], wide: int, classes: NDArray[np.int64]) -> No
             urgent[index] = True
             pressing = _insert(index, waiting, pressing)
             index = after[index]
-        begin, end = at, at + wide
+        end = at + wide
         free = wide - pressing
         while at < end and (free > 0 or urgent[turn]):
             index = turn
             turn = following[index]
             classes[at] = index
+            latest[index] = batch
             at += 1
             if urgent[index]:
                 continue
@@ -72,14 +74,13 @@ def deal(counts: NDArray[np.int64], wide: int, classes: NDArray[np.int64]) -> No
             if left[index] == 0:
                 following[previous[index]], previous[turn] = turn, previous[index]
         # The urgent classes that were not reached, as they would come.
-        missing = end - at
         place = 0
         while place < pressing and waiting[place] < turn:
             place += 1
-        for _ in range(pressing if missing else 0):
+        for _ in range(pressing if at < end else 0):
             index = waiting[place % pressing]
             place += 1
-            if not _among(index, classes[begin : end - missing]):
+            if latest[index] < batch:
                 classes[at] = index
                 at += 1
 
@@ -165,9 +166,3 @@ def _insert(index: int, ordered: NDArray[np.int64], size: int) -> int:
         place -= 1
     ordered[place] = index
     return size + 1
-
-
-@kernel
-def _among(index: int, classes: NDArray[np.int64]) -> bool:
-    """Whether a class is among some."""
-    return bool((classes == index).any())

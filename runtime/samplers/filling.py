@@ -84,7 +84,9 @@ def fill(
             index = classes[first + slot]
             size = sizes[index]
             keys[slot], widths[slot] = word(key, np.uint64(index)), size
-            item = np.uint64(slots[first + slot]) * np.uint64(wide) % size
+            item = np.uint64(slots[first + slot]) * np.uint64(wide)
+            if item >= size:  # division takes long, and few need it
+                item %= size
             for sample in range(wide):
                 items[sample, slot] = item
                 item += _ONE

@@ -70,8 +70,9 @@ def places(
     """
     xp = namespace(items)
     one, low, shift = np.uint64(1), np.uint64(63), np.uint64(6)
+    steps = words(xp, *range(ROUNDS))
     for step in range(ROUNDS):
-        round_keys = numbers(keys, words(xp, step))
+        round_keys = numbers(keys, steps[step : step + 1])
         sums = below(round_keys, sizes)
         # The partner of x is sum - x, modulo the size; a pair swaps or not by one random bit.
         partners = sums - items + sizes * (items > sums)

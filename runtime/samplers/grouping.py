@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import Final, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,8 @@ from exset.runtime.arrays import namespace, to_host
 Labels: TypeAlias = "Sequence[Hashable] | NDArray[np.generic]"
 """A label for each item: a sequence, a tensor of torch, or an array of NumPy or CuPy."""
 
-_MOST = (1 << 32) - 1
+MOST: Final = (1 << 32) - 1
+"""Items, at most; slots, too."""
 _SHIFT = np.uint64(32)
 
 
@@ -39,7 +40,9 @@ class Grouping:
             return to_host(cast("NDArray[np.generic]", self.labels))
         kinds = set(map(type, self.labels))
         if len(kinds) == 1 and kinds <= {bool, int, float, str}:
-            return np.array(self.labels)
+            plain = np.array(self.labels)
+            if plain.tolist() == self.labels:  # not so for "\0" at an end, nor for huge numbers
+                return plain
         array = np.empty(len(self.labels), object)
         for index, label in enumerate(self.labels):
             array[index] = label
@@ -62,12 +65,13 @@ def group(labels: Labels) -> Grouping:
         labels = cast("NDArray[np.generic]", detach().cpu().numpy())
     if not hasattr(labels, "dtype"):
         return _of_objects(labels)
-    array = cast("NDArray[np.generic]", labels)
+    xp = namespace(labels)
+    # Columns of data frames have a dtype, too.
+    array = cast("NDArray[np.generic]", labels if xp is not np else np.asarray(labels))
     if array.ndim != 1:
         raise ValueError(f"labels must have one dimension, not {array.ndim}")
     if array.dtype.kind not in "biufSU":
         return _of_objects(array.tolist())
-    xp = namespace(array)
     if array.dtype.kind == "f" and bool((missing := xp.isnan(array)).any()):
         raise _no_label(int(missing.argmax()))
     starts, sizes, items, firsts = _sorted(_codes(array))
@@ -78,6 +82,8 @@ def _of_objects(labels: Iterable[Hashable]) -> Grouping:
     known: dict[Hashable, int] = {}
     codes = []
     for item, label in enumerate(labels):
+        if hasattr(label, "detach"):  # tensors are equal to none but themselves
+            label = cast("NDArray[np.generic]", label).item()
         if label != label:
             raise _no_label(item)
         codes.append(known.setdefault(label, len(known)))
@@ -94,7 +100,7 @@ def _codes(labels: NDArray[np.generic]) -> NDArray[np.uint64]:
     xp = namespace(labels)
     if labels.dtype.kind in "iu" and labels.size:
         low, high = int(labels.min()), int(labels.max())
-        if high - low <= _MOST:
+        if high - low <= MOST:
             # Modulo 2**64 the difference is right whatever the type.
             codes = labels.astype(np.uint64)
             codes -= np.uint64(low & (1 << 64) - 1)
@@ -114,8 +120,8 @@ def _sorted(
 ]:
     """The starts, sizes and items of `Grouping`, and the first item of each class."""
     xp = namespace(codes)
-    if len(codes) > _MOST:
-        raise ValueError(f"{len(codes)} items: more than {_MOST}")
+    if len(codes) > MOST:
+        raise ValueError(f"{len(codes)} items: more than {MOST}")
     keys = codes << _SHIFT
     keys |= xp.arange(len(codes), dtype=np.uint64)
     keys.sort()

@@ -3,7 +3,8 @@
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
-from typing import TypeAlias, TypedDict, cast
+from operator import index
+from typing import TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from exset.runtime.arrays import namespace, to_host
 from exset.runtime.samplers.base import NxMSampler
 from exset.runtime.samplers.epoch import Epoch
-from exset.runtime.samplers.grouping import Grouping, Labels, group
+from exset.runtime.samplers.grouping import MOST, Grouping, Labels, group
 from exset.runtime.samplers.layout import Layout, lay_out
 
 Weights: TypeAlias = Mapping[Hashable, float] | Sequence[float]
@@ -76,15 +77,17 @@ class PlannedNxMSampler(NxMSampler):
         A slice gives several, (count, N*M); `slice(None)` the whole epoch. IndexError for a number
         that no batch has. The array is on the device of the labels.
         """
-        numbers = np.arange(self.num_batches)[which]
-        rows = self._draw().items(np.atleast_1d(numbers))
-        return rows if isinstance(which, slice) else cast("NDArray[np.int64]", rows[0])
+        numbers = np.arange(self.num_batches)
+        if isinstance(which, slice):
+            return self._draw().items(numbers[which])
+        only: NDArray[np.int64] = self._draw().items(np.array([numbers[index(which)]]))[0]
+        return only
 
     def set_epoch(self, epoch: int) -> None:
         """Set the epoch that the next iteration is of, from its begin on unless it is the same."""
         if epoch != self.epoch:
             self._start = self._begun = self._handed = 0
-        self.epoch = epoch
+        super().set_epoch(epoch)
 
     def state_dict(self, yielded: int | None = None) -> State:
         """Return where the sampler is, for all replicas and for any number of them.
@@ -117,7 +120,10 @@ class PlannedNxMSampler(NxMSampler):
         if self._weights is not None:
             exact = sizes * self._factors(self._weights) / self.M_samples_per_class
             # A product such as 30 * 0.1 is not to be one more for a last digit.
-            slots = np.maximum(np.ceil(np.round(exact, 9)), 1).astype(np.int64)
+            whole = np.maximum(np.ceil(np.round(exact, 9)), 1)
+            if whole.sum() > MOST:
+                raise ValueError(f"weights that make more than {MOST} slots of M samples")
+            slots = whole.astype(np.int64)
         array: NDArray[np.int64] = namespace(self.grouping.sizes).asarray(slots)
         return array
 
@@ -133,7 +139,8 @@ class PlannedNxMSampler(NxMSampler):
         wide, samples = self.N_classes_per_batch, self.M_samples_per_class
         digest.update(f"{wide} {samples} {self.shuffle} {len(known)}".encode())
         for array in (self._slots, known.sizes, known.starts, known.items):
-            digest.update(to_host(array).astype("<u8").tobytes())
+            host = to_host(array)
+            digest.update(host.astype(host.dtype.newbyteorder("<"), copy=False).data)
         return digest.hexdigest()
 
     def _factors(self, weights: Weights) -> NDArray[np.float64]:
@@ -146,7 +153,7 @@ class PlannedNxMSampler(NxMSampler):
         if factors.shape != (len(self.grouping),):
             raise ValueError(f"weights must be {len(self.grouping)}, one for each class")
         if not (np.isfinite(factors) & (factors > 0)).all():
-            raise ValueError("weights must be above 0")
+            raise ValueError("weights must be above 0, and finite")
         return factors
 
     def _count(self) -> int:

@@ -1,4 +1,4 @@
-"""Labels from files: a column of a CSV file, a NumPy array, a dataset of an HDF5 file."""
+"""Labels from files: a column of a CSV file or a manifest, a NumPy array, an HDF5 dataset."""
 
 import csv
 import io
@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 
 from exset.errors import FormatError, Place
 from exset.files import read
+from exset.grammars.manifest_words import Dialect
 from exset.limits import DEFAULT, Limits
+from exset.parsers import manifest
+from exset.parsers.manifest_words import guessed
 from exset.runtime.samplers.grouping import Labels
 from exset.source import Source
 
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
     import h5py
 
 NAMES = ("label", "labels")
-"""The column or the dataset that is meant when none is named, if there is more than one."""
+"""The column or dataset that is meant when none is named, or the only dataset that there is."""
 
 _NPY = b"\x93NUMPY"
 _HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -30,15 +33,18 @@ _RATIO = 1000
 def read_labels(path: str, column: str | None = None, *, limits: Limits = DEFAULT) -> Labels:
     """Read the labels that a file holds, one for each item; its content tells what it is.
 
-    column: of a CSV file, by its name in the first line, or by its number from 1 where the first
-    line is an item like the others; of an HDF5 file the dataset's path. FormatError for what holds
-    no labels, LimitError and OSError as `exset.files.read`.
+    column: of a CSV file, by its name in the first line, or by its number from 0 where the first
+    line is an item like the others, by default `label` or `labels`; of a manifest with a header its
+    number, by default the last; of an HDF5 file the dataset's path. FormatError for what holds no
+    labels, LimitError and OSError as `exset.files.read`.
     """
     source = read(path, limits=limits)
     if source.data.startswith(_NPY):
         return _npy(source)
     if source.data.startswith(_HDF5):
         return _hdf5(source, column)
+    if source.data and guessed(source.data) is Dialect.HEAD:
+        return _manifest(source, column, limits)
     return _csv(source, column)
 
 
@@ -63,10 +69,29 @@ def _npy(source: Source) -> NDArray[np.generic]:
     return np.frombuffer(source.data, dtype, shape[0], begin)
 
 
+def _manifest(source: Source, column: str | None, limits: Limits) -> list[str]:
+    read = manifest.parse(source, limits=limits)
+    numbers = [str(number) for number in range(len(read.types))]
+    which = column or (numbers[-1] if numbers else "")
+    if which not in numbers:
+        kinds = zip(numbers, read.types, strict=True)
+        _choose(source, column, [f"{number} ({kind})" for number, kind in kinds])
+    labels = []
+    for line, label in zip(read.lines.tolist(), read.column(int(which)), strict=True):
+        if not label:
+            _refuse(source, f"no label in column {which}", line=line)
+        labels.append(label.decode("utf-8", "surrogateescape"))
+    return labels
+
+
 def _csv(source: Source, column: str | None) -> list[str]:
+    if b"\0" in source.data:
+        _refuse(source, "neither text nor an HDF5 file nor an array of NumPy (.npy)")
     text = source.data.decode("utf-8-sig", "surrogateescape")
-    tabbed = source.name.lower().endswith((".tsv", ".tab"))
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter="\t" if tabbed else ",")
+    tabbed = any(part in ("tsv", "tab") for part in source.name.lower().split(".")[-2:])
+    lines = io.StringIO(text, newline="")
+    # Not strict, it takes all that follows an open quote for one label.
+    rows = csv.reader(lines, delimiter="\t" if tabbed else ",", strict=True)
     labels: list[str] = []
     at = None
     try:
@@ -77,11 +102,11 @@ def _csv(source: Source, column: str | None) -> list[str]:
                 at, first = _column(source, row, column)
                 if first:
                     continue
-            if at >= len(row):
-                _refuse(source, f"line {rows.line_num} has no column {at + 1}")
+            if at >= len(row) or not row[at]:
+                _refuse(source, f"no label in column {column or at}", line=rows.line_num)
             labels.append(row[at])
     except csv.Error as error:
-        _refuse(source, f"line {rows.line_num}: {error}")
+        _refuse(source, str(error), line=rows.line_num)
     return labels
 
 
@@ -89,13 +114,13 @@ def _column(source: Source, row: list[str], column: str | None) -> tuple[int, bo
     """Which column it is, and whether the first line names the columns."""
     if column is None:
         named = [name for name in NAMES if name in row]
-        if named or len(row) == 1:
-            return (row.index(named[0]) if named else 0), True
+        if named:
+            return row.index(named[0]), True
     elif column in row:
         return row.index(column), True
-    elif column.isdecimal() and column.isascii() and 0 < int(column) <= len(row):
-        return int(column) - 1, False
-    _choose(source, column, row)
+    elif column.isdecimal() and column.isascii() and int(column) < len(row):
+        return int(column), False
+    _choose(source, column, row, ", or number it, from 0, if line 1 is an item, too")
 
 
 def _hdf5(source: Source, column: str | None) -> NDArray[np.generic]:
@@ -150,11 +175,13 @@ def _dataset(source: Source, file: "h5py.File", path: str) -> "h5py.Dataset":
     return found
 
 
-def _choose(source: Source, column: str | None, names: list[str]) -> NoReturn:
-    what = "which column?" if column is None else f"no column {column!r}"
+def _choose(source: Source, column: str | None, names: list[str], hint: str = "") -> NoReturn:
+    what = "which column?" if column is None else f"no column {column!r};"
     shown = ", ".join(names[:20]) or "none"
-    _refuse(source, f"{what} there are: {shown}", "name one with --column")
+    _refuse(source, f"{what} there are: {shown}", f"name one with --column{hint}")
 
 
-def _refuse(source: Source, message: str, hint: str | None = None) -> NoReturn:
-    raise FormatError(message, place=Place.of(source.name), hint=hint, code="labels")
+def _refuse(
+    source: Source, message: str, hint: str | None = None, line: int | None = None
+) -> NoReturn:
+    raise FormatError(message, place=Place(source.name, line=line), hint=hint, code="labels")
