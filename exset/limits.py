@@ -22,6 +22,8 @@ class Limits:
     """Bytes of a file, and bytes that it decompresses to."""
     max_ratio: int = 200
     """Decompressed bytes for each compressed byte, counted above 64 MiB only."""
+    max_nodes: int = 1 << 20
+    """Values of a JSON file."""
 
     def __post_init__(self) -> None:
         for item in fields(self):

@@ -19,6 +19,7 @@ def test_defaults() -> None:
         "max_name": 1_048_576,
         "max_bytes": 68_719_476_736,
         "max_ratio": 200,
+        "max_nodes": 1_048_576,
     }
     assert Limits() == DEFAULT
 
