@@ -262,6 +262,6 @@ def _hint(data: bytes, at: int, word: bytes, expected: frozenset[str]) -> str | 
         return "strings stand in double quotation marks"
     if "COMMA" in expected and re.match(rb'["\w\[{]', word) and before != b"0":
         return "a comma is missing before it"
-    if "NUMBER" in expected and word[:1] in (b"-", b"+", b".") or before == b"0":
+    if ("NUMBER" in expected and word[:1] in (b"-", b"+", b".")) or before == b"0":
         return "numbers are written as -1, 0.5, 1e3: no plus sign, digits before a point, no 0x1F"
     return None

@@ -1,0 +1,79 @@
+"""A tree of values as the settings of some version of aeon."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from exset.errors import Findings, FormatError
+from exset.grammars.json_values import Node
+from exset.grammars.loader_check import Check
+from exset.grammars.loader_kinds import TITLES, VERSIONS, Version
+from exset.grammars.loader_outdated import renewed
+from exset.grammars.loader_rules import doubts
+from exset.grammars.loader_settings import Settings
+from exset.grammars.loader_traps import Doubt, Places
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """What came of reading as one version of aeon."""
+
+    settings: Settings
+    doubts: tuple[Doubt, ...]
+
+    @property
+    def errors(self) -> int:
+        """How many reasons there are to refuse it."""
+        return sum(doubt.is_error for doubt in self.doubts)
+
+
+def read(
+    tree: Node, places: Places, *, version: Version | None, findings: Findings | None
+) -> Settings:
+    """The settings of a configuration; see `exset.parsers.loader_config.parse`."""
+    findings = Findings() if findings is None else findings
+    attempt = _attempt(tree, version) if version else _best(tree)
+    errors = [doubt.finding(places) for doubt in attempt.doubts if doubt.is_error]
+    rest = [doubt for doubt in attempt.doubts if not doubt.is_error]
+    if not errors or not findings.strict:
+        for doubt in rest:
+            findings.add(doubt.finding(places))
+    if not errors:
+        return attempt.settings
+    first, *others = errors
+    for finding in others if not findings.strict else ():
+        findings.add(finding)
+    more = f" (and {len(others)} more error{'s' * (len(others) > 1)})" if others else ""
+    raise FormatError(first.message + more, place=first.place, hint=first.hint, code=first.code)
+
+
+def _best(tree: Node) -> _Attempt:
+    """The first version that takes a configuration, else the one that has least against it."""
+    attempts: list[_Attempt] = []
+    for version in VERSIONS:
+        attempts.append(_attempt(tree, version))
+        if not attempts[-1].errors:
+            break
+    else:
+        new, changes = renewed(tree)
+        for version in VERSIONS if changes else ():
+            again = _attempt(new, version)
+            attempts.append(_Attempt(again.settings, (*changes, *again.doubts)))
+    best = min(attempts, key=lambda attempt: attempt.errors)
+    if best.errors or best.settings.version == VERSIONS[0]:
+        return best
+    first = next(doubt for doubt in attempts[0].doubts if doubt.is_error)
+    why = f"{TITLES[VERSIONS[0]]} refuses {first.path or 'it'}"
+    words = {"version": TITLES[best.settings.version], "why": why}
+    note = Doubt("aeon-version", first.path, first.span, words)
+    return _Attempt(best.settings, (note, *best.doubts))
+
+
+def _attempt(tree: Node, version: Version) -> _Attempt:
+    """Read a configuration as a version of aeon."""
+    check = Check(version)
+    settings = check.loader(tree)
+    if not any(doubt.is_error for doubt in check.doubts):
+        for code, path, words in doubts(settings):
+            check.doubt(code, path, **words)
+    return _Attempt(settings, tuple(check.doubts))
