@@ -16,11 +16,12 @@ SECTIONS: dict[str, tuple[str, Callable[[Inputs, int], Cases]]] = {
     "save": ("Saving: from ExampleSet to a file that is whole and on disk", speed.saves),
     "reference": ("The table driver against the reference driver", drivers.references),
     "growth": ("Cost of an example by their number, 1 if it stays the same", growth.growths),
-    "memory": ("Peak of memory", memory.peaks),
+    "memory": ("Peak of memory: loading", memory.peaks),
+    "parts": ("Peak of memory: part by part, which should not grow", memory.parts),
     "small": ("A file of 1 kB, as a process", small.answers),
 }
 _RUNS = 5
-_RUNS_OF = {"memory": 3, "small": 7}
+_RUNS_OF = {"memory": 3, "parts": 3, "small": 7}
 _QUICK = 1 / 500
 
 

@@ -1,38 +1,60 @@
-"""The peak of memory while a file is loaded, each in a process of its own.
+"""The peak of memory while a file is loaded, streamed or converted, each in a process of its own.
 
-`python -m benchmarks.memory FEW [PATH]` is that process: it loads a file of a few examples by the
-table driver, then the other, and prints the peak and what the columns take. An empty run has only
-the first, so that it has the same libraries and kernels in memory.
+`python -m benchmarks.memory VERB FEW [PATH]` is that process: it does what the verb says to a file
+of a few examples, with all kernels compiled, then to the other, and prints the peak and what the
+columns take that were loaded. An empty run has only the first, so that it has the same libraries
+and kernels in memory.
 """
 
 import json
 import subprocess
 import sys
+import tempfile
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 
 import exset
 from benchmarks.inputs import ROOT, SIZES, Inputs
 from benchmarks.measure import Spread
-from benchmarks.rows import Cases, Figures
+from benchmarks.rows import Cases, Figure, Figures
+from exset.codecs import lens as codec
+from exset.errors import Findings
+from exset.grammars.examples import ExampleSet
+from exset.parsers import lens_text
 from exset.runtime.summary import summarise
+from exset.streaming import sets
 
 _STATUS = Path("/proc/self/status")
 _FEW = 1 / 1000
 _MEBI = 1 << 20
+_KINDS = ("dense", "sparse")
+"""Those that are read and written part by part."""
+_PARTS = {"1x": 1 / 4, "4x": 1.0}
+"""4x is the full size."""
 
 
 def peaks(inputs: Inputs, runs: int) -> Cases:
     """Loading, of all kinds, in both formats."""
     for kind in SIZES:
         for suffix in (".ex", ".bex"):
-            yield f"load {kind}{suffix}", partial(_peak, inputs, kind, suffix, runs)
+            yield f"load {kind}{suffix}", partial(_loaded, inputs, kind, suffix, runs)
 
 
-def _peak(inputs: Inputs, kind: str, suffix: str, runs: int) -> Figures:
-    few, path = (inputs.path(kind, suffix, part) for part in (_FEW, 1))
-    children = [(_child(few), _child(few, path)) for _ in range(runs)]
-    above = Spread.of([(loaded[0] - empty[0]) / _MEBI for empty, loaded in children])
+def parts(inputs: Inputs, runs: int) -> Cases:
+    """Streaming and converting part by part: the peak should not grow with the file."""
+    for verb in ("stream", "convert"):
+        for kind in _KINDS:
+            for suffix in (".ex", ".bex"):
+                name = f"{verb} {kind}{suffix}"
+                yield name, partial(_parted, inputs, verb, kind, suffix, runs)
+
+
+def _loaded(inputs: Inputs, kind: str, suffix: str, runs: int) -> Figures:
+    path, few = inputs.path(kind, suffix), inputs.path(kind, suffix, _FEW)
+    children = [(_child("load", few), _child("load", few, path)) for _ in range(runs)]
+    above = Spread.of([(full[0] - empty[0]) / _MEBI for empty, full in children])
     columns = children[0][1][1] / _MEBI
     return {
         "file, MiB": Path(path).stat().st_size / _MEBI,
@@ -43,8 +65,19 @@ def _peak(inputs: Inputs, kind: str, suffix: str, runs: int) -> Figures:
     }
 
 
-def _child(*paths: str) -> tuple[int, int]:
-    command = [sys.executable, "-m", "benchmarks.memory", *paths]
+def _parted(inputs: Inputs, verb: str, kind: str, suffix: str, runs: int) -> Figures:
+    few, figures = inputs.path(kind, suffix, _FEW), dict[str, Figure]()
+    empty = [_child(verb, few)[0] for _ in range(runs)]
+    for name, part in _PARTS.items():
+        path = inputs.path(kind, suffix, part)
+        peaks = [(_child(verb, few, path)[0] - each) / _MEBI for each in empty]
+        figures[f"file {name}, MiB"] = Path(path).stat().st_size / _MEBI
+        figures[f"peak above an empty run {name}, MiB"] = Spread.of(peaks)
+    return figures
+
+
+def _child(*arguments: str) -> tuple[int, int]:
+    command = [sys.executable, "-m", "benchmarks.memory", *arguments]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True)
     peak, columns = json.loads(done.stdout)
     return peak, columns
@@ -61,10 +94,39 @@ def _highest() -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-def _main(few: str, path: str | None = None) -> None:
-    model = exset.load(few, model=exset.ExampleSet, engine="table")
+def _warm(few: str) -> ExampleSet:
+    """Have all kernels in memory, by reading and writing in both formats."""
+    model = exset.load(few, model=ExampleSet, engine="table")
+    with patch.multiple(lens_text, MANY=0, MANY_WARM=0):
+        text = exset.dumps(model, format="ex")
+    exset.loads(text, format="ex", engine="table")
+    exset.loads(codec.encode(model, engine="table"), format="bex", engine="table")
+    for part in sets(few, findings=Findings(), engine="table"):
+        exset.dumps(part, format="bex")
+    return model
+
+
+def _load(path: str) -> ExampleSet:
+    return exset.load(path, model=ExampleSet)
+
+
+def _stream(path: str) -> None:
+    for _ in sets(path, findings=Findings()):
+        pass
+
+
+def _convert(path: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        suffix = ".ex" if path.endswith(".bex") else ".bex"
+        exset.convert(path, f"{folder}/x{suffix}", findings=Findings())
+
+
+def _main(verb: str, few: str, path: str | None = None) -> None:
+    acts: dict[str, Callable[[str], ExampleSet | None]]
+    acts = {"load": _load, "stream": _stream, "convert": _convert}
+    model = _warm(few)
     if path is not None:
-        model = exset.load(path, model=exset.ExampleSet)
+        model = acts[verb](path) or model
     peak = _highest()
     print(json.dumps([peak, summarise(model).memory]))
 

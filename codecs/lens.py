@@ -7,8 +7,11 @@ bytes and a NUL. What is lost: an empty name, a NUL in a string, a negative freq
 unless `lossy` is given.
 """
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
+import numpy as np
 from construct import (
     Array,
     Check,
@@ -26,13 +29,25 @@ from construct import (
     this,
 )
 
-from exset.codecs.engine import Layout, NulString, read, write
+from exset.codecs.engine import (
+    Fields,
+    Layout,
+    NulString,
+    Part,
+    Parted,
+    Parts,
+    Shifted,
+    read,
+    write,
+)
 from exset.codecs.lens_columns import columns_of
-from exset.codecs.lens_doubts import report_groups
-from exset.codecs.lens_losses import Losses
-from exset.codecs.lens_meaning import REALS, examples_of
+from exset.codecs.lens_doubts import report_groups, report_header, report_rest
+from exset.codecs.lens_losses import Losses, ints
+from exset.codecs.lens_meaning import REALS, Before, Meaning, header_of
 from exset.errors import Findings, FormatError
-from exset.grammars.examples import ExampleSet
+from exset.files import Blocks
+from exset.grammars.examples import ExampleSet, SetHeader
+from exset.grammars.lens_traps import MAX_GROUPS
 from exset.grammars.normal import normal_form
 from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits
@@ -120,7 +135,9 @@ BinaryExampleFile = Struct(
 )
 
 LAYOUT: Final = Layout(BinaryExampleFile)
+PARTED: Final = Parted(BinaryExampleFile)
 
+_BLOCK: Final = 1 << 18
 _SWAPPED: Final = (4).to_bytes(4, "little")
 
 
@@ -137,16 +154,89 @@ def decode(
     people are caught by. Raises FormatError where Lens refuses, hangs or leaves its memory, and
     LimitError.
     """
+    findings = Findings() if findings is None else findings
+    if (found := _read(source, limits, engine)) is None:
+        # Of several errors the first counts, as it does where the file is read as it comes.
+        data = source.data
+        slices = (data[at : at + _BLOCK] for at in range(0, len(data), _BLOCK))
+        blocks = Blocks(source.name, slices, len(data))
+        sets = list(stream(blocks, limits=limits, findings=findings, engine=engine))
+        return ExampleSet.joined(sets)
+    fields, meaning = found
+    report_header(fields, source, findings)
+    meaning.report(findings)
+    report_rest(source.name, fields.end, len(source.data) - fields.end, findings)
+    raw = meaning.examples
+    del fields, meaning, found  # what they keep is large, and the normal form takes memory too
+    examples = normal_form(raw)
+    report_groups(len(examples.groups), source.name, findings)
+    return examples
+
+
+def _read(source: Source, limits: Limits, engine: Engine) -> tuple[Fields, Meaning] | None:
+    """The fields of a whole file and their meaning; None if there is an error in it."""
     try:
         fields = read(LAYOUT, source, limits=limits, engine=engine)
+        return fields, Meaning(fields, source, header_of(fields), limits, Before())
+    except FormatError:
+        return None
+
+
+def stream(
+    blocks: Blocks,
+    *,
+    limits: Limits = DEFAULT,
+    findings: Findings | None = None,
+    engine: Engine = "auto",
+) -> Iterator[ExampleSet]:
+    """The examples of a binary file that is read as it comes: sets of them, one at least.
+
+    The sets have one header; together they are what `decode` gives for the same bytes, with the
+    same findings, and the same error after all that comes before it.
+    """
+    findings = Findings() if findings is None else findings
+    parts = Parts(PARTED, blocks, limits, engine)
+    try:
+        fields, source = parts.head()
     except FormatError as error:
-        raise _with_hint(error, source) from None
-    heard = Findings() if findings is None else findings
-    raw = examples_of(fields, source, limits, heard)
-    del fields  # what it keeps is large, and the normal form takes memory of its own
-    examples = normal_form(raw)
-    report_groups(len(examples.groups), source, heard)
-    return examples
+        raise _with_hint(error, parts.seen) from None
+    reading = _Reading(parts, header_of(fields), limits, findings)
+    report_header(fields, source, findings)
+    for part in parts.records():
+        yield from reading.examples(part)
+    report_rest(blocks.name, *parts.rest(), findings)
+    report_groups(len(reading.groups), blocks.name, findings)
+
+
+class _Reading:
+    """The examples of a file, part by part."""
+
+    def __init__(self, parts: Parts, header: SetHeader, limits: Limits, findings: Findings) -> None:
+        self.parts = parts
+        self.header = header
+        self.limits = limits
+        self.findings = findings
+        self.before = Before()
+        self.groups: set[bytes | None] = set()
+
+    def examples(self, part: Part) -> Iterator[ExampleSet]:
+        """The examples of a part; before an error those that come before it."""
+        before = replace(self.before, size=part.shift.start)
+        try:
+            meaning = Meaning(part.fields, part.source, self.header, self.limits, before)
+        except FormatError as error:
+            if part.count < 2:
+                raise part.shift.moved(error) from None
+            for half in self.parts.halves(part):
+                yield from self.examples(half)
+            return
+        meaning.report(Shifted(part.shift, self.findings))
+        examples = normal_form(meaning.examples)
+        events = self.before.events + examples.num_events
+        self.before = replace(before, events=events, named=meaning.named)
+        if len(self.groups) <= MAX_GROUPS:
+            self.groups.update(examples.groups)
+        yield examples
 
 
 def encode(
@@ -166,10 +256,43 @@ def encode(
     return write(LAYOUT, columns_of(normal_form(examples), losses), engine=engine)
 
 
-def _with_hint(error: FormatError, source: Source) -> FormatError:
+class Pieces:
+    """Encodes a set part by part, as `encode` does at once: its beginning, examples, its end."""
+
+    is_counted = True
+
+    def __init__(self, findings: Findings, *, lossy: bool = False) -> None:
+        """Take the options of `encode`."""
+        self._losses = Losses(lossy, findings)
+        self._header = SetHeader()
+        self._begun = b""
+        self._size = 0  # so far
+
+    def begin(self, header: SetHeader, count: int) -> bytes:
+        """What stands before the examples, how many there will be among it."""
+        if not self._begun:
+            empty = ExampleSet.from_examples([], header)
+            self._header, self._begun = header, PARTED.write_head(columns_of(empty, self._losses))
+        [number] = ints(np.array([count]), "examples").tolist()
+        return self._begun + PARTED.counted(number)
+
+    def units(self, examples: ExampleSet) -> bytes:
+        """Some examples. Raises FormatError, and ValueError if they cannot have the header."""
+        examples = normal_form(examples.under(self._header))
+        bare = examples.with_columns(header=replace(self._header, proc=None))
+        data = PARTED.write_records(columns_of(bare, self._losses), self._size)
+        self._size += len(data)
+        return data
+
+    def end(self, size: int) -> bytes:
+        """What stands at the end: nothing."""
+        return b""
+
+
+def _with_hint(error: FormatError, begin: bytes) -> FormatError:
     """The error, with advice if the file was written by a machine with the other byte order."""
     place = error.place
-    if place is None or place.field != "sizeof_real" or source.data[4:8] != _SWAPPED:
+    if place is None or place.field != "sizeof_real" or begin[4:8] != _SWAPPED:
         return error
     hint = "the file was written with the low byte first: every number must be turned round"
     return FormatError(error.message, place=place, hint=hint)

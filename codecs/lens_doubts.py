@@ -12,12 +12,25 @@ from exset.errors import Findings, Place
 from exset.grammars.arrays import Flags, Longs
 from exset.grammars.lens_traps import LONG, LONG_STRING, too_many_groups, trap
 from exset.grammars.parts import Ranges
-from exset.source import Source
+from exset.source import Source, Span
 
 _SHOWN: Final = 100  # findings of one code and one field that get a place of their own
 
 # The code of a trap, a field, and which of its elements.
 Doubt = tuple[str, str, Flags]
+
+
+def report_header(fields: Fields, source: Source, findings: Findings) -> None:
+    """Add a finding for every trap in what comes before the examples."""
+    if fields.ints("sizeof_real")[0] != 4:
+        what = "sizeof(real) is 8, from a build with double reals"
+        advice = "exset writes 4; the reals have four bytes in either case"
+        at = fields.place(source, "sizeof_real", 0)
+        findings.add(trap("lens-refuses", at, what=what, hint=advice))
+    length = fields.strings("set_proc").lengths[0]
+    for code, wrong in (("lens-set-proc", length > 0), ("lens-refuses", length > LONG)):
+        if wrong:
+            findings.add(trap(code, fields.place(source, "set_proc", 0), **LONG_STRING))
 
 
 def report(
@@ -29,12 +42,11 @@ def report(
     is_odd_range: bool,
     findings: Findings,
 ) -> None:
-    """Add a finding for every trap; is_odd_range: whether one may be in the ranges."""
-    if fields.ints("sizeof_real")[0] != 4:
-        what = "sizeof(real) is 8, from a build with double reals"
-        advice = "exset writes 4; the reals have four bytes in either case"
-        at = fields.place(source, "sizeof_real", 0)
-        findings.add(trap("lens-refuses", at, what=what, hint=advice))
+    """Add a finding for every trap in the examples, in the order of their places.
+
+    is_odd_range: whether one may be in the ranges.
+    """
+    found: list[tuple[int, str, str, int, dict[str, object], int]] = []
     doubts = [*_strings(fields), *_events(fields, kinds)]
     if is_odd_range:
         doubts += _ranges(fields)
@@ -42,24 +54,32 @@ def report(
         which = np.flatnonzero(wrong).tolist()
         for rank, k in enumerate(which[:_SHOWN]):
             times = len(which) - rank if rank == _SHOWN - 1 else 1
-            findings.add(trap(code, fields.place(source, path, k), **LONG_STRING), times)
-    for path, row, event in placed.lost:
+            found.append((fields.offset(path, k), code, path, k, {**LONG_STRING}, times))
+    lost = sorted(
+        (fields.offset(f"{path}.set_numEventsInList", row), path, row, event)
+        for path, row, event in placed.lost
+    )
+    for rank, (offset, path, row, event) in enumerate(lost[:_SHOWN]):
         example = int(np.searchsorted(event_offsets, event, "right")) - 1
-        words = {
-            "event": event - int(event_offsets[example]),
-            "role": "inputs" if path == INPUTS else "targets",
-        }
-        shown = findings.strict or findings.count("lens-replaced-list") < _SHOWN
-        place = fields.place(source, f"{path}.set_numEventsInList", row) if shown else None
-        findings.add(trap("lens-replaced-list", place, **words))
-    left = len(source.data) - fields.end
-    if left:
-        findings.add(trap("lens-trailing-bytes", Place.in_bytes(source, fields.end), count=left))
+        role = "inputs" if path == INPUTS else "targets"
+        words: dict[str, object] = {"event": event - int(event_offsets[example]), "role": role}
+        times = len(lost) - rank if rank == _SHOWN - 1 else 1
+        at = f"{path}.set_numEventsInList"
+        found.append((offset, "lens-replaced-list", at, row, words, times))
+    for _, code, path, k, words, times in sorted(found, key=lambda each: each[:2]):
+        findings.add(trap(code, fields.place(source, path, k), **words), times)
 
 
-def report_groups(count: int, source: Source, findings: Findings) -> None:
+def report_rest(name: str, offset: int, size: int, findings: Findings) -> None:
+    """Add a finding if bytes follow the examples."""
+    if size:
+        place = Place(name, Span(offset, offset))
+        findings.add(trap("lens-trailing-bytes", place, count=size))
+
+
+def report_groups(count: int, name: str, findings: Findings) -> None:
     """Add a finding if a set has more groups than Lens can hold."""
-    if finding := too_many_groups(count, Place.of(source.name)):
+    if finding := too_many_groups(count, Place.of(name)):
         findings.add(finding)
 
 
@@ -77,8 +97,7 @@ def may_be_odd(lists: Longs, ranges: Ranges) -> bool:
 
 
 def _strings(fields: Fields) -> Iterator[Doubt]:
-    yield "lens-set-proc", "set_proc", fields.strings("set_proc").lengths > 0
-    for path in ("set_proc", "examples.example_name", "examples.example_proc"):
+    for path in ("examples.example_name", "examples.example_proc"):
         yield "lens-refuses", path, fields.strings(path).lengths > LONG
 
 

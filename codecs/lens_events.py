@@ -88,17 +88,34 @@ def read_event_lists(
     return EventLists(path, lists, example, offsets, made.first + begin, made.stop + begin)
 
 
-def check_expansion(fields: Fields, source: Source, limits: Limits, *kinds: EventLists) -> None:
-    """LimitError if the event lists name more events in all than the limits allow."""
-    total = 0
-    for kind in kinds:
-        sums = total + np.cumsum(kind.stop - kind.first)
-        k = int(np.searchsorted(sums, limits.max_expand, "right"))
-        if k < sums.size:
-            place = fields.place(source, f"{kind.path}.event_num", k)
+def check_expansion(
+    fields: Fields, source: Source, limits: Limits, before: int, *kinds: EventLists
+) -> int:
+    """How many events the event lists name in all, so many in the parts before.
+
+    LimitError if they are more than the limits allow.
+    """
+    lengths = [kind.stop - kind.first for kind in kinds]
+    total = before + sum(int(each.sum()) for each in lengths)
+    if total <= limits.max_expand:
+        return total
+    owners = [kind.example[kind.row] for kind in kinds]
+    named = np.zeros(1 + max(int(each.max(initial=0)) for each in owners), np.int64)
+    for each, size in zip(owners, lengths, strict=True):
+        np.add.at(named, each, size)
+    sums = before + np.cumsum(named)
+    example = int(np.searchsorted(sums, limits.max_expand, "right"))
+    left = limits.max_expand - int(sums[example] - named[example])
+    for kind, each, size in zip(kinds, owners, lengths, strict=True):
+        entries = np.flatnonzero(each == example)
+        ends = np.cumsum(size[entries])
+        k = int(np.searchsorted(ends, left, "right"))
+        if k < ends.size:
+            place = fields.place(source, f"{kind.path}.event_num", int(entries[k]))
             message = f"the event lists name more than {limits.max_expand} events in all"
             raise LimitError(message, place=place, hint=remedy("max_expand"))
-        total = int(sums[-1]) if sums.size else total
+        left -= int(ends[-1]) if ends.size else 0
+    raise AssertionError("the events are not too many")
 
 
 class Placed:

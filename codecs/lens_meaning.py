@@ -4,7 +4,7 @@ Lens, example.c: readBinaryExample and readBinaryEventRanges.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final, cast
 
 import numpy as np
@@ -48,44 +48,74 @@ _SETS: Final = "examples.inputs", "examples.targets"
 _SPECIAL: Final = "examples.special_events"
 
 
-def examples_of(fields: Fields, source: Source, limits: Limits, findings: Findings) -> ExampleSet:
-    """The examples that the fields of a file describe, in any form. FormatError, LimitError."""
-    _check_frequencies(fields, source)
-    event_offsets = _event_offsets(fields, source, limits)
-    m = int(event_offsets[-1])
-    kinds: tuple[EventLists, ...] = ()
-    ranges, groups = _ranges(fields)
-    placed = place_plain(fields) if 2 * m <= limits.max_expand else None
-    if placed is not None:
-        lists = _lists(fields)
-    else:
-        order = fields.order(*_SETS)
-        lists = _lists(fields, order)
-        kinds = three = _event_lists(fields, source, event_offsets, order)
-        check_expansion(fields, source, limits, *kinds)
-        placed = place_lists(*three, lists[1:] == lists[:-1], m)
-    header = SetHeader(
+@dataclass(frozen=True)
+class Before:
+    """What came before a part of a file: bytes, events, and events that event lists name."""
+
+    size: int = 0
+    events: int = 0
+    named: int = 0
+
+
+def header_of(fields: Fields) -> SetHeader:
+    """The header that the fields before the examples describe."""
+    return SetHeader(
         proc=fields.strings("set_proc")[0],
         **{name: float(fields.reals(f"set_{word}")[0]) for name, word in REALS.items()},
     )
-    events = _events(fields, event_offsets, placed)
-    empty = ranges.values.lengths + ranges.units.lengths == 0
-    is_odd = bool(empty.any())
-    if is_odd:
-        ranges = _with_inherited(ranges, empty, fields, kinds, events, header)
-    is_odd = is_odd or may_be_odd(lists, ranges)
-    report(fields, source, kinds, placed, event_offsets, is_odd, findings)
-    return ExampleSet(
-        header=header,
-        name=_given(fields.strings("examples.example_name")),
-        proc=_given(fields.strings("examples.example_proc")),
-        frequency=fields.reals("examples.example_frequency"),
-        event_offsets=event_offsets,
-        events=events,
-        lists=lists,
-        ranges=ranges,
-        groups=groups,
-    )
+
+
+class Meaning:
+    """What the fields of some examples mean: `examples`, their set in any form.
+
+    named: how many events the event lists name in all, those before among them. Raises FormatError,
+    LimitError.
+    """
+
+    def __init__(
+        self, fields: Fields, source: Source, header: SetHeader, limits: Limits, before: Before
+    ) -> None:
+        """Find out."""
+        self._fields = fields
+        self._source = source
+        _check_frequencies(fields, source)
+        self._event_offsets = event_offsets = _event_offsets(fields, source, limits, before)
+        m = int(event_offsets[-1])
+        self._kinds: tuple[EventLists, ...] = ()
+        ranges, groups = _ranges(fields)
+        self.named = before.named + 2 * m
+        placed = place_plain(fields) if self.named <= limits.max_expand else None
+        if placed is not None:
+            lists = _lists(fields)
+        else:
+            order = fields.order(*_SETS)
+            lists = _lists(fields, order)
+            self._kinds = three = _event_lists(fields, source, event_offsets, order)
+            self.named = check_expansion(fields, source, limits, before.named, *three)
+            placed = place_lists(*three, lists[1:] == lists[:-1], m)
+        self._placed = placed
+        events = _events(fields, event_offsets, placed)
+        empty = ranges.values.lengths + ranges.units.lengths == 0
+        is_odd = bool(empty.any())
+        if is_odd:
+            ranges = _with_inherited(ranges, empty, fields, self._kinds, events, header)
+        self._is_odd = is_odd or may_be_odd(lists, ranges)
+        self.examples = ExampleSet(
+            header=header,
+            name=_given(fields.strings("examples.example_name")),
+            proc=_given(fields.strings("examples.example_proc")),
+            frequency=fields.reals("examples.example_frequency"),
+            event_offsets=event_offsets,
+            events=events,
+            lists=lists,
+            ranges=ranges,
+            groups=groups,
+        )
+
+    def report(self, findings: Findings) -> None:
+        """Add a finding for every trap."""
+        offsets, odd = self._event_offsets, self._is_odd
+        report(self._fields, self._source, self._kinds, self._placed, offsets, odd, findings)
 
 
 def _check_frequencies(fields: Fields, source: Source) -> None:
@@ -96,14 +126,15 @@ def _check_frequencies(fields: Fields, source: Source) -> None:
         raise FormatError("the frequency is negative, which Lens refuses", place=place)
 
 
-def _event_offsets(fields: Fields, source: Source, limits: Limits) -> Longs:
+def _event_offsets(fields: Fields, source: Source, limits: Limits, before: Before) -> Longs:
     counts = fields.ints("examples.example_numEvents")
-    most = len(source.data) + limits.max_events
     offsets = offsets_of(counts)
-    if offsets[-1] > most:
-        k = int(np.searchsorted(offsets, most, "right")) - 1
-        place = fields.place(source, "examples.example_numEvents", k)
-        raise LimitError(f"more than {most} events", place=place, hint=remedy("max_events"))
+    starts = fields.starts["examples.example_numEvents"]
+    many = before.events + offsets[1:] > before.size + starts + limits.max_events
+    if many.any():
+        place = fields.place(source, "examples.example_numEvents", int(many.argmax()))
+        message = f"more than {limits.max_events} events beyond one for each byte"
+        raise LimitError(message, place=place, hint=remedy("max_events"))
     return offsets
 
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from exset import formats
-    from exset.api import convert, detect, dumps, load, loads, save, validate
+    from exset.api import detect, dumps, load, loads, save, validate
     from exset.errors import Finding, Findings, FormatError, FormatWarning, LimitError, Severity
     from exset.formats import FORMATS, Format
     from exset.grammars.build import Dense, Event, Example, Sparse
     from exset.grammars.examples import ExampleSet, SetHeader
     from exset.limits import Limits
+    from exset.streaming import convert, stream, writer
 
 __version__ = "0.1.0"
 
@@ -42,11 +43,13 @@ __all__ = [
     "load",
     "loads",
     "save",
+    "stream",
     "validate",
+    "writer",
 ]
 
 _HOMES = {
-    "exset.api": ("convert", "detect", "dumps", "load", "loads", "save", "validate"),
+    "exset.api": ("detect", "dumps", "load", "loads", "save", "validate"),
     "exset.errors": (
         "Finding",
         "Findings",
@@ -59,6 +62,7 @@ _HOMES = {
     "exset.grammars.build": ("Dense", "Event", "Example", "Sparse"),
     "exset.grammars.examples": ("ExampleSet", "SetHeader"),
     "exset.limits": ("Limits",),
+    "exset.streaming": ("convert", "stream", "writer"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -1,4 +1,4 @@
-"""The verbs: load, loads, save, dumps, convert, validate, detect.
+"""The verbs: load, loads, save, dumps, validate, detect; `exset.streaming` has the others.
 
 A path may be `-` for standard input or output, `exset::NAME` for a bundled sample, and may end
 in `.gz` or `.bz2`: see `exset.files`. Bytes that are not of a format raise FormatError, whatever
@@ -61,13 +61,13 @@ def load(
     `engine`: "reference" has the library run that the grammar or layout is declared in, "table"
     the tables made of it; both give the same. Raises FormatError, LimitError and OSError.
     """
-    heard, engine = _heard(strict, findings), formats.engine(engine)
+    told, engine = heard(strict, findings), formats.engine(engine)
     known = _asked(format)
     source = read_source(path, limits=limits)
     known = _wanted(known or recognise(source), model, source)
-    read = known.read(source, limits=limits, findings=heard, engine=engine)
+    read = known.read(source, limits=limits, findings=told, engine=engine)
     if findings is None:
-        _warn(heard, 3)
+        warn(told, 3)
     return read
 
 
@@ -110,14 +110,14 @@ def loads(
 
     Otherwise as `load`; a string is taken as UTF-8.
     """
-    heard, engine = _heard(strict, findings), formats.engine(engine)
+    told, engine = heard(strict, findings), formats.engine(engine)
     if isinstance(data, str):
         data = data.encode("utf-8", "surrogateescape")
     source = Source(name, bytes(data))
     known = _wanted(recognise(source, format), model, source)
-    read = known.read(source, limits=limits, findings=heard, engine=engine)
+    read = known.read(source, limits=limits, findings=told, engine=engine)
     if findings is None:
-        _warn(heard, 3)
+        warn(told, 3)
     return read
 
 
@@ -152,35 +152,6 @@ def dumps(
 ) -> bytes:
     """Return the bytes that `save` would write, uncompressed; options as there."""
     return _written(model, formats.get(format), name, findings, options)
-
-
-def convert(
-    source: FilePath,
-    target: FilePath,
-    *,
-    from_format: str | None = None,
-    to: str | None = None,
-    strict: bool = False,
-    limits: Limits = DEFAULT,
-    findings: Findings | None = None,
-    **options: Option,
-) -> Model:
-    """Read one file and write another; return the model that passed through.
-
-    The formats are told as in `load` and `save`, whose options and errors these are; they must be
-    of one family.
-    """
-    source, target = os.fsdecode(source), os.fsdecode(target)
-    known, wanted = _asked(from_format), target_format(target, to)
-    wanted.chosen(options)
-    heard = _heard(strict, findings)
-    read = read_source(source, limits=limits)
-    known = convertible(known or recognise(read), wanted, read)
-    model = known.read(read, limits=limits, findings=heard)
-    files.write(target, _written(model, wanted, read.name, heard, options))
-    if findings is None:
-        _warn(heard, 3)
-    return model
 
 
 def validate(path: FilePath, *, format: str | None = None, limits: Limits = DEFAULT) -> Findings:
@@ -295,7 +266,7 @@ def _written(
     except FormatError as error:
         raise type(error).of(_named(name, error.finding)) from None
     if findings is None:
-        _warn(heard, 4)
+        warn(heard, 4)
     return data
 
 
@@ -317,7 +288,7 @@ def _named(name: str, finding: Finding) -> Finding:
     return replace(finding, place=place)
 
 
-def _heard(strict: bool, findings: Findings | None) -> Findings:
+def heard(strict: bool, findings: Findings | None) -> Findings:
     """Return what collects the findings: the caller's, or one of our own."""
     if findings is None:
         return Findings(strict=strict)
@@ -326,7 +297,7 @@ def _heard(strict: bool, findings: Findings | None) -> Findings:
     return findings
 
 
-def _warn(findings: Findings, level: int) -> None:
+def warn(findings: Findings, level: int) -> None:
     """Issue one FormatWarning, as of a caller so many levels up, for all that is no mere note."""
     kept = [finding for finding in findings if finding.severity is not Severity.NOTE]
     if not kept:

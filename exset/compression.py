@@ -26,7 +26,7 @@ class Readable(Protocol):
     """What compressed data are read from."""
 
     def read(self, size: int, /) -> bytes:
-        """Return that many bytes, fewer only at the end."""
+        """Return that many bytes or fewer; none only at the end."""
         ...
 
 
@@ -100,6 +100,12 @@ SUFFIXES = {".gz": _GZIP, ".Z": _GZIP, ".bz2": _BZIP2, ".bz": _BZIP2}
 """What the suffix of a name says."""
 
 
+def may_be_packed(head: bytes) -> bool:
+    """Tell whether compressed data may begin with these bytes, few or none."""
+    magics = (_GZIP.magic, _BZIP2.magic, _LZW)
+    return any(magic.startswith(head[: len(magic)]) for magic in magics)
+
+
 def kind_of(head: bytes, name: str) -> Kind | None:
     """Return how the content is compressed; FormatError if the name says otherwise."""
     content = None
@@ -165,8 +171,10 @@ def unpacked(
         if kind is _GZIP:
             waiting, skipped = _past_zeros(file, waiting, size)
             given += skipped
-        if len(waiting) < len(kind.magic):
-            waiting += file.read(len(kind.magic))
+        while waiting and len(waiting) < len(kind.magic):
+            if not (more := file.read(len(kind.magic) - len(waiting))):
+                break
+            waiting += more
 
 
 def _past_zeros(file: Readable, data: bytes, size: int) -> tuple[bytes, int]:

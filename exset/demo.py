@@ -5,7 +5,7 @@ import os
 import shlex
 from collections.abc import Iterator
 
-from exset import api, files, formats, samples
+from exset import api, files, formats, samples, streaming
 from exset.errors import FormatError, Place, Severity
 
 
@@ -24,10 +24,10 @@ def run(folder: str) -> Iterator[str]:
         files.write(path, samples.read(name).data)
         if api.validate(path).worst is Severity.ERROR:
             raise FormatError("a bundled sample is not valid", place=Place.of(path), code="demo")
-        model = api.convert(path, target)
-        if api.load(target) != model:
+        count = streaming.convert(path, target)
+        if api.load(target) != api.load(path):
             raise FormatError("it did not read back the same", place=Place.of(target), code="demo")
-        counted = api.target_format(target).family.counted(len(model))
+        counted = api.target_format(target).family.counted(count)
         yield f"  {name:<{wide}}  valid, {counted}  ->  {other}, which reads back the same"
     yield "Try next:"
     for verb, name in (

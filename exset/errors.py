@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import ClassVar, Self
 
@@ -75,6 +75,24 @@ class Place:
     def in_bytes(cls, source: Source, offset: int, field: str | None = None) -> Place:
         """Return the place of a byte of a binary file, and the path of the field it belongs to."""
         return cls(source.name, Span(offset, offset), field=field)
+
+    def moved(self, start: int, path: str, first: int) -> Place:
+        """Return the place in a whole of which its input is a part, read by itself.
+
+        The part begins at byte `start`, and with element `first` of the array `path`.
+        """
+        span, field = self.span, self.field
+        if span is not None:
+            span = Span(span.start + start, span.end + start)
+        if field is not None and (index := self.index(path)) is not None:
+            begin = f"{path}["
+            field = f"{begin}{index + first}{field[len(begin) + len(str(index)) :]}"
+        return replace(self, span=span, field=field)
+
+    def index(self, path: str) -> int | None:
+        """Return which element of an array its field belongs to, if to any."""
+        match = re.match(rf"{re.escape(path)}\[(\d+)\]", self.field or "")
+        return None if match is None else int(match[1])
 
     def to_dict(self) -> dict[str, str | int | None]:
         """Return it for JSON, its text made safe; `start` and `end` are 0-based byte offsets."""

@@ -11,11 +11,13 @@ import io
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
+from itertools import chain
 from typing import BinaryIO, TextIO, TypeAlias
 
-from exset.compression import SUFFIXES, Readable, kind_of, packing, unpacked
+from exset.compression import SUFFIXES, kind_of, may_be_packed, packing, unpacked
 from exset.errors import FormatError, LimitError, Place
 from exset.limits import DEFAULT, Limits, remedy
 from exset.source import Source
@@ -23,6 +25,7 @@ from exset.source import Source
 FilePath: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 _CHUNK = 1 << 16
+_MAGIC = 10  # bytes that tell how a file is compressed
 _STREAMS = ("/dev/fd/", "/dev/std", "/proc/")  # links that stand for an open file, not for a path
 
 
@@ -42,11 +45,55 @@ def read(path: FilePath, *, limits: Limits = DEFAULT) -> Source:
             raise _too_long(name, limits)
         if size and (data := _plain(file, name, size)):
             return Source(name, data)
-        for piece in _pieces(_Bounded(file, name, limits), name, limits, _CHUNK):
+        for piece in _blocks(file, name, limits, _CHUNK):
             whole.write(piece)
-            if whole.tell() > limits.max_bytes:
-                raise _too_long(name, limits)
     return Source(name, whole.getvalue())
+
+
+class Blocks(Iterator[bytes]):
+    """The bytes of an input, decompressed, in blocks that are not empty, as they come.
+
+    name: what messages call it. size: how many bytes there will be, None if nobody can tell.
+    is_pipe: whether more may come later: a pipe, a terminal, a socket.
+    """
+
+    def __init__(
+        self, name: str, pieces: Iterable[bytes], size: int | None, is_pipe: bool = False
+    ) -> None:
+        """Take the pieces, empty ones too."""
+        self.name = name
+        self.size = size
+        self.is_pipe = is_pipe
+        self._pieces = iter(pieces)
+        self._ahead: list[bytes] = []
+
+    def __next__(self) -> bytes:
+        while True:
+            piece = self._ahead.pop(0) if self._ahead else next(self._pieces)
+            if piece:
+                return piece
+
+    def head(self, size: int, least: int | None = None) -> bytes:
+        """Return the first bytes that have not been taken, so many if there are; they stay.
+
+        least: how many are waited for, if fewer will do.
+        """
+        while sum(map(len, self._ahead)) < (size if least is None else least):
+            if (piece := next(self._pieces, None)) is None:
+                break
+            self._ahead.append(piece)
+        return b"".join(self._ahead)[:size]
+
+
+@contextmanager
+def blocks(path: FilePath, *, limits: Limits = DEFAULT, size: int = _CHUNK) -> Iterator[Blocks]:
+    """Open a file to be read in blocks of about that size; names and errors as in `read`.
+
+    Of a pipe a block is what it has to give, without waiting for more. Errors of what is read come
+    with the block that they are in.
+    """
+    with _opened(path) as (file, name):
+        yield _blocks(file, name, limits, size)
 
 
 def head(path: FilePath, size: int) -> Source:
@@ -54,13 +101,8 @@ def head(path: FilePath, size: int) -> Source:
 
     Of the rest of the file nothing is read but what buffers take; errors as in `read`.
     """
-    begin = b""
-    with _opened(path) as (file, name):
-        for piece in _pieces(file, name, DEFAULT, size):
-            begin += piece
-            if len(begin) >= size:
-                break
-    return Source(name, begin[:size])
+    with blocks(path, size=size) as pieces:
+        return Source(pieces.name, pieces.head(size))
 
 
 def write(path: FilePath, data: bytes | bytearray | memoryview | Iterable[bytes]) -> None:
@@ -231,33 +273,52 @@ def _plain(file: BinaryIO, name: str, size: int) -> bytes:
     return file.read(size) if kind is None else b""
 
 
-class _Bounded:
-    """Reads a file, and no more of it than is allowed."""
+def _blocks(file: BinaryIO, name: str, limits: Limits, size: int) -> Blocks:
+    status = _status(file)
+    total = _size(file) if status is not None and stat.S_ISREG(status.st_mode) else None
+    if total is not None and total > limits.max_bytes:
+        raise _too_long(name, limits)
+    given = _Given(file, name, limits)
+    begin = b""
+    while len(begin) < _MAGIC and may_be_packed(begin):
+        if not (more := given.read(_MAGIC - len(begin))):
+            break
+        begin += more
+    is_pipe = status is not None and total is None
+    pieces: Iterator[bytes]
+    if (kind := kind_of(begin, name)) is None:
+        pieces = chain((begin,), iter(partial(given.read, size), b""))
+    else:
+        pieces, total = unpacked(given, begin, name, kind, limits, size), None
+    return Blocks(name, _bounded(pieces, name, limits), total, is_pipe)
+
+
+class _Given:
+    """Reads what a file has to give, and no more of it than is allowed."""
 
     def __init__(self, file: BinaryIO, name: str, limits: Limits) -> None:
-        self._file = file
+        # A buffered file waits until it has all that it is asked for, unless it is asked so.
+        self._read: Callable[[int], bytes] = getattr(file, "read1", file.read)
         self._name = name
         self._limits = limits
         self._left = limits.max_bytes
 
     def read(self, size: int, /) -> bytes:
-        data = self._file.read(size)
+        data = self._read(size)
         self._left -= len(data)
         if self._left < 0:
             raise _too_long(self._name, self._limits)
         return data
 
 
-def _pieces(file: Readable, name: str, limits: Limits, size: int) -> Iterator[bytes]:
-    """Yield the content, decompressed, in pieces of about that size."""
-    begin = file.read(10)
-    kind = kind_of(begin, name)
-    if kind is not None:
-        yield from unpacked(file, begin, name, kind, limits, size)
-        return
-    while begin:
-        yield begin
-        begin = file.read(size)
+def _bounded(pieces: Iterable[bytes], name: str, limits: Limits) -> Iterator[bytes]:
+    """Yield the pieces as long as they are not too much."""
+    left = limits.max_bytes
+    for piece in pieces:
+        left -= len(piece)
+        if left < 0:
+            raise _too_long(name, limits)
+        yield piece
 
 
 def _too_long(name: str, limits: Limits) -> LimitError:

@@ -8,21 +8,24 @@ imported on first use, so that the list itself costs nothing. To add a format, a
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, cast, get_args, runtime_checkable
 
 from exset.errors import FormatError, Place, safe
+from exset.files import Blocks
 from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits
+from exset.pieces import Pieces, Streamer
 from exset.source import Source
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from exset.errors import Findings
+    from exset.grammars.examples import ExampleSet
 
 HEAD = 4096
 """How many bytes of a file `detect` looks at."""
@@ -124,7 +127,7 @@ class Format:
     `magic` are the bytes that every file of the format begins with (empty: none); `first_bytes`
     is a regular expression for how its files begin, which must match in linear time and may match
     where they are cut short; `options` are the words its writer takes; `binary` files are not for a
-    terminal.
+    terminal. `streamer` and `pieces` are for formats that are read and written part by part.
     """
 
     name: str
@@ -137,6 +140,8 @@ class Format:
     first_bytes: str | None = None
     options: tuple[str, ...] = ()
     binary: bool = False
+    streamer: str | None = None
+    pieces: str | None = None
 
     @property
     def suffix(self) -> str:
@@ -170,6 +175,37 @@ class Format:
             raise TypeError(f"the model to write must be {article} {wanted}, not {given}")
         writer = cast(Writer, _load(self.writer))
         return writer(model, findings=findings, **self.chosen(options))
+
+    def stream(
+        self,
+        blocks: Blocks,
+        *,
+        limits: Limits = DEFAULT,
+        findings: "Findings | None" = None,
+        engine: Engine = "auto",
+    ) -> "Iterator[ExampleSet]":
+        """Read as it comes; raises FormatError as `read`, and for a format that cannot be."""
+        streamer = cast(Streamer, _load(self._part(self.streamer, blocks.name)))
+        return streamer(blocks, limits=limits, findings=findings, engine=engine)
+
+    def in_pieces(self, name: str, findings: "Findings", **options: Option) -> Pieces:
+        """Return what writes part by part; raises as `stream` and `chosen`.
+
+        name: of the file to be written.
+        """
+        make = cast(Callable[..., Pieces], _load(self._part(self.pieces, name)))
+        return make(findings, **self.chosen(options))
+
+    def _part(self, target: str | None, name: str) -> str:
+        if target is None:
+            able = ", ".join(each.name for each in FORMATS if each.streamer and each.pieces)
+            raise FormatError(
+                f"{self.name} ({self.title}) is not read or written part by part",
+                place=Place.of(name),
+                hint=f"formats that are: {able}",
+                code="format",
+            )
+        return target
 
     def chosen(self, options: Mapping[str, Option]) -> dict[str, Option]:
         """Return the options that are set.
@@ -228,6 +264,8 @@ FORMATS: tuple[Format, ...] = (
         writer="exset.parsers.lens_text:render",
         first_bytes=_LENS,
         options=("compact", "unshare", "lossy"),
+        streamer="exset.parsers.lens:stream",
+        pieces="exset.parsers.lens_text:Pieces",
     ),
     Format(
         name="bex",
@@ -239,6 +277,8 @@ FORMATS: tuple[Format, ...] = (
         magic=b"\xaa\xaa\xaa\xaa",
         options=("lossy",),
         binary=True,
+        streamer="exset.codecs.lens:stream",
+        pieces="exset.codecs.lens:Pieces",
     ),
 )
 

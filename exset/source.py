@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate, pairwise
 
@@ -27,10 +27,22 @@ class Span:
 
 @dataclass(frozen=True)
 class Source:
-    """The whole content of one input, decompressed, and the name that messages give it."""
+    """The content of one input, decompressed, and the name that messages give it.
+
+    Of an input that is read part by part it is a part: `start` bytes came before it, and its first
+    one is in that line and column. Offsets count from the first byte of the input.
+    """
 
     name: str
     data: bytes = field(repr=False)
+    start: int = field(default=0, repr=False)
+    first_line: int = field(default=1, repr=False)
+    first_column: int = field(default=1, repr=False)
+
+    @property
+    def end(self) -> int:
+        """The offset after the last byte."""
+        return self.start + len(self.data)
 
     def position(self, offset: int) -> tuple[int, int]:
         """Return line and column of a byte, both from 1; the end of the data is a place too.
@@ -40,7 +52,7 @@ class Source:
         the offset lies outside the data.
         """
         row = self._row(offset)
-        return row + 1, 1 + self._characters(self._starts[row], offset)
+        return row + self.first_line, self._column(row, offset - self.start)
 
     def line(self, offset: int) -> str:
         """Return the line that a byte is in, without its end; ValueError outside the data."""
@@ -52,10 +64,39 @@ class Source:
 
         The cost does not grow with the line; ValueError if the offset lies outside the data.
         """
-        start, stop = self._bounds(self._row(offset))
-        low = self._boundary(max(start, offset - reach))
-        high = self._boundary(min(offset + reach, stop))
-        return _decode(self.data[low:high]), 1 + self._characters(start, low)
+        row = self._row(offset)
+        start, stop = self._bounds(row)
+        at = offset - self.start
+        low = self._boundary(max(start, at - reach))
+        high = self._boundary(min(at + reach, stop))
+        return _decode(self.data[low:high]), self._column(row, low)
+
+    def moved(self, offset: int, more: bytes) -> Source:
+        """Return the part that begins at a byte, or up to 3 before it, with more bytes at its end.
+
+        It begins with a character, and not inside a line end. ValueError as in `position`.
+        """
+        if not self.start <= offset <= self.end:
+            raise ValueError(f"offset {offset} lies outside {self.start}-{self.end}")
+        whole = replace(self, data=self.data + more)
+        cut = whole._boundary(offset - self.start)
+        if cut and whole.data[cut - 1 : cut + 1] == b"\r\n":
+            cut -= 1
+        gone = whole.data[:cut]
+        breaks = gone.count(b"\n") + gone.count(b"\r") - gone.count(b"\r\n")
+        last = max(gone.rfind(b"\n"), gone.rfind(b"\r")) + 1
+        column = 1 if breaks else self.first_column
+        return Source(
+            self.name,
+            whole.data[cut:],
+            self.start + cut,
+            self.first_line + breaks,
+            column + len(_decode(gone[last:])),
+        )
+
+    def _column(self, row: int, at: int) -> int:
+        first = 1 if row else self.first_column
+        return first + self._characters(self._starts[row], at)
 
     @cached_property
     def _starts(self) -> array[int]:
@@ -73,9 +114,9 @@ class Source:
         return array("q", accumulate(counts, initial=0))
 
     def _row(self, offset: int) -> int:
-        if not 0 <= offset <= len(self.data):
-            raise ValueError(f"offset {offset} lies outside {len(self.data)} bytes")
-        return bisect_right(self._starts, offset) - 1
+        if not self.start <= offset <= self.end:
+            raise ValueError(f"offset {offset} lies outside {self.start}-{self.end}")
+        return bisect_right(self._starts, offset - self.start) - 1
 
     def _bounds(self, row: int) -> tuple[int, int]:
         start = self._starts[row]

@@ -182,6 +182,10 @@ class ExampleSet(ExampleColumns):
             )
         )
 
+    def under(self, header: SetHeader) -> Self:
+        """The same examples for a set with another header; raises ValueError as `concat`."""
+        return self if self.header == header else self.from_examples([], header).concat(self)
+
     def concat(self, *others: "ExampleSet") -> Self:
         """The examples of this set and then those of the others, under this set's header.
 

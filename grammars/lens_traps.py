@@ -177,14 +177,15 @@ LONG_STRING: Final = MappingProxyType(
 )
 """The words of `lens-refuses` for such a string."""
 
-_GROUPS: Final = 12
+MAX_GROUPS: Final = 12
+"""Group names that Lens can hold (registerGroupName)."""
 
 
 def too_many_groups(count: int, place: Place) -> Finding | None:
-    """The finding of a set with more group names than Lens can hold (registerGroupName)."""
-    if count <= _GROUPS:
+    """The finding of a set with more group names than Lens can hold."""
+    if count <= MAX_GROUPS:
         return None
-    what = f"{count} group names; it crashes on more than {_GROUPS}"
+    what = f"more than {MAX_GROUPS} group names, on which it crashes"
     hint = "builds of Lens that mend registerGroupName load it"
     return trap("lens-refuses", place, what=what, hint=hint)
 

@@ -69,6 +69,11 @@ class ExampleView:
         self.index = index
 
     @property
+    def columns(self) -> ExampleColumns:
+        """The columns of the set that it is in."""
+        return self._columns
+
+    @property
     def name(self) -> str | None:
         """The name, or None for an example without."""
         return self._columns.name.text(self.index)

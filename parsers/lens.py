@@ -14,8 +14,9 @@ import numpy as np
 
 from exset import kernels
 from exset.errors import Findings, FormatError, Place
+from exset.files import Blocks
 from exset.grammars.examples import ExampleSet
-from exset.grammars.lens_traps import too_many_groups, trap
+from exset.grammars.lens_traps import MAX_GROUPS, too_many_groups, trap
 from exset.grammars.parts import REAL_FIELDS, SetHeader
 from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits
@@ -23,6 +24,8 @@ from exset.parsers import lens_columns as c
 from exset.parsers.engine import table
 from exset.parsers.engine.errors import syntax_error
 from exset.parsers.engine.stream import ParseStream, Rejection
+from exset.parsers.engine.table import Block
+from exset.parsers.engine.window import Window
 from exset.parsers.lens_actions import act, event_offsets
 from exset.parsers.lens_arranging import arrange, room_for
 from exset.parsers.lens_checks import (
@@ -33,8 +36,8 @@ from exset.parsers.lens_checks import (
     impossible,
     swallowed,
 )
-from exset.parsers.lens_columns import Columns, Tokens, empty_columns
-from exset.parsers.lens_doubts import report
+from exset.parsers.lens_columns import Columns, Ints, Tokens, empty_columns
+from exset.parsers.lens_doubts import StringsOf, report
 from exset.parsers.lens_set import example_set, strings_of
 from exset.parsers.lens_tokens import GRAMMAR, Text
 from exset.source import Source, Span
@@ -52,6 +55,7 @@ _BOM: Final = b"\xef\xbb\xbf"
 _LAST_COMMENT: Final = re.compile(rb"(?:\A|[\r\n])(#[^\r\n]*)\Z")
 _SMALLEST: Final = 4  # bytes: Lens looks for the magic of a binary file first
 _BLOCK: Final = 1 << 20
+_FEW_TOKENS: Final = 1 << 16  # at a time, of a text that is read as it comes
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -71,80 +75,177 @@ def parse(
     "auto" runs the tables, compiled if the text is long. Raises FormatError where Lens refuses,
     crashes or hangs, and LimitError.
     """
-    findings = Findings() if findings is None else findings
-    reading = _Reading(source, limits, findings, engine)
-    parts = [reading.examples(stream) for stream in reading.streams()]
-    examples = parts[0] if len(parts) == 1 else ExampleSet.joined(parts)
-    if finding := too_many_groups(len(examples.groups), Place.of(source.name)):
-        findings.add(finding)
-    return examples
+    size = len(source.data)
+    parts = list(_Reading(source, size, limits, findings, engine).sets(_slices(source)))
+    return parts[0] if len(parts) == 1 else ExampleSet.joined(parts)
+
+
+def stream(
+    blocks: Blocks,
+    *,
+    limits: Limits = DEFAULT,
+    findings: Findings | None = None,
+    engine: Engine = "auto",
+) -> Iterator[ExampleSet]:
+    """The examples of a text that is read as it comes: sets of them, one at least.
+
+    An example is yielded when its line is there, as Lens reads it from a pipe. The sets have one
+    header; together they are what `parse` gives for the same bytes, with the same findings, and the
+    same error after all that comes before it. The reference engine reads to the end first.
+    """
+    head = blocks.head(_SMALLEST)
+    if _LAST_COMMENT.search(head):
+        head = blocks.head(_SMALLEST + 1)
+    window = Window(blocks, b";")
+    known = Source(blocks.name, head), blocks.size or 0
+    yield from _Reading(*known, limits, findings, engine, window).sets(window.fed())
+
+
+def _slices(source: Source) -> Iterator[memoryview]:
+    data = memoryview(source.data)
+    return (data[at : at + _BLOCK] for at in range(0, len(data), _BLOCK))
+
+
+def _after(blocks: Iterator[Block], count: int) -> Iterator[Block]:
+    for block in blocks:
+        yield block[count:]
+        count = max(count - len(block), 0)
 
 
 class _Reading:
     """A text being read, part by part; each part but the last ends with an example."""
 
-    def __init__(self, source: Source, limits: Limits, findings: Findings, engine: Engine) -> None:
+    def __init__(
+        self,
+        source: Source,
+        size: int,
+        limits: Limits,
+        findings: Findings | None,
+        engine: Engine,
+        window: Window | None = None,
+    ) -> None:
+        """Look at the first bytes; size: of the whole, 0 if it is not known.
+
+        Without a window the source is the whole text.
+        """
         self.source = source
+        self.window = window
+        self.size = size
         self.limits = limits
-        self.findings = findings
+        self.findings = Findings() if findings is None else findings
         self.engine = engine
-        self.begin = _begin(source, findings)
-        self.compiled = kernels.worthwhile(
-            len(source.data),
-            engine,
+        self.begin = _begin(source, self.findings)
+        self.header: SetHeader | None = None
+        self.done: Columns | None = None
+        self.events = 0
+        self.groups: set[bytes | None] = set()
+
+    def sets(self, blocks: Iterator[Block]) -> Iterator[ExampleSet]:
+        """The examples of the parts."""
+        try:
+            for part in self.streams(blocks):
+                if len(part.steps) or self.header is None:
+                    yield from self.examples(part)
+                if self.window is not None and len(part.ends):
+                    self.window.give_up(int(part.ends[-1]) + self.begin)
+        except Rejection as rejection:
+            raise self.error(rejection) from None
+        if finding := too_many_groups(len(self.groups), Place.of(self.source.name)):
+            self.findings.add(finding)
+
+    def streams(self, blocks: Iterator[Block]) -> Iterator[ParseStream]:
+        """The parse streams of the parts. Raises Rejection."""
+        if self.begin:
+            blocks = _after(blocks, self.begin)
+        if self.engine == "reference":
+            from exset.parsers.engine import reference  # which imports Lark
+
+            yield from reference.streams(GRAMMAR, b"".join(blocks), boundary=c.EXAMPLE)
+        elif self.window is None:
+            yield from table.streams(
+                GRAMMAR, blocks, boundary=c.EXAMPLE, compiled=self.is_compiled()
+            )
+        else:
+            yield from table.streams(
+                GRAMMAR,
+                blocks,
+                boundary=c.EXAMPLE,
+                compiled=self.is_compiled,
+                tokens=_FEW_TOKENS,
+                eager=True,
+            )
+
+    def is_compiled(self) -> bool:
+        """Whether kernels are compiled: for a long text, as far as its length is known."""
+        size = self.size if self.window is None else max(self.size, self.window.seen)
+        return kernels.worthwhile(
+            size,
+            self.engine,
             loading=COMPILED_FROM,
             using=COMPILED_FROM,
             loaded=KERNELS.is_loaded,
         )
-        self.header: SetHeader | None = None
-        self.done: Columns | None = None
-        self.events = 0
 
     def run(self, kernel: Callable[P, R]) -> Callable[P, R]:
         """A function that can be compiled, compiled if the text is to be read so."""
-        return KERNELS.compiled(kernel) if self.compiled else kernel
+        return KERNELS.compiled(kernel) if self.is_compiled() else kernel
 
-    def streams(self) -> Iterator[ParseStream]:
-        """The parse streams of the parts; FormatError where the grammar is broken."""
-        data = memoryview(self.source.data)[self.begin :]
-        try:
-            if self.engine == "reference":
-                from exset.parsers.engine import reference  # which imports Lark
+    def error(self, rejection: Rejection) -> FormatError:
+        """Why the grammar is broken."""
+        if self.window is not None:
+            self.source = self.window.source
+        moved = Rejection(rejection.offset + self.begin, rejection.expected)
+        before = self.source.data[: moved.offset - self.source.start]
+        return syntax_error(
+            GRAMMAR, self.source, moved, lambda *found: swallowed(before) or hint(*found)
+        )
 
-                yield reference.run(GRAMMAR, bytes(data))
-            else:
-                blocks = (data[at : at + _BLOCK] for at in range(0, len(data), _BLOCK))
-                yield from table.streams(
-                    GRAMMAR, blocks, boundary=c.EXAMPLE, compiled=self.compiled
-                )
-        except Rejection as rejection:
-            moved = Rejection(rejection.offset + self.begin, rejection.expected)
-            before = self.source.data[: moved.offset]
-            raise syntax_error(
-                GRAMMAR, self.source, moved, lambda *found: swallowed(before) or hint(*found)
-            ) from None
-
-    def examples(self, stream: ParseStream) -> ExampleSet:
-        """The examples of a part."""
-        text = Text(self.source, stream, self.begin, compiled=self.compiled, limits=self.limits)
+    def examples(self, stream: ParseStream) -> Iterator[ExampleSet]:
+        """The examples of a part; before an error those that come before it."""
+        if self.window is not None:
+            self.source = self.window.source
+        compiled = self.is_compiled()
+        text = Text(self.source, stream, self.begin, compiled=compiled, limits=self.limits)
         count = np.bincount(stream.steps, minlength=len(c.STEPS))
+        try:
+            tokens, columns, hard, strings = self.meaning(stream, text, count)
+        except FormatError:
+            ends = np.flatnonzero(stream.steps == c.EXAMPLE)
+            if len(ends) < 2:
+                raise
+            for half in stream.parts(int(ends[(len(ends) - 1) // 2]) + 1):
+                yield from self.examples(half)
+            return
+        if self.header is None:
+            [proc] = text.strings(strings.header_proc)
+            reals_of_set = zip(REAL_FIELDS, columns.header.tolist(), strict=True)
+            self.header = SetHeader(proc=proc, **dict(reals_of_set))
+        self.events += len(columns.inputs)
+        examples = example_set(text, columns, strings, self.header)
+        report(text, tokens, columns, count, hard, strings, examples.groups, self.findings)
+        if len(self.groups) <= MAX_GROUPS:
+            self.groups.update(examples.groups)
+        yield examples
+
+    def meaning(
+        self, stream: ParseStream, text: Text, count: Ints
+    ) -> tuple[Tokens, Columns, Ints, StringsOf]:
+        """The tokens of a part, what they mean, reals to doubt, strings. Raises FormatError."""
         reals, ints, hard = text.numbers()
         spans = (text.starts, text.ends)
         before = stream.tokens_before
         tokens = Tokens(stream.steps, before, *spans, ints, reals, text.buffer, text.base)
         check_integers(text, tokens.ints)
         offsets = event_offsets(tokens, count)
-        self.events += int(offsets[-1])
         if count[c.NUM_EVENTS]:
-            check_event_counts(text, tokens, self.events, self.limits)
+            check_event_counts(text, tokens, np.diff(offsets), self.events, self.limits)
         values = text.count("VALUE", "UNKNOWN") if count[c.DENSE_VALUES] else 0
         units = text.count("UNIT", "STAR") if count[[c.UNITS, c.ALL_UNITS]].any() else 0
-        columns = empty_columns(count, offsets, values, units)
+        columns = done = empty_columns(count, offsets, values, units)
         if self.done is not None:
             c.go_on(columns, self.done)
         if self.run(act)(tokens, columns, self.limits.max_expand):
             raise impossible(text, columns, self.limits)
-        self.done = columns
         if columns.state[c.UNORDERED]:
             arranged, numbers = room_for(columns)
             self.run(arrange)(columns, arranged, numbers)
@@ -152,13 +253,8 @@ class _Reading:
         strings = strings_of(text, columns)
         for quoted in strings:
             check_strings(text, quoted, self.limits)
-        if self.header is None:
-            [proc] = text.strings(strings.header_proc)
-            reals_of_set = zip(REAL_FIELDS, columns.header.tolist(), strict=True)
-            self.header = SetHeader(proc=proc, **dict(reals_of_set))
-        examples = example_set(text, columns, strings, self.header)
-        report(text, tokens, columns, count, hard, strings, examples.groups, self.findings)
-        return examples
+        self.done = done
+        return tokens, columns, hard, strings
 
 
 def _begin(source: Source, findings: Findings) -> int:

@@ -68,19 +68,24 @@ def check_integers(text: Text, ints: Ints) -> None:
         )
 
 
-def check_event_counts(text: Text, tokens: Tokens, events: int, limits: Limits) -> None:
+def check_event_counts(
+    text: Text, tokens: Tokens, counts: Ints, before: int, limits: Limits
+) -> None:
     """An example has one event or more: FormatError; and not too many: LimitError.
 
-    events: how many there are so far. Not asked where no example says how many it has.
+    counts: the events of each example. before: how many there are in the parts before. Not asked
+    where no example says how many it has.
     """
     given = tokens.before[tokens.steps == c.NUM_EVENTS] - 1
     zero = given[tokens.ints[given] == 0]
     if len(zero):
         raise _error(text, zero[0], "lens-num-events", "an example has one event or more", None)
-    most = len(text.source.data) + limits.max_events
-    if events > most:
-        token = int(given[np.argmax(tokens.ints[given])])
-        raise _limit(text, token, f"more than {most} events", "max_events")
+    last = tokens.before[tokens.steps == c.EXAMPLE] - 1
+    many = before + np.cumsum(counts) > text.ends[last] + limits.max_events
+    if many.any():
+        after = given[given < last[many.argmax()]]
+        message = f"more than {limits.max_events} events beyond one for each byte"
+        raise _limit(text, int(after[-1]), message, "max_events")
 
 
 def check_strings(text: Text, quoted: Quoted, limits: Limits) -> None:

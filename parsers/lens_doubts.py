@@ -55,10 +55,9 @@ def report(
         *_groups(text, strings.group, groups),
         *_reals(text, tokens, hard),
     ):
-        for rank, token in enumerate(at[:KEPT].tolist()):
-            if not _is_harmless(code, text.raw(token)):
-                times = len(at) - rank if rank == KEPT - 1 else 1
-                doubts.append((token, code, times, 0, 0))
+        for rank, token in enumerate(np.sort(at)[:KEPT].tolist()):
+            times = len(at) - rank if rank == KEPT - 1 else 1
+            doubts.append((token, code, times, 0, 0))
     for kind in np.flatnonzero(columns.noted).tolist():
         many = int(columns.noted[kind])
         for rank, (token, first, second) in enumerate(columns.notes[kind, :many].tolist()):
@@ -106,6 +105,10 @@ def _reals(text: Text, tokens: Tokens, hard: Ints) -> Iterator[tuple[str, Ints]]
     if len(hard):
         last = text.buffer[text.ends[hard] - 1 - text.base]
         is_whole = ((last >= ord("0")) & (last <= ord("9"))) | (last == ord("."))
-        yield _OVERFLOW, hard[is_whole & np.isinf(tokens.reals[hard])]
         is_long = text.ends[hard] - text.starts[hard] > 1
-        yield _NUMBER_TAIL, hard[is_long & _IS_TAIL[last]]
+        for code, some in (
+            (_OVERFLOW, hard[is_whole & np.isinf(tokens.reals[hard])]),
+            (_NUMBER_TAIL, hard[is_long & _IS_TAIL[last]]),
+        ):
+            found = [each for each in some.tolist() if not _is_harmless(code, text.raw(each))]
+            yield code, np.array(found, np.int64)

@@ -8,11 +8,13 @@ them, with an event list only where Lens would otherwise give them to another ev
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
 from typing import Final
 
 from exset import kernels
 from exset.errors import Findings
-from exset.grammars.examples import ExampleSet
+from exset.grammars.examples import ExampleSet, SetHeader
 from exset.parsers import lens_rows
 from exset.parsers.lens_fields import set_fields
 from exset.parsers.lens_sayable import Planner, sayable
@@ -46,24 +48,61 @@ def render(
     an error. Lens, example.c: writeExampleSet, without its faults.
     """
     heard = Findings() if findings is None else findings
-    diction = Diction(lossy, heard)
-    text = b"".join(_pieces(sayable(examples, diction), compact, unshare, diction))
-    return text.ljust(4, b"\n")  # Lens takes a file of less than four bytes for empty
+    pieces = Pieces(heard, compact=compact, unshare=unshare, lossy=lossy)
+    begin = pieces.begin(examples.header, len(examples))
+    text = b"".join(chain((begin,), pieces.lines(examples)))
+    return text + end if (end := pieces.end(len(text))) else text
 
 
-def _pieces(
-    examples: ExampleSet, compact: bool, unshare: bool, diction: Diction
-) -> Iterator[bytes]:
-    yield set_fields(examples.header, compact)
-    planner = Planner(examples, unshare, diction)
-    if kernels.worthwhile(
-        _size(examples), loading=MANY, using=MANY_WARM, loaded="numba" in sys.modules
-    ):
-        from exset.parsers import lens_bulk
+class Pieces:
+    """Renders a set part by part, as `render` does at once: its beginning, examples, its end."""
 
-        yield from lens_bulk.chunks(examples, compact, planner)
-    else:
-        yield from lens_rows.lines(examples, compact, planner)
+    is_counted = False
+
+    def __init__(
+        self,
+        findings: Findings,
+        *,
+        compact: bool = False,
+        unshare: bool = False,
+        lossy: bool = False,
+    ) -> None:
+        """Take the options of `render`."""
+        self._compact = compact
+        self._unshare = unshare
+        self._diction = Diction(lossy, findings)
+        self._header = SetHeader()
+        self._size = 0  # of all so far
+
+    def begin(self, header: SetHeader, count: int) -> bytes:
+        """What stands before the examples; how many there will be makes no difference."""
+        self._header = header
+        said = sayable(ExampleSet.from_examples([], header), self._diction).header
+        return set_fields(said, self._compact)
+
+    def units(self, examples: ExampleSet) -> bytes:
+        """Some examples. Raises FormatError, and ValueError if they cannot have the header."""
+        return b"".join(self.lines(examples))
+
+    def lines(self, examples: ExampleSet) -> Iterator[bytes]:
+        """The same in pieces."""
+        examples = examples.under(self._header)
+        bare = examples.with_columns(header=replace(self._header, proc=None))
+        said = sayable(bare, self._diction)
+        planner = Planner(said, self._unshare, self._diction)
+        self._size += _size(said)
+        if kernels.worthwhile(
+            self._size, loading=MANY, using=MANY_WARM, loaded="numba" in sys.modules
+        ):
+            from exset.parsers import lens_bulk
+
+            yield from lens_bulk.chunks(said, self._compact, planner)
+        else:
+            yield from lens_rows.lines(said, self._compact, planner)
+
+    def end(self, size: int) -> bytes:
+        """What stands at the end: Lens takes a file of less than four bytes for empty."""
+        return b"\n" * (4 - size)
 
 
 def _size(examples: ExampleSet) -> int:

@@ -105,7 +105,7 @@ class Text:
         self.kinds = stream.kinds
         self.starts = stream.starts + begin if begin else stream.starts
         self.ends = stream.ends + begin if begin else stream.ends
-        self.base = 0
+        self.base = source.start
 
     def __len__(self) -> int:
         return len(self.kinds)

@@ -18,6 +18,7 @@ SPREADS = {
     "reference": ("times as fast",),
     "growth": ("cost of one at 4x", "cost of one at 16x"),
     "memory": ("peak above an empty run, MiB",),
+    "parts": ("peak above an empty run 1x, MiB", "peak above an empty run 4x, MiB"),
     "small": ("times as long",),
 }
 

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import exset
-from exset import api, samples, voice
+from exset import api, formats, samples, streaming, voice
 from exset.cli import cli
 from exset.cli.convert import plan
 from exset.errors import Place
-from exset.source import Source
+from exset.formats import Format
 
 XOR = samples.read("xor.ex").data
 TRAP = b"I:1 T:1;\n[max:] I:2 T:0;\n"
@@ -97,11 +97,11 @@ def test_many_files_in_processes(run: Run) -> None:
 def test_what_the_library_says_is_shown_once(
     run: Run, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def read_source(path: str, **options: object) -> Source:
+    def recognise(*arguments: object) -> Format:
         voice.say("compiling: this takes a while")
-        return Source(path, XOR)
+        return formats.get("ex")
 
-    monkeypatch.setattr(api, "read_source", read_source)
+    monkeypatch.setattr(streaming, "recognise", recognise)
     write(a_ex=XOR, b_ex=XOR)
     result = run("convert", "-q", "a.ex", "b.ex", "--to", "bex")
     assert (result.exit_code, result.stderr) == (0, "exset: compiling: this takes a while\n")

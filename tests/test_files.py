@@ -218,7 +218,7 @@ def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
         except OSError:
             pytest.skip("no file can be so large here")
     with (
-        patch.object(files, "_pieces", side_effect=AssertionError),
+        patch.object(files, "_Given", side_effect=AssertionError),
         pytest.raises(LimitError, match="more than"),
     ):
         read(tmp_path / "huge")
@@ -264,3 +264,36 @@ def test_what_is_no_path_is_a_type_error(name: object) -> None:
     for use in (read, lambda name: head(name, 1), lambda name: write(name, b"")):
         with pytest.raises(TypeError, match=r"expected str, bytes or os\.PathLike"):
             use(name)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress])
+def test_blocks_come_as_they_are_written(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    pipe, taken = tmp_path / "pipe", threading.Semaphore(0)
+    os.mkfifo(pipe)
+    parts = [b";\n", b"I: 1;\n", TEXT]
+
+    def write() -> None:
+        with open(pipe, "wb", buffering=0) as file:
+            for part in parts:
+                file.write(pack(part))
+                assert taken.acquire(timeout=60)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    got = []
+    with files.blocks(pipe) as blocks:
+        assert blocks.is_pipe and blocks.size is None
+        assert blocks.head(4096, least=1) == parts[0]
+        for block in blocks:
+            got.append(block)
+            taken.release()
+    writer.join()
+    assert got == parts if pack is bytes else b"".join(got) == b"".join(parts)
+
+
+def test_blocks_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(TEXT)
+    with files.blocks(tmp_path / "x", size=7) as blocks:
+        assert (blocks.name, blocks.size, blocks.is_pipe) == (str(tmp_path / "x"), len(TEXT), False)
+        assert blocks.head(9) == TEXT[:9]
+        assert b"".join(blocks) == TEXT

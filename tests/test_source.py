@@ -118,7 +118,7 @@ def test_a_long_line_is_not_decoded_again_for_every_position() -> None:
 def test_outside_is_refused(offset: int) -> None:
     source = Source("x", b"abc")
     for ask in (source.position, source.line, lambda at: source.around(at, 9)):
-        with pytest.raises(ValueError, match="outside 3 bytes"):
+        with pytest.raises(ValueError, match="outside 0-3"):
             ask(offset)
 
 
@@ -136,3 +136,22 @@ def test_values_are_copied_compared_and_shown_without_the_data() -> None:
         assert twin.position(5) == (2, 2)
     assert repr(source) == "Source(name='x.ex')"
     assert Span(1, 2) == Span(1, 2) != Span(1, 3)
+
+
+@given(
+    st.lists(st.sampled_from([b"a", b"\r", b"\n", b"\r\n", "ä".encode(), "€".encode(), b"\xff"])),
+    st.data(),
+)
+def test_a_part_has_the_places_of_the_whole(parts: list[bytes], data: st.DataObject) -> None:
+    whole = Source("x", b"".join(parts))
+    known, first = Source("x", b""), 0
+    for part in parts:
+        first = data.draw(st.integers(first, known.end))
+        known = known.moved(first, part)
+        assert first - 3 <= known.start <= first
+        assert known.data == whole.data[known.start : known.end]
+    for offset in range(first, known.end + 1):
+        assert known.position(offset) == whole.position(offset)
+        if known.first_column == 1:
+            assert known.line(offset) == whole.line(offset)
+            assert known.around(offset, 3) == whole.around(offset, 3)

@@ -29,7 +29,7 @@ def read(
     """
     if engine != "reference":
         try:
-            compiled = _is_compiled(len(source.data), engine)
+            compiled = is_compiled(len(source.data), engine)
             return table.read(layout, source, limits, compiled=compiled)
         except TooLarge:
             pass
@@ -48,7 +48,7 @@ def write(layout: Layout, fields: Mapping[str, Values], *, engine: Engine = "aut
         from exset.codecs.engine import writing
 
         try:
-            compiled = _is_compiled(writing.size_of(fields), engine)
+            compiled = is_compiled(writing.size_of(fields), engine)
             return writing.write(layout, fields, compiled=compiled)
         except TooLarge:
             pass
@@ -57,6 +57,6 @@ def write(layout: Layout, fields: Mapping[str, Values], *, engine: Engine = "aut
     return reference.write(layout, fields)
 
 
-def _is_compiled(size: int, engine: Engine) -> bool:
+def is_compiled(size: int, engine: Engine = "auto") -> bool:
     """Whether compiled kernels are used for so many bytes."""
     return worthwhile(size, engine, loading=_WORTH_LOADING, using=_WORTH_USING, loaded=is_loaded())

@@ -34,6 +34,15 @@ _CUTS: Final = frozenset((Reason.ENDS, Reason.UNENDED, Reason.TOO_MANY))
 _CUT: Final = "the file is cut short, or damaged here or before"
 
 
+class Cut(FormatError):
+    """The data end too early: with more of them it may be none.
+
+    needed: how many bytes there must be at least, as far as that is known.
+    """
+
+    needed = 0
+
+
 def failure(
     reason: Reason,
     layout: Layout,
@@ -41,11 +50,12 @@ def failure(
     starts: Mapping[str, Longs],
     path: str,
     offset: int,
+    needed: int = 0,
     **words: object,
 ) -> FormatError:
     """The error of a primitive: the offset of its first byte, its path with indices, a reason.
 
-    starts: the offsets of the elements met so far, as in Fields.
+    starts: the offsets of the elements met so far, as in Fields. needed: as for `Cut`.
     """
     if reason is Reason.CONSTANT:
         words["value"] = _shown(words["value"])
@@ -53,7 +63,11 @@ def failure(
     place = Place.in_bytes(source, offset, indexed(layout, starts, path, offset) or None)
     if reason is Reason.TOO_LONG:
         return LimitError(message, place=place, hint=remedy("max_name"))
-    return FormatError(message, place=place, hint=_CUT if reason in _CUTS else None)
+    if reason not in _CUTS:
+        return FormatError(message, place=place)
+    cut = Cut(message, place=place, hint=_CUT)
+    cut.needed = needed
+    return cut
 
 
 def _shown(value: object) -> str:

@@ -179,7 +179,8 @@ class _Reading:
         if field is None or 0 <= count * size <= left:
             return count
         reason = Reason.NEGATIVE if count < 0 else Reason.TOO_MANY
-        self._fail(reason, *self._last(field), value=self.numbers[field.path][-1])
+        value = self.numbers[field.path][-1]
+        self._fail(reason, *self._last(field), needed=start + count * size, value=value)
 
     def _check_length(self, path: str, start: int) -> None:
         most = self.limits.max_name
@@ -201,8 +202,11 @@ class _Reading:
     def _last(self, field: Number) -> tuple[str, int]:
         return field.path, self.starts[field.path][-1]
 
-    def _fail(self, reason: Reason, path: str, offset: int, **words: object) -> NoReturn:
-        raise failure(reason, self.layout, self.source, self.places(), path, offset, **words)
+    def _fail(
+        self, reason: Reason, path: str, offset: int, needed: int = 0, **words: object
+    ) -> NoReturn:
+        places = self.places()
+        raise failure(reason, self.layout, self.source, places, path, offset, needed, **words)
 
 
 class _Writing:

@@ -201,7 +201,9 @@ class _Failure:
             self.fail(Reason.ENDS, node.path, self.offset + self.left // size * size)
         operand = 3 if holds_numbers(node) else 2
         count = self.execution.ints[self.found.program.code[at][operand]]
-        self.fail_at(field, Reason.NEGATIVE if count < 0 else Reason.TOO_MANY)
+        size = least_size(node.element) if isinstance(node, Rows) else 1
+        needed = self.offset + int(count) * size
+        self.fail_at(field, Reason.NEGATIVE if count < 0 else Reason.TOO_MANY, needed=needed)
 
     def ends(self, numbers: tuple[Number, ...]) -> NoReturn:
         """The data end in one of the numbers of a block."""
@@ -212,15 +214,17 @@ class _Failure:
                 self.fail(Reason.ENDS, number.path, self.offset + begin)
         raise AssertionError("the block fits")
 
-    def fail_at(self, field: Number, reason: Reason, **words: object) -> NoReturn:
+    def fail_at(self, field: Number, reason: Reason, needed: int = 0, **words: object) -> NoReturn:
         """The error is at the field that was read last."""
         offset = int(self.starts[field.path][-1])
         stored = np.frombuffer(self.execution.data, field.stored, 1, offset)
         value = stored[0].item()
         value = int(value) if field.stored.kind == "b" else value
-        self.fail(reason, field.path, offset, value=value, **words)
+        self.fail(reason, field.path, offset, needed, value=value, **words)
 
-    def fail(self, reason: Reason, path: str, offset: int, **words: object) -> NoReturn:
+    def fail(
+        self, reason: Reason, path: str, offset: int, needed: int = 0, **words: object
+    ) -> NoReturn:
         """Raise the error."""
         layout = self.found.program.layout
-        raise failure(reason, layout, self.source, self.starts, path, offset, **words)
+        raise failure(reason, layout, self.source, self.starts, path, offset, needed, **words)

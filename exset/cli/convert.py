@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import click
 
-from exset import api, files, formats, samples
+from exset import api, formats, samples, streaming
 from exset.cli.frame import (
     FINE,
     each,
@@ -43,7 +43,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Done:
-    """What a conversion tells: how much was converted; data: what is to go to standard output."""
+    """What a conversion tells: how much was converted; data: what is to be shown."""
 
     counted: str
     findings: Findings
@@ -63,17 +63,30 @@ class Work:
     def __call__(self, job: Job) -> Done:
         """Convert a file; FormatError and OSError as those of `load` and `save`."""
         findings = Findings(strict=self.strict)
+        if job.target == "-" and (sys.stdout is None or sys.stdout.isatty()):
+            return self._shown(job, findings)
+        if self.makes_folder:
+            os.makedirs(os.path.dirname(job.target), exist_ok=True)
+        count = streaming.convert(
+            job.source,
+            job.target,
+            from_format=self.read_as,
+            to=job.format.name,
+            strict=False,
+            limits=self.limits,
+            findings=findings,
+            **self.options,
+        )
+        return Done(job.format.family.counted(count), findings, None)
+
+    def _shown(self, job: Job, findings: Findings) -> Done:
+        """Convert all at once: a terminal is shown nothing of what fails, nor what is not safe."""
         source = api.read_source(job.source, limits=self.limits)
         known = api.convertible(api.recognise(source, self.read_as), job.format, source)
         model = known.read(source, limits=self.limits, findings=findings)
         counted, to = known.family.counted(len(model)), job.format.name
         data = api.dumps(model, format=to, name=source.name, findings=findings, **self.options)
-        if job.target == "-":
-            return Done(counted, findings, data)
-        if self.makes_folder:
-            os.makedirs(os.path.dirname(job.target), exist_ok=True)
-        files.write(job.target, data)
-        return Done(counted, findings, None)
+        return Done(counted, findings, data)
 
 
 @click.command()
@@ -129,7 +142,7 @@ def convert(
         if not quiet:
             for line in lines(done.findings, SHOWN, notes=False):
                 say(line)
-            if done.data is None:
+            if job.target != "-":
                 say(f"{safe(job.source)} -> {safe(job.target)}: {done.counted}")
         return FINE
 

@@ -9,7 +9,7 @@ from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.stream import Rejection
 from exset.source import Source, Span
 
-_WORD: Final = re.compile(rb"[A-Za-z0-9_.+-]+:?|[^\x00-\x7f]+|.", re.DOTALL)
+_WORD: Final = re.compile(rb"[A-Za-z0-9_.+-]{1,256}:?|[^\x00-\x7f]{1,256}|.", re.DOTALL)
 _SHOWN: Final = 24
 
 
@@ -23,7 +23,7 @@ def syntax_error(
 
     `hint` gets the word found and the terminals expected.
     """
-    match = _WORD.match(source.data, rejection.offset)
+    match = _WORD.match(source.data, rejection.offset - source.start)
     found = match.group() if match else b""
     span = Span(rejection.offset, rejection.offset + len(found))
     words = {grammar.say(name) for name in rejection.expected}

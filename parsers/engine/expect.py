@@ -1,7 +1,9 @@
-"""What could stand where a parse fails: the one answer that both drivers give."""
+"""What an LALR table says of the token that comes next, whichever driver runs it."""
 
 from collections.abc import Iterable, Sequence
 from typing import Protocol, TypeVar
+
+from exset.parsers.engine.tables import SILENT
 
 END = "$END"
 
@@ -12,8 +14,8 @@ N = TypeVar("N")
 class Parser(Protocol[S, N]):
     """An LALR table, whatever its states and origins are."""
 
-    def move(self, state: S, terminal: str) -> bool | tuple[int, N] | None:
-        """Shift (True), a rule to reduce by (its length and its origin), or nothing."""
+    def move(self, state: S, terminal: str) -> bool | tuple[int, N, int] | None:
+        """Shift (True), a rule to reduce by (length, origin and step, or SILENT), or nothing."""
         ...
 
     def goto(self, state: S, origin: N) -> S:
@@ -30,6 +32,20 @@ def expected(parser: Parser[S, N], terminals: Iterable[str], stack: Sequence[S])
     return frozenset(terminal for terminal in (*terminals, END) if _shifts(parser, stack, terminal))
 
 
+def certain(parser: Parser[S, N], terminals: Iterable[str], stack: Sequence[S]) -> list[int]:
+    """The steps that come next from a stack of parser states, whatever token there is."""
+    left, ends, steps = list(stack), (*terminals, END), list[int]()
+    while True:
+        moves = {parser.move(left[-1], terminal) for terminal in ends} - {None}
+        if len(moves) != 1 or isinstance(move := moves.pop(), bool) or move is None:
+            return steps
+        length, origin, step = move
+        del left[len(left) - length :]
+        left.append(parser.goto(left[-1], origin))
+        if step != SILENT:
+            steps.append(step)
+
+
 def _shifts(parser: Parser[S, N], stack: Sequence[S], terminal: str) -> bool:
     # Reductions only pop, or push one state: below `depth` the stack is as it was.
     depth, above = len(stack), list[S]()
@@ -38,7 +54,7 @@ def _shifts(parser: Parser[S, N], stack: Sequence[S], terminal: str) -> bool:
         if move is None or move is True:
             return move is True
         assert move is not False
-        length, origin = move
+        length, origin, _ = move
         popped = min(len(above), length)
         del above[len(above) - popped :]
         depth -= length - popped

@@ -51,7 +51,7 @@ def parse(
 
     final: whether nothing comes after the buffer; otherwise a token that the buffer's end may cut
     is left for the next call. base: what is added to places in the buffer, for those of the stream.
-    Where it stops by an error, the stack is that before the token.
+    Where it stops by an error, or for more, the stack is that before the token.
     """
     moves, classes = tables.moves, tables.classes
     columns, labels = tables.sizes[COLUMNS], tables.sizes[CLASSES] & PART
@@ -140,7 +140,7 @@ def parse(
         kind = NO_KIND
     state[POSITION], state[TOKENS], state[STEPS] = position, tokens, steps
     state[KIND], state[END], state[ROW] = kind, end, row // wide
-    if why == REJECTED:
+    if why in (REJECTED, MORE):
         unwind(shortcuts, output)
     return why
 

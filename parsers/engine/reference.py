@@ -18,16 +18,28 @@ from lark.parsers.lalr_analysis import Shift
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 from lark.parsers.lalr_parser_state import ParseConf
 
-from exset.parsers.engine.expect import END, expected
+from exset.parsers.engine.expect import END, certain, expected
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.lowering import rule_name
 from exset.parsers.engine.stream import ParseStream, Rejection
+from exset.parsers.engine.tables import SILENT
 
 
 def run(grammar: Grammar, source: bytes) -> ParseStream:
     """Parse all of a source; raises `Rejection`.
 
     The text is seen with one line break before it and one after it.
+    """
+    [stream] = streams(grammar, source)
+    return stream
+
+
+def streams(
+    grammar: Grammar, source: bytes, *, boundary: int | None = None
+) -> Iterator[ParseStream]:
+    """Parse all of a source; raises `Rejection` after what comes before it.
+
+    That is a stream that ends with the step `boundary`, if there is one.
     """
     record = _Record(grammar)
     parser = _start(grammar, source, record)
@@ -37,25 +49,29 @@ def run(grammar: Grammar, source: bytes) -> ParseStream:
             record.shift(token)
         parser.feed_token(Token(END, ""))
     except UnexpectedCharacters as error:
-        raise _rejection(grammar, source, record, error.pos_in_stream) from None
+        yield from _rejected(grammar, source, record, error.pos_in_stream, boundary)
     except UnexpectedToken as error:
         at = error.token.start_pos if error.token.type != END else None
-        raise _rejection(grammar, source, record, at) from None
-    return record.stream(len(source))
+        yield from _rejected(grammar, source, record, at, boundary)
+    else:
+        yield record.stream(len(source))
 
 
-def _start(grammar: Grammar, source: bytes, record: _Record | None) -> InteractiveParser:
+def _start(grammar: Grammar, source: bytes, record: _Record) -> InteractiveParser:
     parser = grammar.lark.parse_interactive(b"\n" + source + b"\n")
     callbacks: dict[Rule, Callable[[list[object]], None]]
     callbacks = dict.fromkeys(grammar.lark.rules, _nothing)
-    if record is not None:
-        numbers = {name: number for number, name in enumerate(grammar.steps)}
-        for rule in grammar.lark.rules:
-            if (name := rule_name(rule)) in numbers:
-                callbacks[rule] = record.step(numbers[name])
+    for rule in grammar.lark.rules:
+        if (number := _step(grammar, rule)) != SILENT:
+            callbacks[rule] = record.step(number)
     # Lark types the keys as text, and looks rules up.
     parser.parser_state.parse_conf.callbacks = cast("dict[str, Callable[..., None]]", callbacks)
     return parser
+
+
+def _step(grammar: Grammar, rule: Rule) -> int:
+    name = rule_name(rule)
+    return grammar.steps.index(name) if name in grammar.steps else SILENT
 
 
 def _lex(parser: InteractiveParser) -> Iterator[Token]:
@@ -102,31 +118,44 @@ class _Record:
         )
 
 
-def _rejection(grammar: Grammar, source: bytes, record: _Record, at: int | None) -> Rejection:
+def _rejected(
+    grammar: Grammar, source: bytes, record: _Record, at: int | None, boundary: int | None
+) -> Iterator[ParseStream]:
     # By the time Lark reports the token it may have reduced on it; so the stack before it is found
     # by parsing again up to it.
-    parser = _start(grammar, source, None)
+    before = _Record(grammar)
+    parser = _start(grammar, source, before)
     tokens = _lex(parser)
     for _ in range(len(record.kinds)):
-        parser.feed_token(next(tokens))
+        token = next(tokens)
+        parser.feed_token(token)
+        before.shift(token)
     offset = len(source) if at is None else min(max(at - 1, 0), len(source))
     state = parser.parser_state
-    table = _Table(state.parse_conf)
-    return Rejection(offset, expected(table, grammar.terminals, state.state_stack))
+    table = _Table(grammar, state.parse_conf)
+    for number in certain(table, grammar.terminals, state.state_stack):
+        before.step(number)([])
+    if boundary is not None and boundary in before.steps:
+        last = len(before.steps) - before.steps[::-1].index(boundary)
+        yield before.stream(len(source)).parts(last)[0]
+    raise Rejection(offset, expected(table, grammar.terminals, state.state_stack))
 
 
 class _Table:
     """Lark's own table, as `expected` asks it."""
 
-    def __init__(self, conf: ParseConf[int]) -> None:
+    def __init__(self, grammar: Grammar, conf: ParseConf[int]) -> None:
+        self.grammar = grammar
         self.states = conf.states
         self.end = conf.end_state
 
-    def move(self, state: int, terminal: str) -> bool | tuple[int, str] | None:
+    def move(self, state: int, terminal: str) -> bool | tuple[int, str, int] | None:
         action, rule = self.states[state].get(terminal, (None, None))
         if action is None:
             return None
-        return True if action is Shift else (len(rule.expansion), rule.origin.name)
+        if action is Shift:
+            return True
+        return len(rule.expansion), rule.origin.name, _step(self.grammar, rule)
 
     def goto(self, state: int, origin: str) -> int:
         following: int = self.states[state][origin][1]

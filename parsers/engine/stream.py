@@ -23,6 +23,18 @@ class ParseStream:
     steps: NDArray[np.int16]
     tokens_before: NDArray[np.int64]
 
+    def parts(self, steps: int) -> "tuple[ParseStream, ParseStream]":
+        """So many steps (one at least) with the tokens before the last of them, and the rest."""
+        tokens = int(self.tokens_before[steps - 1])
+        before, after = (
+            (self.kinds[part], self.starts[part], self.ends[part])
+            for part in (slice(tokens), slice(tokens, None))
+        )
+        return (
+            ParseStream(*before, self.steps[:steps], self.tokens_before[:steps]),
+            ParseStream(*after, self.steps[steps:], self.tokens_before[steps:] - tokens),
+        )
+
 
 class Rejection(Exception):
     """The text is not in the language.

@@ -1,6 +1,7 @@
 """The table driver: the lowered grammar, run by the kernel chunk by chunk."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from typing import TypeVar, cast
 
 import numpy as np
@@ -8,11 +9,11 @@ from numpy.typing import NDArray
 
 from exset.kernels import Kernels
 from exset.parsers.engine import output as k
-from exset.parsers.engine.expect import END, expected
+from exset.parsers.engine.expect import END, certain, expected
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.kernel import parse
 from exset.parsers.engine.stream import ParseStream, Rejection
-from exset.parsers.engine.tables import COLUMNS, FIRST_STATE, ORIGIN, PART, Tables
+from exset.parsers.engine.tables import COLUMNS, FIRST_STATE, ORIGIN, PART, STEP, Tables
 
 KERNELS = Kernels(
     "exset.parsers.engine.tables",
@@ -25,6 +26,7 @@ Block = bytes | memoryview
 
 _TOKENS = 1 << 18
 _STACK = 256
+_SHORT = 1 << 16  # bytes of a cut token that are lexed again whatever there is of the rest
 
 T = TypeVar("T", bound=np.generic)
 R = TypeVar("R", k.Output, k.Shortcuts, Tables)
@@ -35,26 +37,32 @@ def streams(
     blocks: Iterable[Block],
     *,
     boundary: int | None = None,
-    compiled: bool = True,
+    compiled: bool | Callable[[], bool] = True,
     tokens: int = _TOKENS,
+    eager: bool = False,
 ) -> Iterator[ParseStream]:
     """Parse a source given in blocks; raises `Rejection` after what comes before it.
 
-    Each stream but the last ends with the step `boundary`; with None there is one stream. Streams
-    count their tokens and steps from 0, and their places from the source's first byte. They are
-    views, good until the next one is asked for. tokens: how many to make room for, at first.
+    Each stream but the last ends with the step `boundary`; with None there is one stream. A step is
+    complete as soon as it comes whatever token is next. Streams count their tokens and steps from
+    0, and their places from the source's first byte. They are views, good until the next one is
+    asked for. compiled: whether, or what tells it again and again. tokens: how many to make room
+    for, at first. eager: whether a stream is yielded for each block that completes something.
     """
-    return _Parser(grammar, compiled, tokens).run(blocks, boundary)
+    return _Parser(grammar, compiled, tokens, eager).run(blocks, boundary)
 
 
 class _Parser:
-    def __init__(self, grammar: Grammar, compiled: bool, tokens: int) -> None:
+    def __init__(
+        self, grammar: Grammar, compiled: bool | Callable[[], bool], tokens: int, eager: bool
+    ) -> None:
         self.grammar = grammar
+        self.tables = grammar.lowered.tables
+        self.shortcuts = k.no_shortcuts(int(self.tables.sizes[COLUMNS]))
+        self.table = _Table(self.tables, grammar.terminals)
         self.compiled = compiled
-        tables = grammar.lowered.tables
-        shortcuts = k.no_shortcuts(int(tables.sizes[COLUMNS]))
-        self.tables = tables if compiled else _views(tables)
-        self.shortcuts = shortcuts if compiled else _views(shortcuts)
+        self.eager = eager
+        self.early = 0  # steps that were yielded and that the kernel is still to report
         self.buffer = np.full(1, ord("\n"), np.uint8)  # the line break before the text
         self.base = -1
         self.final = False
@@ -77,7 +85,8 @@ class _Parser:
         for block in blocks:
             waiting.append(block)
             # A token that fills the buffer is lexed again only when there is twice as much of it.
-            if sum(map(len, waiting)) >= len(self.buffer) - self.output.state[k.POSITION]:
+            left = len(self.buffer) - self.output.state[k.POSITION]
+            if (self.eager and left < _SHORT) or sum(map(len, waiting)) >= left:
                 self._extend(waiting)
                 waiting.clear()
                 yield from self._step(boundary)
@@ -95,14 +104,17 @@ class _Parser:
     def _step(self, boundary: int | None) -> Iterator[ParseStream]:
         while True:
             why = self._parse()
+            self._drop_early()
             if why == k.MORE:
+                if self.eager:
+                    yield from self._complete(boundary, early=True)
                 return
             if why == k.DONE:
                 yield self._stream(self.output.state[k.TOKENS], self.output.state[k.STEPS])
                 return
             if why == k.REJECTED:
                 rejection = self._rejection()
-                yield from self._complete(boundary)
+                yield from self._complete(boundary, early=True)
                 raise rejection
             if why == k.DEEP:
                 deeper = np.concatenate([self.output.stack, np.zeros_like(self.output.stack)])
@@ -112,19 +124,31 @@ class _Parser:
                 self._make_room()
 
     def _parse(self) -> int:
-        if self.compiled:
+        compiled = self.compiled if isinstance(self.compiled, bool) else self.compiled()
+        if compiled:
             run, buffer, output = KERNELS.compiled(parse), self.buffer, self.output
+            tables, shortcuts = self.tables, self.shortcuts
         else:
             run, output = parse, _views(self.output)
             buffer = cast("NDArray[np.uint8]", self.buffer.data)
-        return run(self.tables, buffer, self.final, self.base, self.shortcuts, output)
+            tables, shortcuts = self._plain
+        return run(tables, buffer, self.final, self.base, shortcuts, output)
 
-    def _complete(self, boundary: int | None) -> Iterator[ParseStream]:
-        """The stream up to the last boundary, if there is one; the rest moves to the front."""
+    @cached_property
+    def _plain(self) -> tuple[Tables, k.Shortcuts]:
+        return _views(self.tables), _views(self.shortcuts)
+
+    def _complete(self, boundary: int | None, early: bool = False) -> Iterator[ParseStream]:
+        """The stream up to the last boundary, if there is one; the rest moves to the front.
+
+        early: with the steps that are certain to come.
+        """
+        if boundary is None:
+            return
+        if early:
+            self._add_early(boundary)
         output, state = self.output, self.output.state
-        ends = np.flatnonzero(
-            output.steps[: state[k.STEPS]] == (-2 if boundary is None else boundary)
-        )
+        ends = np.flatnonzero(output.steps[: state[k.STEPS]] == boundary)
         if not len(ends):
             return
         steps = int(ends[-1]) + 1
@@ -141,6 +165,34 @@ class _Parser:
         output.before[: state[k.STEPS] - steps] -= tokens
         state[k.TOKENS] -= tokens
         state[k.STEPS] -= steps
+
+    def _add_early(self, boundary: int) -> None:
+        """Add the steps up to a boundary that come whatever token is next."""
+        output, state = self.output, self.output.state
+        if self.early:
+            return
+        stack = output.stack[: state[k.DEPTH] + 1].tolist()
+        steps = certain(self.table, self.table.terminals, stack)
+        while steps and steps[-1] != boundary:
+            steps.pop()
+        if steps:
+            kept = int(state[k.STEPS])
+            state[k.STEPS] += len(steps)
+            while state[k.STEPS] > len(output.steps):
+                self._make_room()
+                output = self.output
+            output.steps[kept : state[k.STEPS]] = steps
+            output.before[kept : state[k.STEPS]] = state[k.TOKENS]
+            self.early = len(steps)
+
+    def _drop_early(self) -> None:
+        """Take away again what was added before, once the kernel reports it."""
+        output, state = self.output, self.output.state
+        if self.early and state[k.STEPS] >= self.early:
+            state[k.STEPS] -= self.early
+            for array in (output.steps, output.before):
+                array[: state[k.STEPS]] = array[self.early :][: state[k.STEPS]].copy()
+            self.early = 0
 
     def _make_room(self) -> None:
         output, state = self.output, self.output.state
@@ -175,8 +227,7 @@ class _Parser:
         offset = self.base + int(self.output.state[k.POSITION])
         length = self.base + len(self.buffer) - self.final
         before = self.output.stack[: self.output.state[k.DEPTH] + 1].tolist()
-        lowered = self.grammar.lowered
-        found = expected(_Table(self.tables, lowered.terminals), lowered.terminals, before)
+        found = expected(self.table, self.table.terminals, before)
         return Rejection(min(max(offset, 0), length), found)
 
 
@@ -198,15 +249,16 @@ class _Table:
 
     def __init__(self, tables: Tables, terminals: tuple[str, ...]) -> None:
         self.tables = tables
+        self.terminals = terminals
         self.numbers = {name: number for number, name in enumerate((*terminals, END))}
         self.columns, self.nonterminals, _, self.last, _ = tables.sizes.tolist()
 
-    def move(self, state: int, terminal: str) -> bool | tuple[int, int] | None:
+    def move(self, state: int, terminal: str) -> bool | tuple[int, int, int] | None:
         move = int(self.tables.action[state * self.columns + self.numbers[terminal]])
         if move >= 0:
             return move > 0 or None
         rule = int(self.tables.rules[-move - 1])
-        return rule & PART, rule >> ORIGIN
+        return rule & PART, rule >> ORIGIN, ((rule >> STEP) & PART) - 1
 
     def goto(self, state: int, origin: int) -> int:
         return int(self.tables.goto[state * self.nonterminals + origin])
