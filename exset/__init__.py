@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from exset.formats import FORMATS, Format
     from exset.grammars.build import Dense, Event, Example, Sparse
     from exset.grammars.examples import ExampleSet, SetHeader
+    from exset.grammars.loader_config import LoaderConfig
     from exset.limits import Limits
     from exset.streaming import convert, stream, writer
 
@@ -32,6 +33,7 @@ __all__ = [
     "FormatWarning",
     "LimitError",
     "Limits",
+    "LoaderConfig",
     "SetHeader",
     "Severity",
     "Sparse",
@@ -61,6 +63,7 @@ _HOMES = {
     "exset.formats": ("FORMATS", "Format"),
     "exset.grammars.build": ("Dense", "Event", "Example", "Sparse"),
     "exset.grammars.examples": ("ExampleSet", "SetHeader"),
+    "exset.grammars.loader_config": ("LoaderConfig",),
     "exset.limits": ("Limits",),
     "exset.streaming": ("convert", "stream", "writer"),
 }

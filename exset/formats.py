@@ -245,6 +245,13 @@ _LENS = (
     + ")"
 )
 
+# A JSON object whose first member is one of a configuration, of today or of aeon's first versions.
+_CONFIG = r"(?:\xef\xbb\xbf)?+[ \t\r\n]*+\{[ \t\r\n]*+" + _words(
+    *('"manifest_filename"', '"manifest_root"', '"batch_size"', '"block_size"', '"etl"'),
+    *('"cache_directory"', '"subset_fraction"', '"shuffle_enable"', '"shuffle_manifest"'),
+    *('"iteration_mode"', '"augmentation"', '"augment"', '"minibatch_size"', '"macrobatch_size"'),
+)
+
 
 LENS = Family(
     name="lens",
@@ -252,6 +259,14 @@ LENS = Family(
     kind="exset.grammars.examples:ExampleSet",
     unit="example",
     summary="exset.runtime.summary:summarise",
+)
+
+CONFIG = Family(
+    name="aeon-config",
+    noun="loader configuration",
+    kind="exset.grammars.loader_config:LoaderConfig",
+    unit="etl object",
+    summary="exset.runtime.loader_summary:summarise",
 )
 
 FORMATS: tuple[Format, ...] = (
@@ -279,6 +294,16 @@ FORMATS: tuple[Format, ...] = (
         binary=True,
         streamer="exset.codecs.lens:stream",
         pieces="exset.codecs.lens:Pieces",
+    ),
+    Format(
+        name="loader_config",
+        title="aeon loader configuration",
+        family=CONFIG,
+        suffixes=(".json",),
+        reader="exset.parsers.loader_config:parse",
+        writer="exset.parsers.loader_config_text:render",
+        first_bytes=_CONFIG,
+        options=("dialect", "compact", "lossy"),
     ),
 )
 

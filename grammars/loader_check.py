@@ -9,7 +9,7 @@ from typing import Final
 from exset.errors import safe
 from exset.grammars.json_values import Node
 from exset.grammars.loader_hints import nearest, unknown_hint
-from exset.grammars.loader_kinds import TITLES, Kind, Member, Rule, Version
+from exset.grammars.loader_kinds import TITLES, Dialect, Kind, Member, Rule
 from exset.grammars.loader_numbers import float32, whole
 from exset.grammars.loader_settings import Settings, Value
 from exset.grammars.loader_tables import AUGMENTATION, TABLES, etl_types
@@ -43,8 +43,8 @@ class Wrong(Exception):
 class Check:
     """Reads objects by their tables, and notes all that is wrong."""
 
-    def __init__(self, version: Version) -> None:
-        self.version = version
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
         self.doubts: list[Doubt] = []
         self.spans: dict[str, Span | None] = {}
         self._unread = False
@@ -68,7 +68,7 @@ class Check:
     def _settings(self, node: Node, table: str, path: str) -> Settings:
         self.spans[path] = node.span
         given: dict[str, Value] = {}
-        settings = Settings(table, self.version, given)
+        settings = Settings(table, self.dialect, given)
         if not isinstance(node.content, dict):
             self._wrong(path, node, "an object")
             return settings
@@ -102,12 +102,12 @@ class Check:
         return settings
 
     def _unknown(self, node: Node, table: str, path: str, name: str) -> None:
-        words = {"where": titled(path), "name": name, "version": TITLES[self.version]}
-        hint = unknown_hint(name, table, self.version)
+        words = {"where": titled(path), "name": name, "dialect": TITLES[self.dialect]}
+        hint = unknown_hint(name, table, self.dialect)
         inner = f"{path}.{name}" if path else name
         if TABLES[table].lax:
             self.doubt("aeon-ignored", inner, **words, hint=hint)
-        elif self.version != "seed" and _is_overlooked(node, name):
+        elif self.dialect != "seed" and _is_overlooked(node, name):
             self.doubt("aeon-overlooked", inner, **words, hint=hint)
         else:
             self.doubt("aeon-unknown", inner, **words, hint=hint)
@@ -249,13 +249,13 @@ class Check:
         return value.content
 
     def _etl(self, node: Node, path: str) -> Value:
-        name, types = self._type(node, path), etl_types(self.version)
+        name, types = self._type(node, path), etl_types(self.dialect)
         if name in types:
             return self._settings(node, f"etl {name}", path)
         near = nearest(name, types)
         hint = f"did you mean {near!r}?" if near else f"there are {', '.join(types)}"
-        title = TITLES[self.version]
-        self.doubt("aeon-etl-type", f"{path}.type", version=title, name=name, hint=hint)
+        title = TITLES[self.dialect]
+        self.doubt("aeon-etl-type", f"{path}.type", dialect=title, name=name, hint=hint)
         raise Wrong
 
     def _augmentation(self, node: Node, path: str) -> Value:
@@ -263,7 +263,7 @@ class Check:
         table = AUGMENTATION.get(name)
         is_frame = path.endswith(".frame")
         wanted = {"image": IMAGES | {"video"}, "audio": {"audio"}}.get(name, set())
-        if table is None or self.version not in table.versions:
+        if table is None or self.dialect not in table.dialects:
             why = f"its type is {name!r}"
         elif not is_frame and not self._users & wanted:
             why = f"no etl object is of a type that takes {name!r}"

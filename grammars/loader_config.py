@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 from exset.errors import Findings
 from exset.grammars.json_values import node
-from exset.grammars.loader_kinds import Version
+from exset.grammars.loader_kinds import Dialect, dialect_of
 from exset.grammars.loader_numbers import wrapped
 from exset.grammars.loader_outputs import Output, outputs_of
 from exset.grammars.loader_reading import read
 from exset.grammars.loader_settings import Settings, Value
+from exset.grammars.loader_translation import translated
 from exset.grammars.loader_traps import Places
-from exset.grammars.loader_upgrade import upgraded
 from exset.limits import DEFAULT, Limits
 
 
@@ -33,23 +33,23 @@ class LoaderConfig:
         cls,
         config: Mapping[str, object],
         *,
-        version: Version | None = None,
+        dialect: Dialect | str | None = None,
         name: str = "<dict>",
         limits: Limits = DEFAULT,
         findings: Findings | None = None,
     ) -> LoaderConfig:
         """Check a configuration as Python programs write it, of dicts, lists and tuples.
 
-        `version`, `findings` and errors as in `exset.parsers.loader_config.parse`; their places
+        `dialect`, `findings` and errors as in `exset.parsers.loader_config.parse`; their places
         name members. Raises FormatError for what no aeon takes.
         """
         tree = node(config, depth=limits.max_depth)
-        return cls(read(tree, Places(name), version=version, findings=findings))
+        return cls(read(tree, Places(name), dialect=dialect, findings=findings))
 
     @property
-    def version(self) -> Version:
+    def dialect(self) -> Dialect:
         """The version of aeon whose defaults and outputs these are."""
-        return self.settings.version
+        return self.settings.dialect
 
     def __getitem__(self, name: str) -> Value:
         """Return the value of a member of the loader, given or by default."""
@@ -112,15 +112,23 @@ class LoaderConfig:
     @property
     def outputs(self) -> tuple[Output, ...]:
         """The arrays of a batch, each without the batch's own axis, in aeon's order."""
-        return outputs_of(self.version, self.etl)
+        return outputs_of(self.dialect, self.etl)
 
     def to_dict(self) -> dict[str, object]:
         """Return what is given as Python writes it: a dict that `from_dict` takes."""
         return self.settings.to_dict()
 
-    def upgraded(self, *, findings: Findings | None = None) -> LoaderConfig:
-        """Return the configuration for aeon's last version; `findings` says what changes.
+    def upgraded(self, *, lossy: bool = False, findings: Findings | None = None) -> LoaderConfig:
+        """Return the configuration for aeon's last version; as `translated`."""
+        return self.translated("head", lossy=lossy, findings=findings)
 
-        Raises FormatError for what no later version can do, such as audio.
+    def translated(
+        self, dialect: Dialect | str, *, lossy: bool = False, findings: Findings | None = None
+    ) -> LoaderConfig:
+        """Return the configuration for another version of aeon; `findings` says what changes.
+
+        Raises FormatError for what that version cannot do; `lossy` leaves out members that it does
+        not know, each with a finding. ValueError for no dialect.
         """
-        return LoaderConfig(upgraded(self.settings, Findings() if findings is None else findings))
+        heard = Findings() if findings is None else findings
+        return LoaderConfig(translated(self.settings, dialect_of(dialect), lossy, heard))

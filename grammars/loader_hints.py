@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from exset.grammars.loader_kinds import TITLES, VERSIONS, Version
+from exset.grammars.loader_kinds import DIALECTS, TITLES, Dialect
 from exset.grammars.loader_tables import TABLES
 
 RENAMED: Final[Mapping[str, str]] = MappingProxyType(
@@ -36,12 +36,12 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     return best if best is not None and distance(best, name) < len(name) // 2 else None
 
 
-def unknown_hint(name: str, table: str, version: Version) -> str:
-    """What may help with a member that a version does not know."""
-    known = TABLES[table].known(version)
+def unknown_hint(name: str, table: str, dialect: Dialect) -> str:
+    """What may help with a member that a dialect does not know."""
+    known = TABLES[table].known(dialect)
     if table == "loader" and name in RENAMED:
         return f"it is called {RENAMED[name]!r} since 2017"
-    others = [each for each in VERSIONS if name in TABLES[table].known(each)]
+    others = [each for each in DIALECTS if name in TABLES[table].known(each)]
     if others:
         return f"{' and '.join(TITLES[each] for each in others)} knows it"
     if near := nearest(name, known):

@@ -1,4 +1,4 @@
-"""What a table of a loader configuration is made of: versions, members, rules."""
+"""What a table of a loader configuration is made of: dialects, members, rules."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias, get_args
 
-Version: TypeAlias = Literal["head", "seed", "between", "habana"]
+Dialect: TypeAlias = Literal["head", "seed", "between", "habana"]
 """A version of aeon. `head` is the last public state (2020), `seed` the commit f99a69a (April
 2017), `between` all that versions between the two knew, `habana` the fork in Intel Gaudi's software
 (2021 and later). What the last two give was never compared with the programs themselves."""
 
-VERSIONS: Final[tuple[Version, ...]] = get_args(Version)
-TITLES: Final[Mapping[Version, str]] = MappingProxyType(
+DIALECTS: Final[tuple[Dialect, ...]] = get_args(Dialect)
+TITLES: Final[Mapping[Dialect, str]] = MappingProxyType(
     {
         "head": "aeon's last version",
         "seed": "aeon of April 2017",
@@ -20,6 +20,15 @@ TITLES: Final[Mapping[Version, str]] = MappingProxyType(
         "habana": "Habana's fork of aeon",
     }
 )
+
+
+def dialect_of(name: str) -> Dialect:
+    """Return a dialect by its name; ValueError that lists the names there are."""
+    for dialect in DIALECTS:
+        if dialect == name:
+            return dialect
+    raise ValueError(f"no dialect is called {name!r}; there are {', '.join(DIALECTS)}")
+
 
 Kind: TypeAlias = Literal[
     "string",
@@ -95,14 +104,14 @@ class Rule:
 
 @dataclass(frozen=True)
 class Member:
-    """A member of an object; `versions` are those that know it, `table` what an object in it is."""
+    """A member of an object; `dialects` are those that know it, `table` what an object in it is."""
 
     name: str
     kind: Kind
     default: Plain | Required
     about: str
     rule: Rule | None = None
-    versions: tuple[Version, ...] = VERSIONS
+    dialects: tuple[Dialect, ...] = DIALECTS
     table: str | None = None
 
     @property
@@ -117,15 +126,15 @@ class Table:
 
     name: str
     members: tuple[Member, ...]
-    versions: tuple[Version, ...] = VERSIONS
+    dialects: tuple[Dialect, ...] = DIALECTS
     lax: bool = False
 
-    def known(self, version: Version) -> Mapping[str, Member]:
-        """The members that a version knows, by name."""
-        return _known(self, version)
+    def known(self, dialect: Dialect) -> Mapping[str, Member]:
+        """The members that a dialect knows, by name."""
+        return _known(self, dialect)
 
 
 @cache
-def _known(table: Table, version: Version) -> Mapping[str, Member]:
-    members = (member for member in table.members if version in member.versions)
+def _known(table: Table, dialect: Dialect) -> Mapping[str, Member]:
+    members = (member for member in table.members if dialect in member.dialects)
     return MappingProxyType({member.name: member for member in members})

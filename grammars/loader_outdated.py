@@ -16,7 +16,7 @@ from exset.source import Span
 
 _SOUND: Final = frozenset(member.name for member in AUGMENTATION["audio"].members)
 _IMAGE: Final = frozenset(
-    member.name for member in AUGMENTATION["image"].members if "seed" in member.versions
+    member.name for member in AUGMENTATION["image"].members if "seed" in member.dialects
 ) - {"frame"}
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
-from exset.grammars.loader_kinds import Version
+from exset.grammars.loader_kinds import Dialect
 from exset.grammars.loader_numbers import float32, truncated, wrapped
 from exset.grammars.loader_settings import Settings
 
@@ -38,10 +38,10 @@ class Output:
 Shapes: TypeAlias = Iterator[tuple[str, tuple[int, ...], str, tuple[str, ...]]]
 
 
-def outputs_of(version: Version, etl: Iterable[Settings]) -> tuple[Output, ...]:
+def outputs_of(dialect: Dialect, etl: Iterable[Settings]) -> tuple[Output, ...]:
     """Return the arrays of a record, in aeon's order; the older aeon sorts them by name."""
     found = [output for element in etl for output in element_outputs(element)]
-    if version == "seed":
+    if dialect == "seed":
         first: dict[str, Output] = {}
         for output in found:
             first.setdefault(output.name, output)
@@ -81,7 +81,7 @@ def _char_map(element: Settings) -> Shapes:
     dtype, axes = str(element["output_type"]), ("character", "sequence")
     yield "char_map", (1, element.number("max_length")), dtype, axes
     if element["emit_length"]:
-        yield "length" if element.version == "seed" else "char_map_length", (1,), "uint32_t", ()
+        yield "length" if element.dialect == "seed" else "char_map_length", (1,), "uint32_t", ()
 
 
 def _label_map(element: Settings) -> Shapes:

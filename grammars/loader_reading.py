@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from exset.errors import Findings, FormatError
 from exset.grammars.json_values import Node
 from exset.grammars.loader_check import Check
-from exset.grammars.loader_kinds import TITLES, VERSIONS, Version
+from exset.grammars.loader_kinds import DIALECTS, TITLES, Dialect, dialect_of
 from exset.grammars.loader_outdated import renewed
 from exset.grammars.loader_rules import doubts
 from exset.grammars.loader_settings import Settings
@@ -28,11 +28,11 @@ class _Attempt:
 
 
 def read(
-    tree: Node, places: Places, *, version: Version | None, findings: Findings | None
+    tree: Node, places: Places, *, dialect: Dialect | str | None, findings: Findings | None
 ) -> Settings:
     """The settings of a configuration; see `exset.parsers.loader_config.parse`."""
     findings = Findings() if findings is None else findings
-    attempt = _attempt(tree, version) if version else _best(tree)
+    attempt = _best(tree) if dialect is None else _attempt(tree, dialect_of(dialect))
     errors = [doubt.finding(places) for doubt in attempt.doubts if doubt.is_error]
     rest = [doubt for doubt in attempt.doubts if not doubt.is_error]
     if not errors or not findings.strict:
@@ -50,28 +50,28 @@ def read(
 def _best(tree: Node) -> _Attempt:
     """The first version that takes a configuration, else the one that has least against it."""
     attempts: list[_Attempt] = []
-    for version in VERSIONS:
-        attempts.append(_attempt(tree, version))
+    for dialect in DIALECTS:
+        attempts.append(_attempt(tree, dialect))
         if not attempts[-1].errors:
             break
     else:
         new, changes = renewed(tree)
-        for version in VERSIONS if changes else ():
-            again = _attempt(new, version)
+        for dialect in DIALECTS if changes else ():
+            again = _attempt(new, dialect)
             attempts.append(_Attempt(again.settings, (*changes, *again.doubts)))
     best = min(attempts, key=lambda attempt: attempt.errors)
-    if best.errors or best.settings.version == VERSIONS[0]:
+    if best.errors or best.settings.dialect == DIALECTS[0]:
         return best
     first = next(doubt for doubt in attempts[0].doubts if doubt.is_error)
-    why = f"{TITLES[VERSIONS[0]]} refuses {first.path or 'it'}"
-    words = {"version": TITLES[best.settings.version], "why": why}
-    note = Doubt("aeon-version", first.path, first.span, words)
+    why = f"{TITLES[DIALECTS[0]]} refuses {first.path or 'it'}"
+    words = {"dialect": TITLES[best.settings.dialect], "why": why}
+    note = Doubt("aeon-dialect", first.path, first.span, words)
     return _Attempt(best.settings, (note, *best.doubts))
 
 
-def _attempt(tree: Node, version: Version) -> _Attempt:
+def _attempt(tree: Node, dialect: Dialect) -> _Attempt:
     """Read a configuration as a version of aeon."""
-    check = Check(version)
+    check = Check(dialect)
     settings = check.loader(tree)
     if not any(doubt.is_error for doubt in check.doubts):
         for code, path, words in doubts(settings):

@@ -21,9 +21,8 @@ def doubts(loader: Settings) -> Doubtful:
     yield from _loader(loader)
     for number, element in enumerate(loader.objects("etl")):
         path = f"etl[{number}]"
-        for kind, rule in _RULES.items():
-            if kind == element.type:
-                yield from rule(element, path)
+        if rule := _RULES.get(element.type):
+            yield from rule(element, path)
     for number, element in enumerate(loader.objects("augmentation")[:1]):
         yield from _augmentation(element, f"augmentation[{number}]")
     yield from _names(loader)
@@ -60,6 +59,14 @@ def _image(element: Settings, path: str) -> Doubtful:
 def _video(element: Settings, path: str) -> Doubtful:
     for frame in element.objects("frame"):
         yield from _image(frame, f"{path}.frame")
+
+
+def _label(element: Settings, path: str) -> Doubtful:
+    dtype, hint = str(element["output_type"]), "int32_t or uint32_t hold a label"
+    if dtype in ("float", "double"):
+        yield _later(f"{path}.output_type", "puts the bits of an integer into it", hint)
+    elif dtype not in ("int32_t", "uint32_t"):
+        yield _later(f"{path}.output_type", "keeps the lowest bits of a label alone", hint)
 
 
 def _char_map(element: Settings, path: str) -> Doubtful:
@@ -111,6 +118,7 @@ def _audio(element: Settings, path: str) -> Doubtful:
 _RULES: Final[Mapping[str, Callable[[Settings, str], Doubtful]]] = MappingProxyType(
     {
         "image": _image,
+        "label": _label,
         "pixelmask": _image,
         "video": _video,
         "char_map": _char_map,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from exset.grammars.json_values import Node
-from exset.grammars.loader_kinds import Kind, Member, Required, Version
+from exset.grammars.loader_kinds import Dialect, Kind, Member, Required
 from exset.grammars.loader_tables import TABLES
 
 Value: TypeAlias = "str | int | float | bool | Node | Settings | tuple[Value, ...] | None"
@@ -23,7 +23,7 @@ class Settings:
     """
 
     table: str
-    version: Version
+    dialect: Dialect
     given: Mapping[str, Value]
 
     @property
@@ -33,8 +33,8 @@ class Settings:
 
     @property
     def members(self) -> Mapping[str, Member]:
-        """The members that the version knows."""
-        return TABLES[self.table].known(self.version)
+        """The members that the dialect knows."""
+        return TABLES[self.table].known(self.dialect)
 
     def __getitem__(self, name: str) -> Value:
         """Return the value of a member, given or by default; KeyError if there is no such."""
@@ -66,31 +66,35 @@ class Settings:
         for name, member in self.members.items():
             yield member, self[name]
 
-    def to_dict(self) -> dict[str, object]:
-        """Return what is given as Python writes it, `type` first."""
-        head: dict[str, object] = {"type": self.type} if self.type else {}
+    def to_dict(self, *, defaults: bool = False) -> dict[str, object]:
+        """Return what is given as Python writes it, `type` first; with `defaults`, all members."""
         members = self.members
-        return head | {name: plain(value, members[name].kind) for name, value in self.given.items()}
+        values = {member.name: value for member, value in self.values()} if defaults else self.given
+        found = {
+            name: plain(value, members[name].kind, defaults=defaults)
+            for name, value in values.items()
+        }
+        return {"type": self.type, **found} if self.type else found
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Settings):
             return NotImplemented
-        if (self.table, self.version) != (other.table, other.version):
+        if (self.table, self.dialect) != (other.table, other.dialect):
             return False
         return all(value == other[member.name] for member, value in self.values())
 
     def __hash__(self) -> int:
-        return hash((self.table, self.version))
+        return hash((self.table, self.dialect))
 
 
-def plain(value: Value, kind: Kind) -> object:
+def plain(value: Value, kind: Kind, *, defaults: bool = False) -> object:
     """Return a value as Python writes it; reals as the shortest decimals of binary32."""
     if isinstance(value, Settings):
-        return value.to_dict()
+        return value.to_dict(defaults=defaults)
     if isinstance(value, Node):
         return value.plain()
     if isinstance(value, tuple):
-        return [plain(each, kind) for each in value]
+        return [plain(each, kind, defaults=defaults) for each in value]
     if isinstance(value, float) and kind not in ("doubles", "any"):
         import numpy as np
 

@@ -8,19 +8,19 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from exset.grammars.loader_kinds import REQUIRED, Member, Rule, Table, Version
+from exset.grammars.loader_kinds import REQUIRED, Dialect, Member, Rule, Table
 
 OUTPUT_TYPES: Final = (
     *("int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t"),
     *("float", "double", "char"),
 )
 
-_NEW: Final[tuple[Version, ...]] = ("head", "between", "habana")
-_SEED: Final[tuple[Version, ...]] = ("seed",)
-_BETWEEN: Final[tuple[Version, ...]] = ("between",)
-_OLD_AND_FORK: Final[tuple[Version, ...]] = ("between", "habana")
-_HABANA: Final[tuple[Version, ...]] = ("habana",)
-_SPOKEN: Final[tuple[Version, ...]] = ("seed", "between")
+_NEW: Final[tuple[Dialect, ...]] = ("head", "between", "habana")
+_SEED: Final[tuple[Dialect, ...]] = ("seed",)
+_BETWEEN: Final[tuple[Dialect, ...]] = ("between",)
+_OLD_AND_FORK: Final[tuple[Dialect, ...]] = ("between", "habana")
+_HABANA: Final[tuple[Dialect, ...]] = ("habana",)
+_SPOKEN: Final[tuple[Dialect, ...]] = ("seed", "between")
 
 _FRACTION: Final = Rule(low=0, high=1)
 _ORDERED: Final = Rule(ordered=True)
@@ -49,23 +49,23 @@ LOADER: Final = Table(
         Member("batch_size", "int32", REQUIRED, "records of a batch"),
         Member("cache_directory", "string", "", "where cpio blocks are kept; empty for no cache"),
         Member(
-            "block_size", "int32", 0, "has no effect; 0 is twice the batch_size", versions=_SEED
+            "block_size", "int32", 0, "has no effect; 0 is twice the batch_size", dialects=_SEED
         ),
         Member(
-            "block_size", "int32", 5000, "records of a block; 0 is twice batch_size", versions=_NEW
+            "block_size", "int32", 5000, "records of a block; 0 is twice batch_size", dialects=_NEW
         ),
         Member("subset_fraction", "float", 1.0, "the part of the records to use", _FRACTION),
         Member("shuffle_enable", "bool", False, "whether the order changes every epoch"),
         Member("shuffle_manifest", "bool", False, "whether the manifest is shuffled first"),
-        Member("single_thread", "bool", False, "whether one thread does it all", versions=_SEED),
+        Member("single_thread", "bool", False, "whether one thread does it all", dialects=_SEED),
         Member("pinned", "bool", False, "whether buffers are in pinned memory"),
-        Member("random_seed", "int32", 0, "where random numbers begin", versions=_SEED),
+        Member("random_seed", "int32", 0, "where random numbers begin", dialects=_SEED),
         Member(
             "random_seed",
             "uint32",
             0,
             "where random numbers begin; 0: another place each time",
-            versions=_NEW,
+            dialects=_NEW,
         ),
         Member(
             "iteration_mode",
@@ -83,20 +83,20 @@ LOADER: Final = Table(
             "what happens to images at random: the first object alone is used",
             table="augmentation",
         ),
-        Member("batch_major", "bool", True, "whether the batch is the first axis", versions=_NEW),
-        Member("cpu_list", "string", "", "which cores to use, as in 0-3,8", versions=_NEW),
-        Member("node_id", "uint32", 0, "which node of several this is", versions=_NEW),
-        Member("node_count", "uint32", 0, "how many nodes share the records", versions=_NEW),
-        Member("ssd_config", "any", None, "ignored", versions=_NEW),
+        Member("batch_major", "bool", True, "whether the batch is the first axis", dialects=_NEW),
+        Member("cpu_list", "string", "", "which cores to use, as in 0-3,8", dialects=_NEW),
+        Member("node_id", "uint32", 0, "which node of several this is", dialects=_NEW),
+        Member("node_count", "uint32", 0, "how many nodes share the records", dialects=_NEW),
+        Member("ssd_config", "any", None, "ignored", dialects=_NEW),
         Member(
-            "decode_thread_count", "uint32", 0, "0: as many as there are", versions=_OLD_AND_FORK
+            "decode_thread_count", "uint32", 0, "0: as many as there are", dialects=_OLD_AND_FORK
         ),
-        Member("remote", "any", None, "where the service of aeon is", versions=_BETWEEN),
-        Member("web_server_port", "uint32", 0, "0 for no server", versions=_BETWEEN),
-        Member("fread_thread_count", "uint32", 0, "threads that read files", versions=_HABANA),
-        Member("file_shuffle_seed", "uint32", 0, "where its numbers begin", versions=_HABANA),
-        Member("instance_id", "uint32", 0, "which instance of several", versions=_HABANA),
-        Member("num_instances", "uint32", 0, "how many share the records", versions=_HABANA),
+        Member("remote", "any", None, "where the service of aeon is", dialects=_BETWEEN),
+        Member("web_server_port", "uint32", 0, "0 for no server", dialects=_BETWEEN),
+        Member("fread_thread_count", "uint32", 0, "threads that read files", dialects=_HABANA),
+        Member("file_shuffle_seed", "uint32", 0, "where its numbers begin", dialects=_HABANA),
+        Member("instance_id", "uint32", 0, "which instance of several", dialects=_HABANA),
+        Member("num_instances", "uint32", 0, "how many share the records", dialects=_HABANA),
     ),
 )
 
@@ -104,7 +104,7 @@ _IMAGE: Final = (
     _HEIGHT,
     _WIDTH,
     _NAME,
-    Member("bgr_to_rgb", "bool", False, "whether red comes first", versions=_NEW),
+    Member("bgr_to_rgb", "bool", False, "whether red comes first", dialects=_NEW),
     Member("channel_major", "bool", True, "whether channels are the first axis"),
     Member("channels", "uint32", 3, "1 for grey, 3 for colour", Rule(one_of=(1, 3))),
     _output("uint8_t"),
@@ -208,7 +208,7 @@ ETL: Final[Mapping[str, Table]] = MappingProxyType(
                         "bool",
                         True,
                         "whether boxes are parts of the image",
-                        versions=_BETWEEN,
+                        dialects=_BETWEEN,
                     ),
                 ),
                 _NEW,
@@ -240,7 +240,7 @@ ETL: Final[Mapping[str, Table]] = MappingProxyType(
                         "bool",
                         False,
                         "whether the length is an output",
-                        versions=_BETWEEN,
+                        dialects=_BETWEEN,
                     ),
                 ),
                 _SPOKEN,
@@ -276,13 +276,13 @@ AUGMENTATION: Final[Mapping[str, Table]] = MappingProxyType(
                     Member("brightness", "float_pair", (1.0, 1.0), "how it changes", _ORDERED),
                     Member("saturation", "float_pair", (1.0, 1.0), "how it changes", _ORDERED),
                     Member("hue", "int_pair", (0, 0), "degrees to turn", _ORDERED),
-                    Member("resize_short_size", "int32", 0, "of the shorter side", versions=_NEW),
-                    Member("interpolation_method", "string", "LINEAR", "", versions=_NEW),
-                    Member("mean", "doubles", (), "to take from each channel", versions=_NEW),
-                    Member("stddev", "doubles", (), "to divide each channel by", versions=_NEW),
-                    Member("padding", "int32", 0, "pixels around; no crop_enable", versions=_NEW),
-                    Member("debug_output_directory", "string", "", "", versions=_NEW),
-                    Member("expand_probability", "float", 0.0, "how often", versions=_NEW),
+                    Member("resize_short_size", "int32", 0, "of the shorter side", dialects=_NEW),
+                    Member("interpolation_method", "string", "LINEAR", "", dialects=_NEW),
+                    Member("mean", "doubles", (), "to take from each channel", dialects=_NEW),
+                    Member("stddev", "doubles", (), "to divide each channel by", dialects=_NEW),
+                    Member("padding", "int32", 0, "pixels around; no crop_enable", dialects=_NEW),
+                    Member("debug_output_directory", "string", "", "", dialects=_NEW),
+                    Member("expand_probability", "float", 0.0, "how often", dialects=_NEW),
                     Member(
                         "expand_ratio",
                         "float_pair",
@@ -291,14 +291,14 @@ AUGMENTATION: Final[Mapping[str, Table]] = MappingProxyType(
                         Rule(low=1, ordered=True),
                         _NEW,
                     ),
-                    Member("emit_constraint_type", "string", "", "which boxes", versions=_NEW),
-                    Member("emit_constraint_min_overlap", "float", 0.0, "", versions=_NEW),
+                    Member("emit_constraint_type", "string", "", "which boxes", dialects=_NEW),
+                    Member("emit_constraint_min_overlap", "float", 0.0, "", dialects=_NEW),
                     Member("batch_samplers", "objects", (), "", None, _NEW, "batch_sampler"),
                     Member("frame", "object", None, "for video alone", table="augmentation"),
-                    Member("caffe_mode", "bool", False, "", versions=_HABANA),
-                    Member("pillow_mode", "bool", False, "", versions=_HABANA),
-                    Member("pt_mode", "bool", False, "", versions=_HABANA),
-                    Member("validation_mode", "bool", False, "", versions=_HABANA),
+                    Member("caffe_mode", "bool", False, "", dialects=_HABANA),
+                    Member("pillow_mode", "bool", False, "", dialects=_HABANA),
+                    Member("pt_mode", "bool", False, "", dialects=_HABANA),
+                    Member("validation_mode", "bool", False, "", dialects=_HABANA),
                 ),
                 lax=True,
             ),
@@ -346,6 +346,6 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
 """All tables by their full names."""
 
 
-def etl_types(version: Version) -> tuple[str, ...]:
-    """The types of etl objects that a version knows."""
-    return tuple(name for name, table in ETL.items() if version in table.versions)
+def etl_types(dialect: Dialect) -> tuple[str, ...]:
+    """The types of etl objects that a dialect knows."""
+    return tuple(name for name, table in ETL.items() if dialect in table.dialects)

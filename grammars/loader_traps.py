@@ -18,15 +18,15 @@ _WRITE: Final = "write the number that is meant"
 TRAPS: Final[Mapping[str, Trap]] = MappingProxyType(
     {
         "aeon-missing": Trap(_ERROR, "{where} has no {name!r}, which must be given", "{hint}"),
-        "aeon-unknown": Trap(_ERROR, "{where} has no member {name!r} in {version}", "{hint}"),
+        "aeon-unknown": Trap(_ERROR, "{where} has no member {name!r} in {dialect}", "{hint}"),
         "aeon-type": Trap(_ERROR, "{where} must be {wanted}, and is {found}", "{hint}"),
         "aeon-range": Trap(_ERROR, "{where} must be {rule}, and is {value}", "{hint}"),
-        "aeon-etl-type": Trap(_ERROR, "{version} has no etl type {name!r}", "{hint}"),
+        "aeon-etl-type": Trap(_ERROR, "{dialect} has no etl type {name!r}", "{hint}"),
         "aeon-rule": Trap(_ERROR, "{where}: {what}", "{hint}"),
-        "aeon-refuses": Trap(_WARNING, "aeon refuses this: {what}", "{hint}"),
+        "aeon-refuses": Trap(_WARNING, "no aeon since April 2017 takes this: {what}", "{hint}"),
         "aeon-overlooked": Trap(
             _WARNING,
-            "{where} has no member {name!r} in {version}, which does not notice: its value is a"
+            "{where} has no member {name!r} in {dialect}, which does not notice: its value is a"
             " list or an object, and no plain value comes after it",
             "{hint}",
         ),
@@ -35,7 +35,8 @@ TRAPS: Final[Mapping[str, Trap]] = MappingProxyType(
         "aeon-converted": Trap(_WARNING, "{where} is {given}: aeon takes it for {value}", _WRITE),
         "aeon-later": Trap(_WARNING, "{where}: aeon accepts it, then {what}", "{hint}"),
         "aeon-changed": Trap(_NOTE, "{what}", "{hint}"),
-        "aeon-version": Trap(_NOTE, "this is read as {version} reads it: {why}", "{hint}"),
+        "aeon-dialect": Trap(_NOTE, "this is read as {dialect} reads it: {why}", "{hint}"),
+        "aeon-left-out": Trap(_WARNING, "{what}", "{hint}"),
         "aeon-lost": Trap(_ERROR, "{what}", "{hint}"),
     }
 )

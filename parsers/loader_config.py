@@ -7,7 +7,7 @@ first of the others that takes it.
 
 from exset.errors import Findings
 from exset.grammars.loader_config import LoaderConfig
-from exset.grammars.loader_kinds import Version
+from exset.grammars.loader_kinds import Dialect
 from exset.grammars.loader_reading import read
 from exset.grammars.loader_traps import Places
 from exset.kernels import Engine
@@ -22,16 +22,16 @@ def parse(
     limits: Limits = DEFAULT,
     findings: Findings | None = None,
     engine: Engine = "auto",
-    version: Version | None = None,
+    dialect: Dialect | str | None = None,
 ) -> LoaderConfig:
     """The configuration that a JSON text holds, checked as a version of aeon checks it.
 
-    version: of aeon; with None the last that takes it, and, where none does, the members of its
+    dialect: the version; with None the last that takes it, and, where none does, the members of the
     first versions are read as those that took their place, each with a finding `aeon-refuses`.
     `findings` collects what aeon accepts but people are caught by, and all errors but the first,
     which is raised as FormatError and says how many more there are. `engine` as in
-    `exset.parsers.json_tree`. Raises FormatError and LimitError.
+    `exset.parsers.json_tree`. Raises FormatError and LimitError; ValueError for no dialect.
     """
     findings = Findings() if findings is None else findings
     tree = json_tree.parse(source, limits=limits, findings=findings, engine=engine)
-    return LoaderConfig(read(tree, Places(source), version=version, findings=findings))
+    return LoaderConfig(read(tree, Places(source), dialect=dialect, findings=findings))

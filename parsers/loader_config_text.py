@@ -12,16 +12,15 @@ def render(
     *,
     findings: Findings | None = None,
     compact: bool = False,
-    upgrade: bool = False,
+    dialect: str | None = None,
+    lossy: bool = False,
 ) -> bytes:
     """The text of a configuration: what it gives, and no defaults.
 
-    compact: without blanks. upgrade: for aeon's last version, as `LoaderConfig.upgraded`, whose
-    findings and errors these are.
+    compact: without blanks. dialect, lossy: for that version of aeon, with findings and errors as
+    `LoaderConfig.translated`.
     """
-    given = (config.upgraded(findings=findings) if upgrade else config).to_dict()
-    if compact:
-        text = json.dumps(given, ensure_ascii=False, separators=(",", ":"))
-    else:
-        text = json.dumps(given, ensure_ascii=False, indent=1)
-    return text.encode() + b"\n"
+    if dialect:
+        config = config.translated(dialect, lossy=lossy, findings=findings)
+    layout = {"separators": (",", ":")} if compact else {"indent": 1}
+    return json.dumps(config.to_dict(), ensure_ascii=False, **layout).encode() + b"\n"

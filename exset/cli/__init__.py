@@ -14,6 +14,7 @@ VERBS = {
     "info": "exset.cli.look",
     "validate": "exset.cli.look",
     "cat": "exset.cli.look",
+    "config": "exset.cli.config",
     "formats": "exset.cli.look",
     "demo": "exset.cli.look",
     "doctor": "exset.cli.doctor",
