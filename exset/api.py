@@ -134,8 +134,9 @@ def save(
 
     Options: `lossy` (write what the format can hold, and say in `findings` what it cannot),
     and for text `compact` and `unshare` (copy what inputs and targets share, where text cannot
-    say it). Raises FormatError for what the format cannot hold, in which `name` stands for the
-    model, OSError, and TypeError for what is no model, no path or no option.
+    say it), and for a loader configuration `dialect` (for another version of aeon). Raises
+    FormatError for what the format cannot hold, in which `name` stands for the model, OSError, and
+    TypeError for what is no model, no path or no option.
     """
     path = os.fsdecode(path)
     known = target_format(path, format)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from exset.errors import safe
@@ -139,6 +140,9 @@ class Check:
                     (word for word in words if word.lower() == value.lower()), None
                 )
             hint = f"did you mean {near!r}?" if near else member.about
+            if isinstance(value, tuple) and replace(member.rule, ordered=False).allows(value):
+                self.doubt("aeon-order", path, where=path, value=shown, hint=hint)
+                raise Wrong
             self.doubt("aeon-range", path, where=path, rule=member.rule, value=shown, hint=hint)
             raise Wrong
         return value
@@ -151,7 +155,7 @@ class Check:
             return content
         if kind in ("int32", "uint32", "size", "float"):
             return self._number(kind, node, path)
-        if not isinstance(content, tuple):
+        if kind in ("string", "bool") or not isinstance(content, tuple):
             self._wrong(path, node, _WORDS[kind])
             raise Wrong
         each: Kind = {"strings": "string", "doubles": "doubles", "int_pair": "int32"}.get(  # type: ignore[assignment]

@@ -19,21 +19,25 @@ RENAMED: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def distance(one: str, other: str) -> int:
-    """How many characters must be put in, taken out or replaced (Levenshtein)."""
+    """How many characters must be put in, taken out, replaced, or swapped with the next."""
+    older: list[int] = []
+    old: list[int] = []
     row = list(range(len(other) + 1))
     for i, left in enumerate(one, 1):
-        before, row[0] = row[0], i
+        older, old, row = old, row, [i]
         for j, right in enumerate(other, 1):
-            before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (left != right))
+            row.append(min(old[j] + 1, row[j - 1] + 1, old[j - 1] + (left != right)))
+            if i > 1 and j > 1 and left == other[j - 2] and right == one[i - 2]:
+                row[j] = min(row[j], older[j - 2] + 1)
     return row[-1]
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
-    """The name that is most like it, if it is nearer than half its length, as aeon has it."""
+    """The name that is most like it, if at most half of it is wrong."""
     if len(name) > 100:
         return None
     best = min(names, key=lambda each: distance(each, name), default=None)
-    return best if best is not None and distance(best, name) < len(name) // 2 else None
+    return best if best is not None and 2 * distance(best, name) <= len(name) else None
 
 
 def unknown_hint(name: str, table: str, dialect: Dialect) -> str:

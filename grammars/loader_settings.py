@@ -67,9 +67,15 @@ class Settings:
             yield member, self[name]
 
     def to_dict(self, *, defaults: bool = False) -> dict[str, object]:
-        """Return what is given as Python writes it, `type` first; with `defaults`, all members."""
+        """Return what is given as Python writes it, `type` first.
+
+        With `defaults`, members that are not given have theirs, if there is one.
+        """
         members = self.members
-        values = {member.name: value for member, value in self.values()} if defaults else self.given
+        values = self.given
+        if defaults:
+            named = {member.name: value for member, value in self.values()}
+            values = {name: value for name, value in named.items() if value is not None}
         found = {
             name: plain(value, members[name].kind, defaults=defaults)
             for name, value in values.items()

@@ -316,7 +316,7 @@ _PARTS: Final = (
     Table(
         "batch_sampler",
         (
-            Member("max_sample", "int32", -1, "", Rule(low=0)),
+            Member("max_sample", "int32", None, "", Rule(low=0)),
             Member("max_trials", "uint32", 100, ""),
             Member("sampler", "object", None, "", table="sampler"),
             Member("sample_constraint", "object", None, "", table="sample_constraint"),

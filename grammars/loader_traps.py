@@ -21,6 +21,7 @@ TRAPS: Final[Mapping[str, Trap]] = MappingProxyType(
         "aeon-unknown": Trap(_ERROR, "{where} has no member {name!r} in {dialect}", "{hint}"),
         "aeon-type": Trap(_ERROR, "{where} must be {wanted}, and is {found}", "{hint}"),
         "aeon-range": Trap(_ERROR, "{where} must be {rule}, and is {value}", "{hint}"),
+        "aeon-order": Trap(_ERROR, "{where} must be in ascending order, and is {value}", "{hint}"),
         "aeon-etl-type": Trap(_ERROR, "{dialect} has no etl type {name!r}", "{hint}"),
         "aeon-rule": Trap(_ERROR, "{where}: {what}", "{hint}"),
         "aeon-refuses": Trap(_WARNING, "no aeon since April 2017 takes this: {what}", "{hint}"),
@@ -36,6 +37,11 @@ TRAPS: Final[Mapping[str, Trap]] = MappingProxyType(
         "aeon-later": Trap(_WARNING, "{where}: aeon accepts it, then {what}", "{hint}"),
         "aeon-changed": Trap(_NOTE, "{what}", "{hint}"),
         "aeon-dialect": Trap(_NOTE, "this is read as {dialect} reads it: {why}", "{hint}"),
+        "aeon-random": Trap(
+            _WARNING,
+            "random_seed is 0: since April 2017 that gives another order of records each time",
+            "say another number for one order",
+        ),
         "aeon-left-out": Trap(_WARNING, "{what}", "{hint}"),
         "aeon-lost": Trap(_ERROR, "{what}", "{hint}"),
     }

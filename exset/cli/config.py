@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from exset import api
-from exset.cli.frame import limit_option, lines, say
+from exset.cli.frame import DIALECTS, limit_option, lines, say
 from exset.errors import Findings, safe
 from exset.limits import Limits
 
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 """The version of what `--json` writes; it changes when a key goes or means something else."""
-
-DIALECTS = ("head", "seed", "between", "habana")
-"""The dialects of aeon's configurations."""
 
 
 @click.group()

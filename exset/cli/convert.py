@@ -9,6 +9,7 @@ import click
 
 from exset import api, formats, samples, streaming
 from exset.cli.frame import (
+    DIALECTS,
     FINE,
     each,
     from_option,
@@ -98,6 +99,7 @@ class Work:
 @click.option("--lossy", is_flag=True, help="Write what the format can hold, and say what not.")
 @click.option("--unshare", is_flag=True, help="Copy shared lists where text cannot share them.")
 @click.option("--compact", is_flag=True, help="Write text with as few bytes as possible.")
+@click.option("--dialect", type=click.Choice(DIALECTS), help="Write for this version of aeon.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing of what went well.")
 @limit_option
 @jobs_option
@@ -112,6 +114,7 @@ def convert(
     lossy: bool,
     unshare: bool,
     compact: bool,
+    dialect: str | None,
     quiet: bool,
     limits: Limits,
     jobs: int,
@@ -128,6 +131,7 @@ def convert(
         "lossy": lossy,
         "unshare": unshare,
         "compact": compact,
+        "dialect": dialect or "",
     }
     tasks = plan(inputs, output, to)
     for job in tasks:

@@ -20,6 +20,9 @@ from exset.limits import Limits
 
 FINE, BAD, USAGE, FAILED, LIMIT, INTERRUPTED, PIPE = 0, 1, 2, 3, 4, 130, 141
 
+DIALECTS = ("head", "seed", "between", "habana")
+"""The versions of aeon that a file can be written for."""
+
 Command = TypeVar("Command", bound=Callable[..., object])
 
 

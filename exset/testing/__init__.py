@@ -16,6 +16,14 @@ except ImportError as error:
         "exset.testing needs Hypothesis, of the extra `test`: pip install 'exset[test]'"
     ) from error
 
+from exset.testing.configs import config_dicts, loader_configs
 from exset.testing.lens import example_sets, set_headers, strings, text_can_say
 
-__all__ = ["example_sets", "set_headers", "strings", "text_can_say"]
+__all__ = [
+    "config_dicts",
+    "example_sets",
+    "loader_configs",
+    "set_headers",
+    "strings",
+    "text_can_say",
+]
