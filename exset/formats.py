@@ -246,10 +246,16 @@ _LENS = (
 )
 
 # A JSON object whose first member is one of a configuration, of today or of aeon's first versions.
+_CONFIG_MEMBERS = (
+    *("manifest_filename", "manifest_root", "batch_size", "cache_directory", "block_size", "etl"),
+    *("subset_fraction", "shuffle_enable", "shuffle_manifest", "single_thread", "pinned"),
+    *("random_seed", "iteration_mode", "iteration_mode_count", "augmentation", "batch_major"),
+    *("cpu_list", "node_id", "node_count", "ssd_config", "decode_thread_count", "web_server_port"),
+    *("fread_thread_count", "file_shuffle_seed", "num_instances", "minibatch_size"),
+    *("macrobatch_size", "augment", "shuffle_every_epoch"),
+)
 _CONFIG = r"(?:\xef\xbb\xbf)?+[ \t\r\n]*+\{[ \t\r\n]*+" + _words(
-    *('"manifest_filename"', '"manifest_root"', '"batch_size"', '"block_size"', '"etl"'),
-    *('"cache_directory"', '"subset_fraction"', '"shuffle_enable"', '"shuffle_manifest"'),
-    *('"iteration_mode"', '"augmentation"', '"augment"', '"minibatch_size"', '"macrobatch_size"'),
+    *(f'"{name}"' for name in _CONFIG_MEMBERS)
 )
 
 

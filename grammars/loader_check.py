@@ -24,6 +24,9 @@ IMAGES: Final = frozenset(
 
 _PAIR: Final = 2
 _SHOWN: Final = 40
+_INSIDE: Final = ("array", "object")
+_HINTED: Final = 100
+"""How many findings there may be before hints are no longer looked for."""
 _ORDER: Final = Rule(ordered=True)
 _WORDS: Final[Mapping[Kind, str]] = {
     "string": "a string",
@@ -74,13 +77,16 @@ class Check:
             self._wrong(path, node, "an object")
             return settings
         known = settings.members
+        # aeon notices an unknown member when the next plain value comes, in the order of names.
+        plain = (each for each, member in node.content.items() if member.value.kind not in _INSIDE)
+        last = max((each for each in plain if each != "type"), default="")
         for name, member in node.content.items():
             inner = f"{path}.{name}" if path else name
             if name == "type" and settings.type:
                 continue
             if name not in known:
                 self.spans[inner] = member.name
-                self._unknown(node, table, path, name)
+                self._unknown(table, path, name, name > last and member.value.kind in _INSIDE)
                 continue
             self.spans[inner] = member.value.span
             unread = self._unread
@@ -96,19 +102,19 @@ class Check:
         for name, member_ in known.items():
             if member_.required and name not in node.content:
                 others = [each for each in node.content if each not in known]
-                near = nearest(name, others)
+                near = nearest(name, others[:_HINTED])
                 hint = f"is it {near!r}?" if near else member_.about
                 inner = f"{path}.{name}" if path else name
                 self.doubt("aeon-missing", inner, where=titled(path), name=name, hint=hint)
         return settings
 
-    def _unknown(self, node: Node, table: str, path: str, name: str) -> None:
+    def _unknown(self, table: str, path: str, name: str, overlooked: bool) -> None:
         words = {"where": titled(path), "name": name, "dialect": TITLES[self.dialect]}
-        hint = unknown_hint(name, table, self.dialect)
+        hint = unknown_hint(name, table, self.dialect) if len(self.doubts) < _HINTED else ""
         inner = f"{path}.{name}" if path else name
         if TABLES[table].lax:
             self.doubt("aeon-ignored", inner, **words, hint=hint)
-        elif self.dialect != "seed" and _is_overlooked(node, name):
+        elif overlooked and self.dialect != "seed":
             self.doubt("aeon-overlooked", inner, **words, hint=hint)
         else:
             self.doubt("aeon-unknown", inner, **words, hint=hint)
@@ -161,14 +167,13 @@ class Check:
         each: Kind = {"strings": "string", "doubles": "doubles", "int_pair": "int32"}.get(  # type: ignore[assignment]
             kind, "float"
         )
-        for number, item in enumerate(content):
-            self.spans[f"{path}[{number}]"] = item.span
         if kind in ("float_pair", "int_pair"):
             if len(content) < _PAIR:
                 self._wrong(path, node, _WORDS[kind])
                 raise Wrong
             if len(content) > _PAIR:
                 why = "a pair has two numbers"
+                self.spans[f"{path}[{_PAIR}]"] = content[_PAIR].span
                 self.doubt("aeon-unused", f"{path}[{_PAIR}]", where=f"{path}[{_PAIR}]", why=why)
             content = content[:_PAIR]
         if each == "string":
@@ -188,12 +193,13 @@ class Check:
             value = float32(float(content))
             if math.isinf(value):
                 rule, hint = "a number that 32 bits hold", "check it"
-                shown = _shown(node)
+                shown, self.spans[path] = _shown(node), node.span
                 self.doubt("aeon-range", path, where=path, rule=rule, value=shown, hint=hint)
                 raise Wrong
             return value
         converted = whole(content, kind)
         if converted != content:
+            self.spans[path] = node.span
             self.doubt("aeon-converted", path, where=path, given=_shown(node), value=converted)
         return converted
 
@@ -288,22 +294,13 @@ class Check:
         return self._settings(node, f"augmentation {name}", path)
 
     def _wrong(self, path: str, node: Node, wanted: str) -> None:
+        self.spans[path] = node.span
         found, hint = _found(node), ""
         if node.content is None:
             hint = "leave it out for the default"
         elif wanted.startswith("a list") and not isinstance(node.content, tuple):
             hint = "put it in a list: JSON [x], Python [x] or (x,), for (x) is x itself"
         self.doubt("aeon-type", path, where=titled(path), wanted=wanted, found=found, hint=hint)
-
-
-def _is_overlooked(node: Node, name: str) -> bool:
-    """Whether an unknown member goes unnoticed: see `verify_config` in aeon's interface.cpp."""
-    if node.members[name].value.kind not in ("array", "object"):
-        return False
-    return all(
-        other <= name or member.value.kind in ("array", "object") or other == "type"
-        for other, member in node.members.items()
-    )
 
 
 def _found(node: Node) -> str:

@@ -17,6 +17,9 @@ RENAMED: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Members of the loader in its first versions, and what they are called since."""
 
+_LONG: Final = 100
+"""Characters of a name beyond which it is like no other."""
+
 
 def distance(one: str, other: str) -> int:
     """How many characters must be put in, taken out, replaced, or swapped with the next."""
@@ -34,10 +37,11 @@ def distance(one: str, other: str) -> int:
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """The name that is most like it, if at most half of it is wrong."""
-    if len(name) > 100:
+    if len(name) > _LONG:
         return None
-    best = min(names, key=lambda each: distance(each, name), default=None)
-    return best if best is not None and 2 * distance(best, name) <= len(name) else None
+    near = (each for each in names if 2 * abs(len(each) - len(name)) <= len(name))
+    best = min(((distance(each, name), each) for each in near), default=(_LONG, ""))
+    return best[1] if 2 * best[0] <= len(name) else None
 
 
 def unknown_hint(name: str, table: str, dialect: Dialect) -> str:

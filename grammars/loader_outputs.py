@@ -163,8 +163,8 @@ def total_anchors(element: Settings) -> int:
         values = element[name]
         count *= len(values) if isinstance(values, tuple) else 0
     for name in ("height", "width"):
-        cells = math.floor(float32(float32(float(element.number(name))) * scale))
-        count *= truncated(float(cells), "int32")
+        cells = float32(float32(float(element.number(name))) * scale)
+        count *= truncated(float(math.floor(cells)) if math.isfinite(cells) else cells, "int32")
     return wrapped(count, _SIZE, signed=False)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
-from exset.errors import Findings, FormatError
+from exset.errors import Finding, Findings, FormatError
 from exset.grammars.json_values import Node
 from exset.grammars.loader_check import Check
 from exset.grammars.loader_kinds import DIALECTS, TITLES, Dialect, dialect_of
@@ -33,18 +34,32 @@ def read(
     """The settings of a configuration; see `exset.parsers.loader_config.parse`."""
     findings = Findings() if findings is None else findings
     attempt = _best(tree) if dialect is None else _attempt(tree, dialect_of(dialect))
-    errors = [doubt.finding(places) for doubt in attempt.doubts if doubt.is_error]
-    rest = [doubt for doubt in attempt.doubts if not doubt.is_error]
+    errors = [doubt for doubt in attempt.doubts if doubt.is_error]
     if not errors or not findings.strict:
-        for doubt in rest:
-            findings.add(doubt.finding(places))
+        _add(findings, [doubt for doubt in attempt.doubts if not doubt.is_error], places)
     if not errors:
         return attempt.settings
-    first, *others = errors
-    for finding in others if not findings.strict else ():
-        findings.add(finding)
-    more = f" (and {len(others)} more error{'s' * (len(others) > 1)})" if others else ""
+    if not findings.strict:
+        _add(findings, errors[1:], places)
+    first, others = errors[0].finding(places), len(errors) - 1
+    more = f" (and {others:,} more error{'s' * (others > 1)})" if others else ""
     raise FormatError(first.message + more, place=first.place, hint=first.hint, code=first.code)
+
+
+def _add(findings: Findings, doubts: list[Doubt], places: Places) -> None:
+    """Add findings; of those that are not kept the places are not looked up."""
+    made: dict[str, Finding] = {}
+    rest: Counter[str] = Counter()
+    for doubt in doubts:
+        if findings.count(doubt.code) < findings.keep:
+            made[doubt.code] = doubt.finding(places)
+            findings.add(made[doubt.code])
+        else:
+            if doubt.code not in made:
+                made[doubt.code] = doubt.finding(places)
+            rest[doubt.code] += 1
+    for code, times in rest.items():
+        findings.add(made[code], times)
 
 
 def _best(tree: Node) -> _Attempt:

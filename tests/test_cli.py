@@ -343,9 +343,8 @@ def test_corrupt_files(run: Run) -> None:
 
 def test_formats(run: Run) -> None:
     result = run("formats")
-    assert [line.split()[0] for line in result.stdout.splitlines()] == [
-        *("ex", "bex", "loader_config")
-    ]
+    names = [line.split()[0] for line in result.stdout.splitlines()]
+    assert names == ["ex", "bex", "loader_config"]
     rows = [json.loads(line) for line in run("formats", "--json").stdout.splitlines()]
     assert [row["suffixes"] for row in rows] == [[".ex"], [".bex"], [".json"]]
 

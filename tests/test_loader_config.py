@@ -8,8 +8,9 @@ import pytest
 
 import exset
 from exset import Finding, Findings, FormatError, LoaderConfig, Severity
-from exset.grammars.loader_hints import distance, nearest
-from exset.grammars.loader_kinds import DIALECTS
+from exset.grammars.loader_hints import RENAMED, distance, nearest
+from exset.grammars.loader_kinds import DIALECTS, Dialect
+from exset.grammars.loader_tables import LOADER
 from exset.grammars.loader_traps import TRAPS
 
 BASE: dict[str, Any] = {"manifest_filename": "a.tsv", "batch_size": 2, "etl": []}
@@ -284,6 +285,18 @@ def test_text() -> None:
     assert compact.count(b"\n") == 1 and b" " not in compact
 
 
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_configuration_is_known_by_its_first_member(dialect: Dialect) -> None:
+    others = {"remote", "instance_id"}  # which other files may begin with
+    for name in {*LOADER.known(dialect), *RENAMED} - others:
+        for begin in ("{", "\ufeff\n {\r\n\t", " " * 4090 + "{"):
+            data = f'{begin}"{name}": 1}}'.encode()
+            assert exset.formats.detect(data[: exset.formats.HEAD], "-").name == "loader_config"
+    for other in (b'{"url": "http://a"}', b'{"filename": "a.jpg"}', b"{}", b"[]", b"null"):
+        with pytest.raises(FormatError, match="not a format"):
+            exset.formats.detect(other, "-")
+
+
 def test_names() -> None:
     assert [distance(*pair) for pair in (("", "abc"), ("kitten", "sitting"), ("elt", "etl"))] == [
         *(3, 3),
@@ -296,3 +309,22 @@ def test_names() -> None:
 def test_every_trap_is_said_in_full() -> None:
     for code, trap in TRAPS.items():
         assert code.startswith("aeon-") and trap.message and trap.hint
+
+
+def test_numbers_beyond_all() -> None:
+    boxes = {"type": "localization_rcnn", "height": 1 << 60, "width": 64, "class_names": []}
+    made = LoaderConfig.from_dict(config({**boxes, "scaling_factor": 3e38}))
+    assert made.outputs[0].shape == (9 * 4 * (1 << 62) % (1 << 64),)
+
+
+def test_a_hostile_configuration_costs_what_it_is_long() -> None:
+    many = 20_000
+    members = ", ".join(f'"member{number}": []' for number in range(many))
+    findings = Findings()
+    with pytest.raises(FormatError, match=r"and 20,003 more errors"):
+        exset.loads("{" + members + ', "z": 1}', format="loader_config", findings=findings)
+    assert len(findings) < 300 and findings.count("aeon-unknown") == many
+    numbers = ", ".join(["2.5"] * many)
+    text = f'{{"batch_size": 1, "etl": [{{"type": "blob", "output_count": [{numbers}]}}]}}'
+    with pytest.raises(FormatError, match="a list of 20000"):
+        exset.loads(text, format="loader_config", findings=Findings())
