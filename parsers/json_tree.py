@@ -5,6 +5,7 @@ is given twice has the last value, a whole number of more than 64 bits becomes a
 """
 
 import re
+from collections.abc import Iterator
 from types import MappingProxyType
 from typing import Final
 
@@ -58,6 +59,7 @@ _ESCAPED: Final = MappingProxyType(
     {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 )
 _STRING_START: Final = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
+_PART: Final = 1 << 12
 _DIGITS: Final = 18
 """Digits that 64 bits hold whatever they are."""
 _INT64: Final = range(-(1 << 63), 1 << 64)
@@ -131,10 +133,7 @@ class _Builder:
         names: list[tuple[str, Span]] = []
         if len(stream.kinds) > self.limits.max_nodes:
             self._count(stream, begin)
-        tokens = zip(
-            stream.kinds.tolist(), stream.starts.tolist(), stream.ends.tolist(), strict=True
-        )
-        for kind, start, end in tokens:
+        for kind, start, end in _tokens(stream):
             terminal, span = terminals[kind], Span(start + begin, end + begin)
             if terminal in ("LBRACE", "LSQB"):
                 if len(opened) >= self.limits.max_depth:
@@ -233,6 +232,14 @@ class _Builder:
 
     def _limit(self, what: str, span: Span, name: str) -> LimitError:
         return LimitError(what, source=self.source, span=span, hint=remedy(name))
+
+
+def _tokens(stream: ParseStream) -> Iterator[tuple[int, int, int]]:
+    """The kind, the start and the end of each token, a part of them at a time."""
+    for low in range(0, len(stream.kinds), _PART):
+        part = slice(low, low + _PART)
+        kinds, starts, ends = stream.kinds[part], stream.starts[part], stream.ends[part]
+        yield from zip(kinds.tolist(), starts.tolist(), ends.tolist(), strict=True)
 
 
 def _unescaped(match: re.Match[str]) -> str:
