@@ -174,7 +174,7 @@ class Check:
             if len(content) > _PAIR:
                 why = "a pair has two numbers"
                 self.spans[f"{path}[{_PAIR}]"] = content[_PAIR].span
-                self.doubt("aeon-unused", f"{path}[{_PAIR}]", where=f"{path}[{_PAIR}]", why=why)
+                self.doubt("aeon-surplus", f"{path}[{_PAIR}]", where=f"{path}[{_PAIR}]", why=why)
             content = content[:_PAIR]
         if each == "string":
             return tuple(
@@ -273,15 +273,19 @@ class Check:
         table = AUGMENTATION.get(name)
         is_frame = path.endswith(".frame")
         wanted = {"image": IMAGES | {"video"}, "audio": {"audio"}}.get(name, set())
-        if table is None or self.dialect not in table.dialects:
+        strange = table is None or self.dialect not in table.dialects
+        if strange:
             why = f"its type is {name!r}"
         elif not is_frame and not self._users & wanted:
             why = f"no etl object is of a type that takes {name!r}"
         else:
             why = ""
-        if why and not self._unread:
-            hint = "images, masks and boxes take 'image'"
-            self.doubt("aeon-unused", path, where=path, why=why, hint=hint)
+        if strange or (why and not self._unread):
+            code, hint = (
+                "aeon-surplus" if strange else "aeon-unused",
+                "images and boxes take 'image'",
+            )
+            self.doubt(code, path, where=path, why=why, hint=hint)
         if table is None:
             return node
         if not why and path == "augmentation[0]" and not self._users & (IMAGES | {"audio"}):

@@ -33,6 +33,7 @@ TRAPS: Final[Mapping[str, Trap]] = MappingProxyType(
         ),
         "aeon-ignored": Trap(_WARNING, "aeon ignores {name!r} in {where}", "{hint}"),
         "aeon-unused": Trap(_WARNING, "aeon does not use {where}: {why}", "{hint}"),
+        "aeon-surplus": Trap(_WARNING, "aeon ignores {where}: {why}", "{hint}"),
         "aeon-converted": Trap(_WARNING, "{where} is {given}: aeon takes it for {value}", _WRITE),
         "aeon-later": Trap(_WARNING, "{where}: aeon accepts it, then {what}", "{hint}"),
         "aeon-changed": Trap(_NOTE, "{what}", "{hint}"),
