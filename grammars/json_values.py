@@ -5,10 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from exset.errors import FormatError
 from exset.source import Span
+
+DEEPEST: Final = 200
+"""What no limit goes beyond: the walks through a tree recurse."""
+
+INT64: Final = range(-(1 << 63), 1 << 64)
+"""The whole numbers that stay whole: others become real ones, as in nlohmann::json."""
 
 Scalar: TypeAlias = str | int | float | bool | None
 
@@ -64,11 +70,15 @@ class Node:
         return self.content
 
 
-def node(value: object, *, depth: int, path: str = "") -> Node:
+def node(value: object, *, depth: int) -> Node:
     """The node of a Python value: mappings, lists, tuples, strings, numbers, True, False, None.
 
     Raises FormatError for what JSON has no value for, and for what nests deeper than `depth`.
     """
+    return _node(value, min(depth, DEEPEST), "")
+
+
+def _node(value: object, depth: int, path: str) -> Node:
     if depth < 0:
         raise _impossible(path, "it nests too deep", "is it within itself?")
     if isinstance(value, Mapping):
@@ -76,16 +86,19 @@ def node(value: object, *, depth: int, path: str = "") -> Node:
         for name, item in value.items():
             if not isinstance(name, str):
                 raise _impossible(path, f"a name is {_article(name)}", "names are strings")
+            _check_text(name, path)
             inner = f"{path}.{name}" if path else name
-            members[name] = Member(node(item, depth=depth - 1, path=inner))
+            members[name] = Member(_node(item, depth - 1, inner))
         return Node(members)
     if isinstance(value, list | tuple):
-        return Node(
-            tuple(node(each, depth=depth - 1, path=f"{path}[{i}]") for i, each in enumerate(value))
-        )
+        return Node(tuple(_node(each, depth - 1, f"{path}[{i}]") for i, each in enumerate(value)))
     item = getattr(value, "item", None)
     if callable(item) and getattr(value, "shape", None) == ():
         value = item()  # a scalar of NumPy
+    if isinstance(value, int) and not isinstance(value, bool) and value not in INT64:
+        value = _real(value)
+    if isinstance(value, str):
+        _check_text(value, path)
     if isinstance(value, float) and not math.isfinite(value):
         raise _impossible(path, f"JSON has no {value}", "leave it out, or name a number")
     if value is None or isinstance(value, str | bool | int | float):
@@ -95,6 +108,20 @@ def node(value: object, *, depth: int, path: str = "") -> Node:
         f"JSON has no value for {_article(value)}",
         "a configuration is made of dicts, lists, strings, numbers, True, False and None",
     )
+
+
+def _real(whole: int) -> float:
+    try:
+        return float(whole)
+    except OverflowError:
+        return math.inf
+
+
+def _check_text(text: str, path: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise _impossible(path, "a lone surrogate is no character", "check the text") from None
 
 
 def _article(value: object) -> str:

@@ -23,6 +23,11 @@ IMAGES: Final = frozenset(
 """The etl types that the members of an image augmentation are for."""
 
 _PAIR: Final = 2
+_PARTS: Final[Mapping[Kind, Kind]] = {
+    "strings": "string",
+    "doubles": "doubles",
+    "int_pair": "int32",
+}
 _SHOWN: Final = 40
 _INSIDE: Final = ("array", "object")
 _HINTED: Final = 100
@@ -164,9 +169,7 @@ class Check:
         if kind in ("string", "bool") or not isinstance(content, tuple):
             self._wrong(path, node, _WORDS[kind])
             raise Wrong
-        each: Kind = {"strings": "string", "doubles": "doubles", "int_pair": "int32"}.get(  # type: ignore[assignment]
-            kind, "float"
-        )
+        each = _PARTS.get(kind, "float")
         if kind in ("float_pair", "int_pair"):
             if len(content) < _PAIR:
                 self._wrong(path, node, _WORDS[kind])
@@ -281,11 +284,8 @@ class Check:
         else:
             why = ""
         if strange or (why and not self._unread):
-            code, hint = (
-                "aeon-surplus" if strange else "aeon-unused",
-                "images and boxes take 'image'",
-            )
-            self.doubt(code, path, where=path, why=why, hint=hint)
+            code = "aeon-surplus" if strange else "aeon-unused"
+            self.doubt(code, path, where=path, why=why, hint="images and boxes take 'image'")
         if table is None:
             return node
         if not why and path == "augmentation[0]" and not self._users & (IMAGES | {"audio"}):

@@ -11,7 +11,7 @@ from typing import Final
 
 from exset import kernels
 from exset.errors import Finding, Findings, FormatError, LimitError, Place, Severity
-from exset.grammars.json_values import Member, Node
+from exset.grammars.json_values import DEEPEST, INT64, Member, Node
 from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits, remedy
 from exset.parsers.engine import table
@@ -62,7 +62,6 @@ _STRING_START: Final = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a
 _PART: Final = 1 << 12
 _DIGITS: Final = 18
 """Digits that 64 bits hold whatever they are."""
-_INT64: Final = range(-(1 << 63), 1 << 64)
 
 
 def parse(
@@ -136,7 +135,7 @@ class _Builder:
         for kind, start, end in _tokens(stream):
             terminal, span = terminals[kind], Span(start + begin, end + begin)
             if terminal in ("LBRACE", "LSQB"):
-                if len(opened) >= self.limits.max_depth:
+                if len(opened) >= min(self.limits.max_depth, DEEPEST):
                     raise self._limit(f"it nests deeper than {len(opened)}", span, "max_depth")
                 opened.append((span.start, {} if terminal == "LBRACE" else []))
                 continue
@@ -212,7 +211,7 @@ class _Builder:
         if raw.lstrip(b"-").isdigit():
             if len(raw) <= _DIGITS:
                 return int(raw)
-            if len(raw) <= len(str(_INT64.stop)) and (whole := int(raw)) in _INT64:
+            if len(raw) <= len(str(INT64.stop)) and (whole := int(raw)) in INT64:
                 return whole
         value = float(raw)
         if value in (float("inf"), float("-inf")):

@@ -155,6 +155,8 @@ def test_limits() -> None:
         parse(b"[[[[1]]]]", max_depth=3)
     with pytest.raises(LimitError, match="deeper than 32"):
         parse(b"[" * 100_000 + b"]" * 100_000)
+    with pytest.raises(LimitError, match="deeper than 200"):
+        parse(b"[" * 100_000 + b"]" * 100_000, max_depth=10**6)
     assert len(parse(b"[1,2,3]", max_nodes=4).items) == 3
     with pytest.raises(LimitError, match="more than 4 values") as caught:
         parse(b'{"a":[1,2],"b":3}', max_nodes=4)
@@ -164,7 +166,18 @@ def test_limits() -> None:
         parse(b'["abcd"]', max_name=3)
 
 
-@pytest.mark.parametrize("value", [{1: 2}, {"a": {1, 2}}, [float("nan")], {"a": [object()]}])
+@pytest.mark.parametrize(
+    "value",
+    [
+        {1: 2},
+        {"a": {1, 2}},
+        [float("nan")],
+        {"a": [object()]},
+        [10**400],
+        ["\ud800"],
+        {"\udc00": 1},
+    ],
+)
 def test_what_is_no_json(value: object) -> None:
     with pytest.raises(FormatError) as caught:
         node(value, depth=32)
@@ -176,7 +189,9 @@ def test_python_values() -> None:
 
     value = {"a": (np.int32(3), np.float32(0.5), np.bool_(True), None)}
     assert node(value, depth=4).plain() == {"a": [3, 0.5, True, None]}
+    assert node([1 << 64, (1 << 64) - 1], depth=1).plain() == [2.0**64, (1 << 64) - 1]
     endless: list[object] = []
     endless.append(endless)
-    with pytest.raises(FormatError, match="too deep"):
-        node(endless, depth=32)
+    for depth in (32, 10**6):
+        with pytest.raises(FormatError, match="too deep"):
+            node(endless, depth=depth)
