@@ -17,7 +17,7 @@ def description() -> dict[str, str]:
         "load": f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown",
         "system": platform.platform(),
         "Python": platform.python_version(),
-        **{name: _version(name) for name in ("numpy", "numba", "lark", "construct")},
+        **{name: _version(name) for name in ("numpy", "numba", "lark", "construct", "torch")},
         "exset": exset.__version__,
     }
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import exset
+from benchmarks import lists
 from benchmarks.inputs import ROOT, SIZES, Inputs
 from benchmarks.measure import Spread
 from benchmarks.rows import Cases, Figure, Figures
@@ -23,7 +24,8 @@ from exset.codecs import lens as codec
 from exset.errors import Findings
 from exset.grammars.examples import ExampleSet
 from exset.parsers import lens_text
-from exset.runtime.summary import summarise
+from exset.protocols import Model
+from exset.runtime.summary import memory_of
 from exset.streaming import sets
 
 _STATUS = Path("/proc/self/status")
@@ -39,7 +41,12 @@ def peaks(inputs: Inputs, runs: int) -> Cases:
     """Loading, of all kinds, in both formats."""
     for kind in SIZES:
         for suffix in (".ex", ".bex"):
-            yield f"load {kind}{suffix}", partial(_loaded, inputs, kind, suffix, runs)
+            few, path = (partial(inputs.path, kind, suffix, part) for part in (_FEW, 1))
+            yield f"load {kind}{suffix}", partial(_loaded, "load", few, path, runs)
+    small = Inputs(inputs.folder, inputs.part * _FEW)
+    for ids in ("text", "integer"):
+        few, path = (partial(lists.path_of, each, ids) for each in (small, inputs))
+        yield f"load list of {ids} ids", partial(_loaded, "list", few, path, runs)
 
 
 def parts(inputs: Inputs, runs: int) -> Cases:
@@ -51,9 +58,9 @@ def parts(inputs: Inputs, runs: int) -> Cases:
                 yield name, partial(_parted, inputs, verb, kind, suffix, runs)
 
 
-def _loaded(inputs: Inputs, kind: str, suffix: str, runs: int) -> Figures:
-    path, few = inputs.path(kind, suffix), inputs.path(kind, suffix, _FEW)
-    children = [(_child("load", few), _child("load", few, path)) for _ in range(runs)]
+def _loaded(verb: str, few_of: Callable[[], str], path_of: Callable[[], str], runs: int) -> Figures:
+    few, path = few_of(), path_of()
+    children = [(_child(verb, few), _child(verb, few, path)) for _ in range(runs)]
     above = Spread.of([(full[0] - empty[0]) / _MEBI for empty, full in children])
     columns = children[0][1][1] / _MEBI
     return {
@@ -121,14 +128,18 @@ def _convert(path: str) -> None:
         exset.convert(path, f"{folder}/x{suffix}", findings=Findings())
 
 
+def _list(path: str) -> exset.SampleList:
+    return exset.load(path, model=exset.SampleList, engine="table", findings=Findings())
+
+
 def _main(verb: str, few: str, path: str | None = None) -> None:
-    acts: dict[str, Callable[[str], ExampleSet | None]]
-    acts = {"load": _load, "stream": _stream, "convert": _convert}
-    model = _warm(few)
+    acts: dict[str, Callable[[str], Model | None]]
+    acts = {"load": _load, "stream": _stream, "convert": _convert, "list": _list}
+    model: Model = _list(few) if verb == "list" else _warm(few)
     if path is not None:
         model = acts[verb](path) or model
     peak = _highest()
-    print(json.dumps([peak, summarise(model).memory]))
+    print(json.dumps([peak, memory_of(model)]))
 
 
 if __name__ == "__main__":

@@ -9,13 +9,21 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from exset import formats
-    from exset.api import detect, dumps, load, loads, save, validate
+    from exset.api import detect, dumps, load, loads, save, stats, validate
     from exset.errors import Finding, Findings, FormatError, FormatWarning, LimitError, Severity
     from exset.formats import FORMATS, Format
     from exset.grammars.build import Dense, Event, Example, Sparse
     from exset.grammars.examples import ExampleSet, SetHeader
     from exset.grammars.loader_config import LoaderConfig
+    from exset.grammars.samples import SampleList
+    from exset.grammars.schema import Schema
     from exset.limits import Limits
+    from exset.runtime.reading import SampleReader
+    from exset.runtime.samplers.base import NxMSampler
+    from exset.runtime.samplers.names import build_sampler
+    from exset.runtime.samplers.nxm import ExhaustiveNxMSampler, RandomNxMSampler
+    from exset.runtime.samplers.planned import PlannedNxMSampler
+    from exset.splitting import split
     from exset.streaming import convert, stream, writer
 
 __version__ = "0.1.0"
@@ -26,6 +34,7 @@ __all__ = [
     "Event",
     "Example",
     "ExampleSet",
+    "ExhaustiveNxMSampler",
     "Finding",
     "Findings",
     "Format",
@@ -34,10 +43,17 @@ __all__ = [
     "LimitError",
     "Limits",
     "LoaderConfig",
+    "NxMSampler",
+    "PlannedNxMSampler",
+    "RandomNxMSampler",
+    "SampleList",
+    "SampleReader",
+    "Schema",
     "SetHeader",
     "Severity",
     "Sparse",
     "__version__",
+    "build_sampler",
     "convert",
     "detect",
     "dumps",
@@ -45,13 +61,15 @@ __all__ = [
     "load",
     "loads",
     "save",
+    "split",
+    "stats",
     "stream",
     "validate",
     "writer",
 ]
 
 _HOMES = {
-    "exset.api": ("detect", "dumps", "load", "loads", "save", "validate"),
+    "exset.api": ("detect", "dumps", "load", "loads", "save", "stats", "validate"),
     "exset.errors": (
         "Finding",
         "Findings",
@@ -63,8 +81,16 @@ _HOMES = {
     "exset.formats": ("FORMATS", "Format"),
     "exset.grammars.build": ("Dense", "Event", "Example", "Sparse"),
     "exset.grammars.examples": ("ExampleSet", "SetHeader"),
+    "exset.grammars.samples": ("SampleList",),
+    "exset.grammars.schema": ("Schema",),
     "exset.grammars.loader_config": ("LoaderConfig",),
     "exset.limits": ("Limits",),
+    "exset.runtime.samplers.base": ("NxMSampler",),
+    "exset.runtime.samplers.names": ("build_sampler",),
+    "exset.runtime.samplers.nxm": ("ExhaustiveNxMSampler", "RandomNxMSampler"),
+    "exset.runtime.samplers.planned": ("PlannedNxMSampler",),
+    "exset.runtime.reading": ("SampleReader",),
+    "exset.splitting": ("split",),
     "exset.streaming": ("convert", "stream", "writer"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

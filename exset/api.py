@@ -1,4 +1,4 @@
-"""The verbs: load, loads, save, dumps, validate, detect; `exset.streaming` has the others.
+"""The verbs: load, loads, save, dumps, validate, stats, detect; `exset.streaming` has others.
 
 A path may be `-` for standard input or output, `exset::NAME` for a bundled sample, and may end
 in `.gz` or `.bz2`: see `exset.files`. Bytes that are not of a format raise FormatError, whatever
@@ -6,16 +6,16 @@ they are; a file that cannot be opened raises OSError.
 """
 
 import os
-import warnings
 from dataclasses import replace
 from typing import TypeVar, overload
 
 from exset import files, formats, samples
-from exset.errors import Finding, Findings, FormatError, FormatWarning, Place, Severity
+from exset.errors import Finding, Findings, FormatError, Place, warn
 from exset.files import FilePath
-from exset.formats import Format, Model, Option
+from exset.formats import Format
 from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits
+from exset.protocols import Model, Option, Summary
 from exset.source import Source
 
 M = TypeVar("M", bound=Model)
@@ -31,6 +31,7 @@ def load(
     limits: Limits = DEFAULT,
     findings: Findings | None = None,
     engine: Engine = "auto",
+    **options: Option,
 ) -> M: ...
 @overload
 def load(
@@ -42,6 +43,7 @@ def load(
     limits: Limits = DEFAULT,
     findings: Findings | None = None,
     engine: Engine = "auto",
+    **options: Option,
 ) -> Model: ...
 def load(
     path: FilePath,
@@ -52,6 +54,7 @@ def load(
     limits: Limits = DEFAULT,
     findings: Findings | None = None,
     engine: Engine = "auto",
+    **options: Option,
 ) -> Model:
     """Read a file; the format is told from its contents and name unless `format` says it.
 
@@ -59,13 +62,15 @@ def load(
     knows of; a file of another is a FormatError. Traps of the format are added to `findings`;
     without it, one FormatWarning tells of them. With `strict` the first trap is a FormatError.
     `engine`: "reference" has the library run that the grammar or layout is declared in, "table"
-    the tables made of it; both give the same. Raises FormatError, LimitError and OSError.
+    the tables made of it; both give the same. `options` are those of the format's reader: `ids` of
+    a sample list ("text" or "integer"). Raises FormatError, LimitError and OSError, and TypeError
+    for what is no option.
     """
     told, engine = heard(strict, findings), formats.engine(engine)
     known = _asked(format)
     source = read_source(path, limits=limits)
     known = _wanted(known or recognise(source), model, source)
-    read = known.read(source, limits=limits, findings=told, engine=engine)
+    read = known.read(source, limits=limits, findings=told, engine=engine, **options)
     if findings is None:
         warn(told, 3)
     return read
@@ -82,6 +87,7 @@ def loads(
     limits: Limits = DEFAULT,
     findings: Findings | None = None,
     engine: Engine = "auto",
+    **options: Option,
 ) -> M: ...
 @overload
 def loads(
@@ -94,6 +100,7 @@ def loads(
     limits: Limits = DEFAULT,
     findings: Findings | None = None,
     engine: Engine = "auto",
+    **options: Option,
 ) -> Model: ...
 def loads(
     data: bytes | bytearray | memoryview | str,
@@ -105,6 +112,7 @@ def loads(
     limits: Limits = DEFAULT,
     findings: Findings | None = None,
     engine: Engine = "auto",
+    **options: Option,
 ) -> Model:
     """Read what a file would hold, uncompressed; `name` stands for the file's in messages.
 
@@ -115,7 +123,7 @@ def loads(
         data = data.encode("utf-8", "surrogateescape")
     source = Source(name, bytes(data))
     known = _wanted(recognise(source, format), model, source)
-    read = known.read(source, limits=limits, findings=told, engine=engine)
+    read = known.read(source, limits=limits, findings=told, engine=engine, **options)
     if findings is None:
         warn(told, 3)
     return read
@@ -132,11 +140,13 @@ def save(
 ) -> None:
     """Write a file, whole or not at all; the suffix tells the format unless `format` says it.
 
-    Options: `lossy` (write what the format can hold, and say in `findings` what it cannot),
-    and for text `compact` and `unshare` (copy what inputs and targets share, where text cannot
-    say it), and for a loader configuration `dialect` (for another version of aeon). Raises
-    FormatError for what the format cannot hold, in which `name` stands for the model, OSError, and
-    TypeError for what is no model, no path or no option.
+    Options: `lossy` (write what the format can hold, and say in `findings` what it cannot); for
+    Lens text `compact` and `unshare` (copy what inputs and targets share, where text cannot say
+    it); for sample lists `expand` (ids one by one, no ranges), `kind` (write a list of another
+    kind, such as "CONDUIT_HDF5_EXCLUSION"), `labels` (its label file) and `base` (the folder that
+    its base directory counts from); for loader configurations `dialect` (another version of aeon,
+    such as "head") and `compact`. Raises FormatError for what the format cannot hold, in which
+    `name` stands for the model, OSError, and TypeError for what is no model, no path or no option.
     """
     path = os.fsdecode(path)
     known = target_format(path, format)
@@ -155,17 +165,50 @@ def dumps(
     return _written(model, formats.get(format), name, findings, options)
 
 
-def validate(path: FilePath, *, format: str | None = None, limits: Limits = DEFAULT) -> Findings:
+def validate(
+    path: FilePath,
+    *,
+    format: str | None = None,
+    limits: Limits = DEFAULT,
+    check_files: bool = False,
+    base: FilePath = "",
+    jobs: int = 1,
+    **options: Option,
+) -> Findings:
     """Read a file for its findings alone; what makes it unreadable is the last of them.
 
+    `check_files`: look at the files that it names, too, `jobs` processes at a time; relative
+    names count from the folder `base`, by default the current one. `options` are those of `load`.
     Raises OSError for a file that cannot be opened, and no FormatError.
     """
-    findings = Findings()
+    findings, name = Findings(), os.fsdecode(path)
     try:
-        load(path, format=format, limits=limits, findings=findings)
+        model = load(
+            path,
+            model=None,
+            format=format,
+            strict=False,
+            limits=limits,
+            findings=findings,
+            engine="auto",
+            **options,
+        )
+        if check_files:
+            family = formats.family_of(model)
+            family.check_files(
+                model, findings, name=name, base=os.fsdecode(base), jobs=jobs, limits=limits
+            )
     except FormatError as error:
         findings.add(error.finding)
     return findings
+
+
+def stats(model: Model) -> Summary:
+    """Return all that can be said of a model in numbers: `rows()` for people, `to_dict()` for JSON.
+
+    TypeError for what is no model.
+    """
+    return formats.family_of(model).describe(model)
 
 
 def detect(path: FilePath) -> Format:
@@ -185,6 +228,15 @@ def recognise(source: Source, format: str | None = None) -> Format:
     if format is not None:
         return formats.get(format)
     return formats.detect(source.data[: formats.HEAD], source.name)
+
+
+def parted(options: dict[str, Option]) -> tuple[dict[str, Option], dict[str, Option]]:
+    """Return the options that some reader takes, and the others."""
+    names = {name for known in formats.FORMATS for name in known.read_options}
+    return (
+        {name: value for name, value in options.items() if name in names},
+        {name: value for name, value in options.items() if name not in names},
+    )
 
 
 def convertible(known: Format, wanted: Format, source: Source) -> Format:
@@ -296,13 +348,3 @@ def heard(strict: bool, findings: Findings | None) -> Findings:
     if strict:
         raise ValueError("strict=True goes without findings; or pass Findings(strict=True)")
     return findings
-
-
-def warn(findings: Findings, level: int) -> None:
-    """Issue one FormatWarning, as of a caller so many levels up, for all that is no mere note."""
-    kept = [finding for finding in findings if finding.severity is not Severity.NOTE]
-    if not kept:
-        return
-    more = sum(findings.count(code) for code in {finding.code for finding in kept}) - 1
-    message = str(kept[0]) + (f"\n(and {more} more such findings)" if more else "")
-    warnings.warn(FormatWarning(message), stacklevel=level)

@@ -40,12 +40,12 @@ def run(folder: str) -> Iterator[str]:
 
 
 def _converted(name: str) -> str:
-    """Return the name of a sample in the other format of its family."""
+    """Return the name of a sample in the other format of its family, or written again."""
     known = formats.by_suffix(name)
-    other = next(
-        each for each in formats.FORMATS if known and each.family == known.family and each != known
-    )
-    return formats.stem(name) + other.suffix
+    assert known is not None
+    family = (each for each in formats.FORMATS if each.family == known.family)
+    other = next((each for each in family if each != known), None)
+    return formats.stem(name) + (other.suffix if other else f"-again{known.suffix}")
 
 
 def _check(folder: str, own: set[str]) -> None:

@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING
 import exset
 from exset import cache, formats, kernels, samples
 from exset.errors import Findings
+from exset.protocols import Selectable
 from exset.source import Source
 
 if TYPE_CHECKING:
     from exset.parsers.engine.grammar import Grammar
 
-LIBRARIES = ("numpy", "lark", "interegular", "construct", "numba")
+LIBRARIES = ("numpy", "lark", "interegular", "construct", "numba", "h5py", "ruamel.yaml")
 
-_HOMES = ("exset.parsers", "exset.codecs")
+_HOMES = ("exset.parsers", "exset.codecs", "exset.runtime")
 _MANY = 1 << 15
 """Examples that are so many that everything is compiled that can be."""
 
@@ -96,23 +97,31 @@ def examine() -> Report:
 
 
 def warm_up() -> float:
-    """Read and write much of everything, so that all is compiled; return how many seconds it took.
+    """Read, write and draw much, so that all is compiled; return how many seconds it took.
 
-    The bundled samples, repeated, are what is read and written, in every format of their family.
+    The bundled samples, repeated, are what is read and written, in every format of their family;
+    grammars that none of these is of are only made into tables.
     """
     import numpy as np
 
+    from exset.runtime.samplers.names import build_sampler
+
     begun = time.perf_counter()
+    for grammar in _grammars():
+        _ = grammar.lowered
     for name in samples.names():
         known = formats.by_suffix(name)
         assert known is not None
         model = known.read(samples.read(name), findings=Findings())
-        if isinstance(model, formats.Selectable):
+        if isinstance(model, Selectable):
             model = model.select(np.resize(np.arange(len(model)), _MANY))
         for other in formats.FORMATS:
             if other.family == known.family:
                 data = other.write(model, findings=Findings())
                 other.read(Source(name, data), findings=Findings())
+    labels = np.arange(_MANY) % 64
+    for sampler in ("exhaustive", "planned"):
+        build_sampler(sampler, labels, 8, 1).plan()
     return time.perf_counter() - begun
 
 

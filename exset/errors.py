@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -259,6 +260,16 @@ class Findings:
 
     def __repr__(self) -> str:
         return f"<Findings: {self.count()}, worst {self.worst or 'none'}>"
+
+
+def warn(findings: Findings, level: int) -> None:
+    """Issue one FormatWarning, as of a caller so many levels up, for all that is no mere note."""
+    kept = [finding for finding in findings if finding.severity is not Severity.NOTE]
+    if not kept:
+        return
+    more = sum(findings.count(code) for code in {finding.code for finding in kept}) - 1
+    message = str(kept[0]) + (f"\n(and {more} more such findings)" if more else "")
+    warnings.warn(FormatWarning(message), stacklevel=level)
 
 
 def _pointer(place: Place) -> list[str]:

@@ -12,17 +12,20 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, cast, get_args, runtime_checkable
+from typing import TYPE_CHECKING, cast, get_args
 
+from exset import beginnings
 from exset.errors import FormatError, Place, safe
 from exset.files import Blocks
 from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits
 from exset.pieces import Pieces, Streamer
+from exset.protocols import FileCheck, Model, Option, Reader, Summary, Writer
 from exset.source import Source
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    import numpy as np
+    from numpy.typing import NDArray
 
     from exset.errors import Findings
     from exset.grammars.examples import ExampleSet
@@ -34,70 +37,14 @@ COMPRESSED = (".gz", ".Z", ".bz2", ".bz")
 """Suffixes of compression: they say nothing of the format."""
 
 
-Option: TypeAlias = bool | str
-"""The value of a writer's option: most are set or not, some name a choice."""
-
-
-class Model(Protocol):
-    """What a file says, whatever its family."""
-
-    def __len__(self) -> int:
-        """How many there are of the family's unit, such as examples."""
-        ...
-
-
-@runtime_checkable
-class Selectable(Model, Protocol):
-    """A model of which a part is a model."""
-
-    def select(self, which: "ArrayLike | slice", /) -> Self:
-        """Some of its units: indices in any order, a mask, or a slice."""
-        ...
-
-
-class Summary(Protocol):
-    """What a model holds, in numbers."""
-
-    def rows(self) -> list[tuple[str, str]]:
-        """Return the numbers as (label, text), for people."""
-        ...
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the numbers for JSON."""
-        ...
-
-
-class Reader(Protocol):
-    """What reads a format: `parse` of a text, `decode` of a binary file."""
-
-    def __call__(
-        self,
-        source: Source,
-        *,
-        limits: Limits = ...,
-        findings: "Findings | None" = ...,
-        engine: Engine = ...,
-    ) -> Model:
-        """Return the model that the source holds, or raise FormatError."""
-        ...
-
-
-class Writer(Protocol):
-    """What writes a format: `render` to text, `encode` to a binary file."""
-
-    def __call__(
-        self, model: Model, /, *, findings: "Findings | None" = ..., **options: Option
-    ) -> bytes:
-        """Return the bytes of a file, or raise FormatError for what the format cannot hold."""
-        ...
-
-
 @dataclass(frozen=True)
 class Family:
     """Formats of one model: what the model is, what it counts, what sums it up.
 
     `kind` names the model's class, `noun` is what people call a model, `unit` one of what its
-    length counts; `summary` names the function that returns its `Summary`.
+    length counts; `summary` names the function that returns its `Summary`, `statistics` one that
+    finds out more. `files` names the function that checks the files that a model names; `groups`
+    are pairs of what units can be grouped by and the function that numbers the group of each.
     """
 
     name: str
@@ -105,6 +52,9 @@ class Family:
     kind: str
     unit: str
     summary: str
+    statistics: str | None = None
+    files: str | None = None
+    groups: tuple[tuple[str, str], ...] = ()
 
     @property
     def model(self) -> type[Model]:
@@ -114,6 +64,31 @@ class Family:
     def summarise(self, model: Model) -> Summary:
         """Return what a model of the family holds, in numbers."""
         return cast(Callable[[Model], Summary], _load(self.summary))(model)
+
+    def describe(self, model: Model) -> Summary:
+        """Return all that can be said of a model in numbers, which may take a while."""
+        function = self.statistics or self.summary
+        return cast(Callable[[Model], Summary], _load(function))(model)
+
+    def check_files(
+        self, model: Model, findings: "Findings", *, name: str, base: str, jobs: int, limits: Limits
+    ) -> None:
+        """Add a finding for all that is wrong with the files that a model names, if it names any.
+
+        name: what messages call the model. base: the folder that relative names count from. jobs:
+        how many processes look at files.
+        """
+        if self.files is not None:
+            check = cast(FileCheck, _load(self.files))
+            check(model, findings, name=name, base=base, jobs=jobs, limits=limits)
+
+    def group_of(self, model: Model, by: str) -> "NDArray[np.int64]":
+        """Return the number of the group that each unit is in; ValueError for no such groups."""
+        known = dict(self.groups)
+        if by not in known:
+            there = f"; there are {', '.join(known)}" if known else ""
+            raise ValueError(f"{self.noun}s have no groups called {by!r}{there}")
+        return cast("Callable[[Model], NDArray[np.int64]]", _load(known[by]))(model)
 
     def counted(self, count: int) -> str:
         """Return so many units in words, `2 examples`."""
@@ -126,8 +101,9 @@ class Format:
 
     `magic` are the bytes that every file of the format begins with (empty: none); `first_bytes`
     is a regular expression for how its files begin, which must match in linear time and may match
-    where they are cut short; `options` are the words its writer takes; `binary` files are not for a
-    terminal. `streamer` and `pieces` are for formats that are read and written part by part.
+    where they are cut short; `options` are the words its writer takes, `read_options` those of its
+    reader; `binary` files are not for a terminal. `streamer` and `pieces` are for formats that are
+    read and written part by part.
     """
 
     name: str
@@ -139,6 +115,7 @@ class Format:
     magic: bytes = b""
     first_bytes: str | None = None
     options: tuple[str, ...] = ()
+    read_options: tuple[str, ...] = ()
     binary: bool = False
     streamer: str | None = None
     pieces: str | None = None
@@ -155,10 +132,12 @@ class Format:
         limits: Limits = DEFAULT,
         findings: "Findings | None" = None,
         engine: Engine = "auto",
+        **options: Option,
     ) -> Model:
-        """Read a source; raises FormatError for what is not of the format."""
+        """Read a source; FormatError for what is not of the format, TypeError as `chosen`."""
         reader = cast(Reader, _load(self.reader))
-        return reader(source, limits=limits, findings=findings, engine=engine)
+        chosen = self.chosen(options, reading=True)
+        return reader(source, limits=limits, findings=findings, engine=engine, **chosen)
 
     def write(
         self, model: Model, *, findings: "Findings | None" = None, **options: Option
@@ -207,56 +186,24 @@ class Format:
             )
         return target
 
-    def chosen(self, options: Mapping[str, Option]) -> dict[str, Option]:
-        """Return the options that are set.
+    def chosen(self, options: Mapping[str, Option], reading: bool = False) -> dict[str, Option]:
+        """Return the options that are set, of its writer or, `reading`, of its reader.
 
         TypeError for one that is set but not taken here, and for one that no format takes.
         """
-        known = {option for each in FORMATS for option in each.options}
+        taken = self.read_options if reading else self.options
+        known = {
+            option
+            for each in FORMATS
+            for option in (each.read_options if reading else each.options)
+        }
         for name, value in options.items():
-            if name not in self.options and (value or name not in known):
+            if name not in taken and (value or name not in known):
                 raise TypeError(
                     f"format {self.name!r} takes no option {name!r}"
-                    f" (it takes {', '.join(self.options) or 'none'})"
+                    f" (it takes {', '.join(taken) or 'none'})"
                 )
         return {name: value for name, value in options.items() if value}
-
-
-def _words(*words: str) -> str:
-    """Return a pattern for any of the words, or for what the end of the head leaves of one."""
-    cut = {word[:size] for word in words for size in range(len(word))}
-    whole, parts = (
-        "|".join(map(re.escape, sorted(each, key=len, reverse=True))) for each in (words, cut)
-    )
-    return rf"(?:{whole}|(?:{parts})\Z)"
-
-
-# Lens takes whatever is not its magic for text. So may we, but for what is plainly something else:
-# nothing that is possessive here is tried twice, and NULs are for binary files.
-_COMMENT = r"(?:#[^\r\n\0]*+)?+"
-_BLANK = rf"{_COMMENT}(?:[ \t\f\v]++|[\r\n]++{_COMMENT})*+"
-_NUMBER = r"[-+]?+\d++(?![^\0]{0,15}+\0)"
-_LENS = (
-    rf"(?:\xef\xbb\xbf)?+{_BLANK}(?:{_NUMBER}|[-+]\Z|"
-    + _words(
-        *(";", "[", "name:", "proc:", "freq:", "max:", "min:", "grace:"),
-        *("defI:", "defT:", "actI:", "actT:", "I:", "i:", "T:", "t:", "B:", "b:"),
-    )
-    + ")"
-)
-
-# A JSON object whose first member is one of a configuration, of today or of aeon's first versions.
-_CONFIG_MEMBERS = (
-    *("manifest_filename", "manifest_root", "batch_size", "cache_directory", "block_size", "etl"),
-    *("subset_fraction", "shuffle_enable", "shuffle_manifest", "single_thread", "pinned"),
-    *("random_seed", "iteration_mode", "iteration_mode_count", "augmentation", "batch_major"),
-    *("cpu_list", "node_id", "node_count", "ssd_config", "decode_thread_count", "web_server_port"),
-    *("fread_thread_count", "file_shuffle_seed", "num_instances", "minibatch_size"),
-    *("macrobatch_size", "augment", "shuffle_every_epoch"),
-)
-_CONFIG = r"(?:\xef\xbb\xbf)?+[ \t\r\n]*+\{[ \t\r\n]*+" + _words(
-    *(f'"{name}"' for name in _CONFIG_MEMBERS)
-)
 
 
 LENS = Family(
@@ -265,6 +212,26 @@ LENS = Family(
     kind="exset.grammars.examples:ExampleSet",
     unit="example",
     summary="exset.runtime.summary:summarise",
+    statistics="exset.runtime.lens_statistics:describe",
+)
+
+SAMPLE_LISTS = Family(
+    name="lbann-list",
+    noun="sample list",
+    kind="exset.grammars.samples:SampleList",
+    unit="sample",
+    summary="exset.runtime.list_summary:summarise",
+    statistics="exset.runtime.list_summary:describe",
+    files="exset.runtime.list_files:check",
+    groups=(("file", "exset.grammars.samples:file_of"),),
+)
+
+SCHEMA = Family(
+    name="schema",
+    noun="schema",
+    kind="exset.grammars.schema:Schema",
+    unit="field",
+    summary="exset.runtime.schema_summary:summarise",
 )
 
 CONFIG = Family(
@@ -283,7 +250,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".ex",),
         reader="exset.parsers.lens:parse",
         writer="exset.parsers.lens_text:render",
-        first_bytes=_LENS,
+        first_bytes=beginnings.LENS,
         options=("compact", "unshare", "lossy"),
         streamer="exset.parsers.lens:stream",
         pieces="exset.parsers.lens_text:Pieces",
@@ -302,13 +269,33 @@ FORMATS: tuple[Format, ...] = (
         pieces="exset.codecs.lens:Pieces",
     ),
     Format(
+        name="sample_list",
+        title="LBANN sample list",
+        family=SAMPLE_LISTS,
+        suffixes=(".sample_list",),
+        reader="exset.parsers.sample_list:parse",
+        writer="exset.runtime.list_kinds:write",
+        first_bytes=beginnings.SAMPLE_LIST,
+        options=("kind", "expand", "labels", "base", "lossy"),
+        read_options=("ids",),
+    ),
+    Format(
+        name="schema",
+        title="LBANN schema of HDF5 data",
+        family=SCHEMA,
+        suffixes=(".yaml", ".yml"),
+        reader="exset.parsers.schema:parse",
+        writer="exset.parsers.schema_text:render",
+        first_bytes=beginnings.YAML,
+    ),
+    Format(
         name="loader_config",
         title="aeon loader configuration",
         family=CONFIG,
         suffixes=(".json",),
         reader="exset.parsers.loader_config:parse",
         writer="exset.parsers.loader_config_text:render",
-        first_bytes=_CONFIG,
+        first_bytes=beginnings.CONFIG,
         options=("dialect", "compact", "lossy"),
     ),
 )
@@ -332,6 +319,14 @@ def engine(name: str) -> Engine:
     if name not in get_args(Engine):
         raise ValueError(f"no engine is called {name!r}; there are {', '.join(get_args(Engine))}")
     return cast(Engine, name)
+
+
+def family_of(model: Model) -> Family:
+    """Return the family of a model; TypeError for what is no model."""
+    for known in FORMATS:
+        if isinstance(model, known.family.model):
+            return known.family
+    raise TypeError(f"a model is wanted, not {type(model).__name__}")
 
 
 def text_of(known: Format) -> Format:

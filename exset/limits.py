@@ -22,8 +22,12 @@ class Limits:
     """Bytes of a file, and bytes that it decompresses to."""
     max_ratio: int = 200
     """Decompressed bytes for each compressed byte, counted above 64 MiB only."""
+    max_text: int = 1 << 22
+    """Bytes of a YAML file."""
     max_nodes: int = 1 << 20
-    """Values of a JSON file."""
+    """Values of a JSON file, nodes of a schema with those that aliases repeat, objects of HDF5."""
+    max_array: int = 1 << 32
+    """Bytes of an array that claims a thousand times what its file holds of it, and of a batch."""
 
     def __post_init__(self) -> None:
         for item in fields(self):

@@ -13,12 +13,13 @@ from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Self, cast
 
 from exset import api, files, formats, samples
-from exset.errors import Finding, Findings, FormatError
+from exset.errors import Finding, Findings, FormatError, warn
 from exset.files import Blocks, FilePath
-from exset.formats import Format, Option
+from exset.formats import Format
 from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits
 from exset.pieces import Pieces
+from exset.protocols import Option
 from exset.source import Source
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class Stream(Iterator["ExampleView"]):
             if not self._advance():
                 if self._unheard is not None:
                     unheard, self._unheard = self._unheard, None
-                    api.warn(unheard, 3)
+                    warn(unheard, 3)
                 raise StopIteration
         return view
 
@@ -193,7 +194,7 @@ def writer(
         yield made
         made.end()
     if findings is None:
-        api.warn(heard, 4)
+        warn(heard, 4)
 
 
 class Writer:
@@ -332,6 +333,7 @@ def convert(
     if from_format is not None:
         formats.get(from_format)
     wanted = api.target_format(target, to)
+    reading, options = api.parted(options)
     wanted.chosen(options)
     heard = api.heard(strict, findings)
     with ExitStack() as stack:
@@ -341,11 +343,12 @@ def convert(
         if known.streamer is None or wanted.pieces is None:
             whole = Source(blocks.name, b"".join(blocks))
             stack.close()
-            model = known.read(whole, limits=limits, findings=heard)
+            model = known.read(whole, limits=limits, findings=heard, engine="auto", **reading)
             to, name = wanted.name, whole.name
             api.save(model, target, format=to, name=name, findings=heard, **options)
             count = len(model)
         else:
+            known.chosen(reading, reading=True)
             parts = known.stream(blocks, limits=limits, findings=heard)
             first = next(parts)  # before anything is written
             to, name = wanted.name, blocks.name
@@ -358,5 +361,5 @@ def convert(
                 stack.close()  # it may be the target
             count = out.count
     if findings is None:
-        api.warn(heard, 3)
+        warn(heard, 3)
     return count

@@ -147,7 +147,7 @@ def chosen_rows(which: ArrayLike | slice, n: int) -> Longs:
     Raises IndexError for an index out of bounds, ValueError for what is none of these.
     """
     if isinstance(which, slice):
-        return np.arange(n)[which]
+        return np.arange(*which.indices(n))
     array = np.asarray(which)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iub"):
         raise ValueError("a slice, a mask, or a list of indices is wanted")

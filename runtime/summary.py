@@ -131,7 +131,7 @@ def summarise(model: ExampleSet) -> Summary:
         nans=int(np.isnan(values).sum()),
         units=len(ranges.units.values),
         groups={model.groups.text(i) or "": int(count) for i, count in enumerate(named)},
-        memory=_bytes(model),
+        memory=memory_of(model),
     )
 
 
@@ -153,10 +153,10 @@ def _number(value: float) -> float | str:
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
-def _bytes(part: object) -> int:
+def memory_of(part: object) -> int:
     """Return the memory of all arrays in a dataclass; a column of one repeated value has one."""
     if isinstance(part, np.ndarray):
         return part.itemsize if 0 in part.strides else part.nbytes
     if is_dataclass(part):
-        return sum(_bytes(getattr(part, field.name)) for field in fields(part))
+        return sum(memory_of(getattr(part, field.name)) for field in fields(part))
     return 0

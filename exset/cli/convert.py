@@ -17,13 +17,16 @@ from exset.cli.frame import (
     limit_option,
     lines,
     put,
+    read_options,
     say,
     wrong,
 )
 from exset.errors import Findings, safe
 from exset.formats import Format
+from exset.grammars.sample_kinds import Kind
 from exset.jobs import Item, Outcome, Value, run
 from exset.limits import Limits
+from exset.protocols import Option
 
 SHOWN = 3
 """How many findings of each kind are shown for a file that was converted all the same."""
@@ -58,7 +61,8 @@ class Work:
     read_as: str | None
     strict: bool
     limits: Limits
-    options: dict[str, formats.Option]
+    options: dict[str, Option]
+    reading: dict[str, Option]
     makes_folder: bool
 
     def __call__(self, job: Job) -> Done:
@@ -77,6 +81,7 @@ class Work:
             limits=self.limits,
             findings=findings,
             **self.options,
+            **self.reading,
         )
         return Done(job.format.family.counted(count), findings, None)
 
@@ -84,7 +89,9 @@ class Work:
         """Convert all at once: a terminal is shown nothing of what fails, nor what is not safe."""
         source = api.read_source(job.source, limits=self.limits)
         known = api.convertible(api.recognise(source, self.read_as), job.format, source)
-        model = known.read(source, limits=self.limits, findings=findings)
+        model = known.read(
+            source, limits=self.limits, findings=findings, engine="auto", **self.reading
+        )
         counted, to = known.family.counted(len(model)), job.format.name
         data = api.dumps(model, format=to, name=source.name, findings=findings, **self.options)
         return Done(counted, findings, data)
@@ -99,6 +106,16 @@ class Work:
 @click.option("--lossy", is_flag=True, help="Write what the format can hold, and say what not.")
 @click.option("--unshare", is_flag=True, help="Copy shared lists where text cannot share them.")
 @click.option("--compact", is_flag=True, help="Write text with as few bytes as possible.")
+@click.option(
+    "--kind",
+    metavar="TYPE",
+    type=click.Choice([kind.value for kind in Kind], case_sensitive=False),
+    help="Write a sample list of another type, such as CONDUIT_HDF5_INCLUSION.",
+)
+@click.option("--expand", is_flag=True, help="Write whole numbers one by one, no ranges.")
+@click.option("--labels", metavar="FILE", help="The label file that a sample list is to name.")
+@click.option("--base", metavar="FOLDER", help="Where the base directory of a list counts from.")
+@read_options
 @click.option("--dialect", type=click.Choice(DIALECTS), help="Write for this version of aeon.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing of what went well.")
 @limit_option
@@ -114,6 +131,11 @@ def convert(
     lossy: bool,
     unshare: bool,
     compact: bool,
+    kind: str | None,
+    expand: bool,
+    labels: str | None,
+    base: str | None,
+    reading: dict[str, Option],
     dialect: str | None,
     quiet: bool,
     limits: Limits,
@@ -127,10 +149,14 @@ def convert(
       exset convert --to bex -o out/ *.ex      all into a folder
       exset convert - -o - --to ex < a.bex     from standard input to standard output
     """
-    options: dict[str, formats.Option] = {
+    options: dict[str, Option] = {
         "lossy": lossy,
         "unshare": unshare,
         "compact": compact,
+        "kind": kind or "",
+        "expand": expand,
+        "labels": labels or "",
+        "base": base or "",
         "dialect": dialect or "",
     }
     tasks = plan(inputs, output, to)
@@ -151,7 +177,7 @@ def convert(
         return FINE
 
     makes_folder = output is not None and any(job.target != output for job in tasks)
-    work = Work(from_format, strict, limits, options, makes_folder)
+    work = Work(from_format, strict, limits, options, reading, makes_folder)
     ctx.exit(each(_shown(run(work, tasks, jobs=jobs), tasks), tell))
 
 

@@ -29,7 +29,8 @@ Command = TypeVar("Command", bound=Callable[..., object])
 class Verbs(click.Group):
     """The group of all verbs: turns what a user may meet into one line and an exit code.
 
-    homes: the module of each verb, which is imported when the verb is asked for.
+    homes: the module of each verb, which is imported when the verb is asked for; "module:name"
+    where the command has another name there.
     """
 
     def __init__(self, *, homes: Mapping[str, str], **attributes: Any) -> None:
@@ -45,7 +46,8 @@ class Verbs(click.Group):
         """Return a verb, or None if there is none of that name."""
         if name not in self.homes:
             return None
-        found: click.Command = getattr(import_module(self.homes[name]), name)
+        home, _, attribute = self.homes[name].partition(":")
+        found: click.Command = getattr(import_module(home), attribute or name)
         return found
 
     def invoke(self, ctx: click.Context) -> object:
@@ -176,6 +178,18 @@ def from_option(command: Command) -> Command:
     """Add `--from`, the format to read."""
     choice = click.Choice(formats.names())
     return click.option("--from", "from_format", type=choice, help="Read as this format.")(command)
+
+
+def read_options(command: Command) -> Command:
+    """Add the options of readers, which a command takes as the dictionary `reading`."""
+    ids = click.option(
+        "--ids",
+        "reading",
+        type=click.Choice(["text", "integer"]),
+        callback=lambda ctx, option, value: {} if value is None else {"ids": value},
+        help="What the ids of a sample list are, which it does not say itself.",
+    )
+    return ids(command)
 
 
 def limit_option(command: Command) -> Command:

@@ -19,14 +19,16 @@ from exset.cli.frame import (
     limit_option,
     lines,
     put,
+    read_options,
     say,
     tally,
     wrong,
 )
 from exset.errors import Findings, Severity, safe
-from exset.formats import Format, Selectable, Summary
+from exset.formats import Format
 from exset.jobs import Outcome, Value, run
 from exset.limits import Limits
+from exset.protocols import Option, Selectable, Summary
 
 SCHEMA = 1
 """The version of what `--json` writes; it changes when a key goes or means something else."""
@@ -46,11 +48,12 @@ class _Seen:
     findings: Findings
 
 
-def _see(path: str, format: str | None, limits: Limits) -> _Seen:
+def _see(path: str, format: str | None, limits: Limits, reading: dict[str, Option]) -> _Seen:
     source = api.read_source(path, limits=limits)
     known = api.recognise(source, format)
     findings = Findings()
-    summary = known.family.summarise(known.read(source, limits=limits, findings=findings))
+    model = known.read(source, limits=limits, findings=findings, engine="auto", **reading)
+    summary = known.family.summarise(model)
     return _Seen(source.name, known, len(source.data), summary, findings)
 
 
@@ -58,6 +61,7 @@ def _see(path: str, format: str | None, limits: Limits) -> _Seen:
 @files
 @as_json
 @from_option
+@read_options
 @limit_option
 @jobs_option
 @click.pass_context
@@ -66,6 +70,7 @@ def info(
     files: tuple[str, ...],
     as_json: bool,
     from_format: str | None,
+    reading: dict[str, Option],
     limits: Limits,
     jobs: int,
 ) -> None:
@@ -101,7 +106,7 @@ def info(
             click.echo(f"  {label:<11} {safe(text)}")
         return FINE
 
-    see = partial(_see, format=from_format, limits=limits)
+    see = partial(_see, format=from_format, limits=limits, reading=reading)
     ctx.exit(each(run(see, files, jobs=jobs), show))
 
 
@@ -109,7 +114,10 @@ def info(
 @files
 @as_json
 @click.option("--strict", is_flag=True, help="A warning is as bad as an error.")
+@click.option("--files", "check_files", is_flag=True, help="Look at the files named in it, too.")
+@click.option("--base", metavar="FOLDER", default="", help="Where relative names count from.")
 @from_option
+@read_options
 @limit_option
 @jobs_option
 @click.pass_context
@@ -118,7 +126,10 @@ def validate(
     files: tuple[str, ...],
     as_json: bool,
     strict: bool,
+    check_files: bool,
+    base: str,
     from_format: str | None,
+    reading: dict[str, Option],
     limits: Limits,
     jobs: int,
 ) -> None:
@@ -151,8 +162,37 @@ def validate(
             return LIMIT
         return BAD if bad else FINE
 
-    check = partial(api.validate, format=from_format, limits=limits)
+    # Of several lists each has a process; of one, the files that it names.
+    inner = jobs if len(files) == 1 else 1
+    check = partial(
+        _checked,
+        format=from_format,
+        limits=limits,
+        base=base if check_files else None,
+        jobs=inner,
+        reading=reading,
+    )
     ctx.exit(each(run(check, files, jobs=jobs), tell))
+
+
+def _checked(
+    path: str,
+    format: str | None,
+    limits: Limits,
+    base: str | None,
+    jobs: int,
+    reading: dict[str, Option],
+) -> Findings:
+    """Validate a file, and with a base, which may be "", the files that it names."""
+    return api.validate(
+        path,
+        format=format,
+        limits=limits,
+        check_files=base is not None,
+        base=base or "",
+        jobs=jobs,
+        **reading,
+    )
 
 
 @click.command()
@@ -167,6 +207,7 @@ def validate(
 @click.option("--unshare", is_flag=True, help="Copy shared lists where text cannot share them.")
 @click.option("--lossy", is_flag=True, help="Leave out what text cannot say.")
 @from_option
+@read_options
 @limit_option
 def cat(
     file: str,
@@ -175,13 +216,14 @@ def cat(
     unshare: bool,
     lossy: bool,
     from_format: str | None,
+    reading: dict[str, Option],
     limits: Limits,
 ) -> None:
     """Write any file as canonical text to standard output."""
     source = api.read_source(file, limits=limits)
     known = api.recognise(source, from_format)
     findings = Findings()
-    model = known.read(source, limits=limits, findings=findings)
+    model = known.read(source, limits=limits, findings=findings, engine="auto", **reading)
     if head is not None:
         if not isinstance(model, Selectable):
             wrong(f"--head has no meaning for {known.name}: it is shown whole")

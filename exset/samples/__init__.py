@@ -7,6 +7,9 @@ xor-events.ex     the same with every other word of the format: header, procedur
 xor-binary.bex    the dense one as a binary file
 pulse.ex          a time-varying set: many events, each with its own times
 groups.ex         ranges that name the groups of a network
+
+flowers.sample_list    an LBANN sample list: some samples of two HDF5 files
+molecules.sample_list  one whose ids are line numbers, in ranges
 """
 
 import errno
@@ -21,7 +24,7 @@ PREFIX = "exset::"
 def names() -> tuple[str, ...]:
     """Return the file names of the samples, sorted."""
     found = os.listdir(os.path.dirname(__file__))
-    return tuple(sorted(name for name in found if name.endswith((".ex", ".bex"))))
+    return tuple(sorted(name for name in found if name.endswith((".ex", ".bex", ".sample_list"))))
 
 
 def read(name: str) -> Source:

@@ -18,11 +18,16 @@ except ImportError as error:
 
 from exset.testing.configs import config_dicts, loader_configs
 from exset.testing.lens import example_sets, set_headers, strings, text_can_say
+from exset.testing.sample_list import sample_lists
+from exset.testing.schema import schema_pairs, schemas
 
 __all__ = [
     "config_dicts",
     "example_sets",
     "loader_configs",
+    "sample_lists",
+    "schema_pairs",
+    "schemas",
     "set_headers",
     "strings",
     "text_can_say",

@@ -40,6 +40,8 @@ def shown(found: bytes) -> str:
     """A word of a file as it stands in a message."""
     if not found:
         return "the end of the file"
+    if found == b"\n":
+        return "the end of the line"
     text = safe(found[:_SHOWN].decode("utf-8", "surrogateescape"))
     return f"`{text}...`" if len(found) > _SHOWN else f"`{text}`"
 

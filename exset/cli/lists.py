@@ -1,0 +1,218 @@
+"""`exset list`: make sample lists, and put them in another order."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from exset import api, files, formats
+from exset.cli.frame import (
+    BAD,
+    FINE,
+    jobs_option,
+    limit_option,
+    lines,
+    put,
+    read_options,
+    say,
+    wrong,
+)
+from exset.errors import Findings, Severity, safe
+from exset.grammars.sample_kinds import Kind
+from exset.limits import Limits
+from exset.protocols import Option
+
+if TYPE_CHECKING:
+    from exset.grammars.samples import SampleList
+
+FORMAT = "sample_list"
+_SHOWN = 10
+
+Command = TypeVar("Command", bound=Callable[..., object])
+Item = TypeVar("Item")
+
+output_option = click.option(
+    "-o", "--output", metavar="FILE", default="-", help="Where to write (standard output)."
+)
+kinds = click.Choice([kind.value for kind in Kind if not kind.is_single], case_sensitive=False)
+
+
+@click.group(name="list")
+def lists() -> None:
+    """Make LBANN's sample lists, and put them in another order."""
+
+
+@lists.command()
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@output_option
+@click.option(
+    "--kind", metavar="TYPE", type=kinds, default="CONDUIT_HDF5_INCLUSION", help="The type of list."
+)
+@click.option("--sample", metavar="ID", help="A sample, which all others are to be like.")
+@click.option("--pattern", metavar="GLOB", help="What paths of samples are like: RUN_ID/*")
+@click.option(
+    "--finite", metavar="FIELD", multiple=True, help="Leave out samples with NaN in this field."
+)
+@click.option("--directory", metavar="FOLDER", help="The base directory (the longest shared).")
+@click.option("--journal", metavar="FILE", help="Keep what is found there, and go on from it.")
+@click.option("--follow-links", is_flag=True, help="Follow soft and external links.")
+@click.option("--no-locking", is_flag=True, help="Lock no HDF5 file.")
+@limit_option
+@jobs_option
+@click.pass_context
+def build(
+    ctx: click.Context,
+    paths: tuple[str, ...],
+    output: str,
+    kind: str,
+    sample: str | None,
+    pattern: str | None,
+    finite: tuple[str, ...],
+    directory: str | None,
+    journal: str | None,
+    follow_links: bool,
+    no_locking: bool,
+    limits: Limits,
+    jobs: int,
+) -> None:
+    """Build a list of the samples in HDF5 files, and in folders of them at any depth.
+
+    A sample is a group that holds what a prototype holds: that of --sample, or one that is found
+    in the first file that can be read; or a group whose path is like --pattern. What is nearly a
+    sample is told.
+    """
+    from exset.runtime.hdf5 import Access
+    from exset.runtime.list_build import built, files_in, search_for, searched
+    from exset.runtime.list_kinds import recast
+
+    if sample is not None and pattern is not None:
+        wrong("say --sample or --pattern, not both")
+    found = files_in(paths)
+    if not found:
+        wrong("there are no HDF5 files in these folders")
+    access = Access(links=follow_links, locking=False if no_locking else None)
+    findings = Findings()
+    search = search_for(
+        found,
+        findings,
+        sample=sample,
+        pattern=pattern,
+        finite=finite,
+        access=access,
+        limits=limits,
+    )
+    outcomes = list(
+        _shown(searched(search, found, jobs=jobs, journal=journal), len(found), "searching")
+    )
+    samples = built(outcomes, findings, directory=directory)
+    samples = recast(samples, kind, findings, jobs=jobs, lossy=True)
+    _write(samples, output, findings)
+    ctx.exit(BAD if findings.worst is Severity.ERROR else FINE)
+
+
+@lists.command()
+@click.argument("inputs", metavar="LIST...", nargs=-1, required=True)
+@output_option
+@click.option("--directory", metavar="FOLDER", help="The base directory (the longest shared).")
+@read_options
+@limit_option
+def merge(
+    inputs: tuple[str, ...],
+    output: str,
+    directory: str | None,
+    reading: dict[str, Option],
+    limits: Limits,
+) -> None:
+    """Merge lists into one, of the type of the first, that names each file once."""
+    from exset.runtime.list_order import merged
+
+    findings = Findings()
+    read = [_read(path, reading, limits, findings) for path in inputs]
+    _write(merged(read, findings, directory=directory, limits=limits), output, findings)
+
+
+@lists.command()
+@click.argument("file")
+@click.option("--seed", metavar="N", type=click.IntRange(min=0), required=True, help="Which order.")
+@output_option
+@read_options
+@limit_option
+def shuffle(file: str, seed: int, output: str, reading: dict[str, Option], limits: Limits) -> None:
+    """Shuffle a list: its files, and the samples of each file."""
+    from exset.runtime.list_order import shuffled
+
+    findings = Findings()
+    samples = _read(file, reading, limits, findings)
+    _write(shuffled(samples, seed, limits), output, findings)
+
+
+@lists.command()
+@click.argument("file")
+@click.option("--ranks", metavar="N", type=click.IntRange(min=1), required=True, help="How many.")
+@click.option("--keep-order", is_flag=True, help="As with LBANN's --keep_sample_order.")
+@output_option
+@read_options
+@limit_option
+def order(
+    file: str,
+    ranks: int,
+    keep_order: bool,
+    output: str,
+    reading: dict[str, Option],
+    limits: Limits,
+) -> None:
+    """Write a list in the order in which N ranks of LBANN would see its samples.
+
+    Each rank reads every N-th file. Even with --keep-order LBANN does not always give back the
+    order of the list.
+    """
+    from exset.runtime.list_order import rank_order
+
+    findings = Findings()
+    samples = _read(file, reading, limits, findings)
+    seen = samples.select_files(rank_order(samples, ranks, keep_order))
+    _write(seen, output, findings)
+    kept = seen.name == samples.select_files(samples.included > 0).name
+    say(f"{ranks} ranks see " + ("the order of the list" if kept else "another order"))
+
+
+def _read(path: str, reading: dict[str, Option], limits: Limits, findings: Findings) -> SampleList:
+    from exset.grammars.samples import SampleList
+
+    return api.load(
+        path,
+        model=SampleList,
+        format=None,
+        strict=False,
+        limits=limits,
+        findings=findings,
+        engine="auto",
+        **reading,
+    )
+
+
+def _write(samples: SampleList, output: str, findings: Findings) -> None:
+    """Write a list, and tell what was found on the way and how much was written."""
+    data = api.dumps(samples, format=FORMAT, findings=findings)
+    for line in lines(findings, _SHOWN, notes=False):
+        say(line)
+    if output == "-":
+        put(data, formats.get(FORMAT))
+        return
+    files.write(output, data)
+    count = len(samples.name)
+    said = f"{len(samples):,} samples of {count:,} file{'' if count == 1 else 's'}"
+    say(f"{safe(output)}: {said}")
+
+
+def _shown(outcomes: Iterable[Item], count: int, what: str) -> Iterable[Item]:
+    """Show the progress of many files, on a terminal alone."""
+    if count < 2 or not sys.stderr.isatty():
+        return outcomes
+    from rich.console import Console
+    from rich.progress import track
+
+    return track(outcomes, what, count, console=Console(stderr=True), transient=True)

@@ -1,0 +1,98 @@
+"""`exset sampler plan`: what batches of N classes and M samples come to, before any training."""
+
+import json
+
+import click
+
+from exset.cli.frame import limit_option, wrong
+from exset.errors import safe
+from exset.limits import Limits
+
+SCHEMA = 1
+"""The version of what `--json` writes; it changes when a key goes or means something else."""
+
+
+@click.group()
+def sampler() -> None:
+    """Batches of N classes and M samples of each."""
+
+
+@sampler.command()
+@click.argument("labels", metavar="LABELS")
+@click.option("-n", "wide", type=click.IntRange(1), required=True, help="Classes in a batch.")
+@click.option("-m", "samples", type=click.IntRange(1), required=True, help="Samples of each.")
+@click.option("--world-size", type=click.IntRange(1), default=1, help="Ranks that share batches.")
+@click.option("--sampler", "name", default="planned", help="random, exhaustive or planned (this).")
+@click.option("--column", metavar="NAME", help="Of a CSV file, or the dataset of an HDF5 file.")
+@click.option("--drop-last", is_flag=True, help="Leave out, rather than repeat.")
+@click.option("--no-shuffle", is_flag=True, help="Keep the order of the data.")
+@click.option("--seed", type=int, default=1234)
+@click.option("--epoch", type=click.IntRange(0), default=0)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@limit_option
+def plan(
+    labels: str,
+    wide: int,
+    samples: int,
+    world_size: int,
+    name: str,
+    column: str | None,
+    drop_last: bool,
+    no_shuffle: bool,
+    seed: int,
+    epoch: int,
+    as_json: bool,
+    limits: Limits,
+) -> None:
+    """Draw an epoch, and say what is in it.
+
+    LABELS has the label of each item: a CSV file, a NumPy array (.npy) or an HDF5 file.
+    """
+    from exset.runtime.samplers.names import build_sampler
+    from exset.runtime.samplers.reading import read_labels
+
+    read = read_labels(labels, column, limits=limits)
+    try:
+        made = build_sampler(
+            name,
+            read,
+            wide,
+            samples,
+            shuffle=not no_shuffle,
+            drop_last=drop_last,
+            rank=0,
+            num_replicas=world_size,
+            seed=seed,
+        )
+    except ValueError as error:
+        wrong(str(error))
+    made.set_epoch(epoch)
+    found = made.plan().to_dict()
+    if as_json:
+        row = {"schema": SCHEMA, "labels": safe(labels), "sampler": type(made).__name__}
+        click.echo(json.dumps({**row, "n": wide, "m": samples, **found}, allow_nan=False))
+        return
+    for label, text in _rows(found, wide, samples):
+        click.echo(f"{label:<12} {text}")
+
+
+def _rows(found: dict[str, object], wide: int, samples: int) -> list[tuple[str, str]]:
+    """The plan as (label, text)."""
+    number = {name: f"{value:,}" for name, value in found.items() if isinstance(value, int)}
+    imbalance = found["imbalance"]
+    uneven = "some classes never" if imbalance is None else f"up to {imbalance:.3g} times as often"
+    more = {"repeated_batches": "drawn again", "dropped_batches": "left out"}
+    odd = "".join(f", {number[name]} {verb}" for name, verb in more.items() if found[name])
+    coverage = f"{found['coverage']:.2%}"
+    return [
+        ("items", f"{number['items']} in {number['classes']} classes,"
+         f" the largest of {number['largest_class']}"),
+        ("too small", f"{number['small_classes']} classes of fewer than {samples} items"),
+        ("batches", f"{number['batches']} of {wide} x {samples},"
+         f" {number['distinct_batches']} with {wide} distinct classes"),
+        ("ranks", f"{number['replicas']}, {number['batches_per_replica']} batches each{odd}"),
+        ("coverage", f"{coverage}: {number['items_drawn']} items"),
+        ("repeats", f"{number['repeats']} of {number['drawn']} indices"),
+        ("imbalance", f"items of one class are drawn {uneven} as those of another"
+         if imbalance is not None else uneven),
+    ]  # fmt: skip

@@ -1,0 +1,259 @@
+"""`exset schema`: look at, check and build the schemas that say what lies in HDF5 files."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from exset import api, files
+from exset.cli.frame import BAD, FINE, jobs_option, limit_option, lines, say, tally, wrong
+from exset.errors import Findings, Severity, safe
+from exset.limits import Limits
+
+if TYPE_CHECKING:
+    from exset.grammars.schema import Schema
+    from exset.runtime.hdf5 import Access
+    from exset.runtime.reading import HasPairs, Pair
+
+SCHEMA = 1
+"""The version of what `--json` writes; it changes when a key goes or means something else."""
+
+SUFFIXES = (".h5", ".hdf5", ".he5", ".conduit_hdf5")
+"""The suffixes of the files that are taken from a folder."""
+
+Command = TypeVar("Command", bound=Callable[..., object])
+
+compat_option = click.option(
+    "--compat", type=click.Choice(["lbann"]), help="Refuse whatever LBANN refuses."
+)
+as_json = click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+sample_option = click.option(
+    "--sample",
+    "sample",
+    metavar="FILE ID",
+    type=(str, str),
+    help="A sample, by its file and its path there.",
+)
+
+
+def access_options(command: Command) -> Command:
+    """Add what may be done to get at HDF5 data."""
+    links = click.option("--follow-links", is_flag=True, help="Follow soft and external links.")
+    roots = click.option(
+        "--root", "roots", metavar="FOLDER", multiple=True, help="Open files below it alone."
+    )
+    unlocked = click.option(
+        "--no-locking", is_flag=True, help="Lock no HDF5 file, as parallel file systems want."
+    )
+    return links(roots(unlocked(command)))
+
+
+@click.group()
+def schema() -> None:
+    """Look at, check and build LBANN's schemas of HDF5 data."""
+
+
+@schema.command()
+@click.argument("data")
+@click.argument("experiment")
+@sample_option
+@as_json
+@compat_option
+@access_options
+@limit_option
+def show(
+    data: str,
+    experiment: str,
+    sample: tuple[str, str] | None,
+    as_json: bool,
+    compat: str | None,
+    follow_links: bool,
+    roots: tuple[str, ...],
+    no_locking: bool,
+    limits: Limits,
+) -> None:
+    """Show which fields of a DATA schema an EXPERIMENT schema reads, and what it does to them."""
+    from exset.runtime import schema_show
+    from exset.runtime.hdf5 import File
+    from exset.runtime.layout import lay_out
+    from exset.runtime.packing import plan
+    from exset.runtime.schema import resolve
+
+    findings = Findings()
+    pair = [_load(path, limits, findings) for path in (data, experiment)]
+    resolved = resolve(*pair, findings=findings)
+    wanted = plan(resolved, compat="lbann" if compat else None, findings=findings)
+    layout = None
+    if sample is not None:
+        with File(sample[0], _access(follow_links, roots, no_locking), limits) as file:
+            layout = lay_out(file, sample[1], wanted, findings)
+    if as_json:
+        row = {"schema": SCHEMA, **schema_show.to_dict(resolved, wanted, layout)}
+        click.echo(json.dumps(row))
+    else:
+        for line in schema_show.lines(resolved, wanted, layout):
+            click.echo(safe(line))
+    _tell(findings)
+
+
+@schema.command()
+@click.argument("data")
+@click.argument("experiment")
+@click.argument("lists", metavar="[LIST]...", nargs=-1)
+@sample_option
+@as_json
+@compat_option
+@access_options
+@limit_option
+@jobs_option
+@click.pass_context
+def check(
+    ctx: click.Context,
+    data: str,
+    experiment: str,
+    lists: tuple[str, ...],
+    sample: tuple[str, str] | None,
+    as_json: bool,
+    compat: str | None,
+    follow_links: bool,
+    roots: tuple[str, ...],
+    no_locking: bool,
+    limits: Limits,
+    jobs: int,
+) -> None:
+    """Hold schemas against the HDF5 files of sample LISTs, or against one sample.
+
+    Every field of every sample is looked at, but no values are read. With --jobs 2 or more a file
+    on which HDF5 itself crashes is a finding like others.
+    """
+    from exset.runtime.schema_check import check_files
+
+    findings = Findings()
+    pair = [_load(path, limits, findings) for path in (data, experiment)]
+    pairs: list[Pair] = [] if sample is None else [sample]
+    for path in lists:
+        pairs += _listed(path, limits, findings)
+    if not pairs:
+        wrong("there is nothing to hold them against: name a LIST, or a --sample")
+    found = check_files(
+        pairs,
+        *pair,
+        compat="lbann" if compat else None,
+        access=_access(follow_links, roots, no_locking),
+        limits=limits,
+        jobs=jobs,
+    )
+    for finding in found:
+        findings.add(finding)
+    bad = findings.worst is Severity.ERROR
+    if as_json:
+        rows = [finding.to_dict() for finding in findings]
+        row = {"schema": SCHEMA, "ok": not bad, "counts": tally(findings), "findings": rows}
+        click.echo(json.dumps(row))
+    else:
+        for line in lines(findings, findings.keep):
+            click.echo(line)
+        click.echo(f"{len(pairs):,} sample{'s' * (len(pairs) != 1)}: {'not valid' * bad or 'ok'}")
+    ctx.exit(BAD if bad else FINE)
+
+
+@schema.command()
+@click.argument("paths", metavar="FILE...", nargs=-1, required=True)
+@click.option("--sample", metavar="ID", help="The path of a sample in the first file.")
+@click.option(
+    "--normalise",
+    type=click.Choice(["range", "unit"]),
+    help="Add scale and bias: to 0..1, or to mean 0 and deviation 1. Reads all values.",
+)
+@click.option("-o", "--output", metavar="FILE", default="-", help="Where to write the data schema.")
+@click.option("--experiment", metavar="FILE", help="Write an experiment schema, too.")
+@click.option(
+    "--pack",
+    "packs",
+    metavar="GROUP=PATH",
+    multiple=True,
+    help="For the experiment schema: pack all fields below a path.",
+)
+@access_options
+@limit_option
+@jobs_option
+def build(
+    paths: tuple[str, ...],
+    sample: str | None,
+    normalise: str | None,
+    output: str,
+    experiment: str | None,
+    packs: tuple[str, ...],
+    follow_links: bool,
+    roots: tuple[str, ...],
+    no_locking: bool,
+    limits: Limits,
+    jobs: int,
+) -> None:
+    """Write a data schema of the samples in HDF5 files, or in all such files of folders."""
+    from exset.runtime import schema_build
+
+    pairs = [pack.partition("=") for pack in packs]
+    if any(not sign for _, sign, _ in pairs) or (pairs and experiment is None):
+        wrong("--pack GROUP=PATH goes with --experiment FILE")
+    found = [file for path in paths for file in _hdf5(path)]
+    if not found:
+        wrong(f"no HDF5 files ({', '.join(SUFFIXES)}) in {', '.join(map(safe, paths))}")
+    built = schema_build.build(
+        found,
+        sample,
+        normalise="range" if normalise == "range" else "unit" if normalise else None,
+        access=_access(follow_links, roots, no_locking),
+        limits=limits,
+        jobs=jobs,
+    )
+    _tell(built.findings)
+    wanted = schema_build.experiment(built.schema, ((group, path) for group, _, path in pairs))
+    files.write(output, api.dumps(built.schema, format="schema"))
+    if experiment is not None:
+        files.write(experiment, api.dumps(wanted, format="schema"))
+    samples = f"{len(built):,} sample{'s' * (len(built) != 1)}"
+    say(f"{len(built.schema):,} fields of {samples} like {safe(built.prototype.sample)}")
+
+
+def _load(path: str, limits: Limits, findings: Findings) -> Schema:
+    from exset.grammars.schema import Schema
+
+    return api.load(path, model=Schema, format="schema", limits=limits, findings=findings)
+
+
+def _listed(path: str, limits: Limits, findings: Findings) -> Iterator[Pair]:
+    from exset.runtime.reading import HasPairs
+
+    model = api.load(path, limits=limits, findings=findings)
+    if not isinstance(model, HasPairs):
+        wrong(f"{safe(path)} is no list of samples")
+    named: HasPairs = model
+    return named.pairs()
+
+
+def _access(follow_links: bool, roots: tuple[str, ...], no_locking: bool) -> Access:
+    from exset.runtime.hdf5 import Access
+
+    return Access(links=follow_links, roots=roots, locking=False if no_locking else None)
+
+
+def _hdf5(path: str) -> Iterator[str]:
+    """Yield a file, or the HDF5 files of a folder and of all in it, sorted."""
+    if not os.path.isdir(path):
+        yield path
+        return
+    for folder, folders, names in os.walk(path):
+        folders.sort()
+        for name in sorted(names):
+            if name.endswith(SUFFIXES):
+                yield os.path.join(folder, name)
+
+
+def _tell(findings: Findings) -> None:
+    for line in lines(findings, 3, notes=False):
+        say(line)

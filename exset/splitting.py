@@ -1,0 +1,79 @@
+"""`split`: a model in parts, by size, in order or at random, by unit or by group."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from exset import formats
+from exset.protocols import Selectable
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+S = TypeVar("S", bound=Selectable)
+
+
+def split(
+    model: S,
+    sizes: Sequence[float | None],
+    *,
+    seed: int | None = None,
+    by: str | None = None,
+) -> list[S]:
+    """Return parts of a model that share nothing.
+
+    sizes: of each part a fraction of the units (a float up to 1), a number of units (an int), or
+    None for what the others leave. seed: units are drawn at random (NumPy's PCG64), and the same
+    way each time; by default parts follow one another. by: keep groups whole, such as "file" of a
+    sample list; sizes are then met as nearly as groups allow. In a part units keep their order.
+    ValueError for sizes that are more than there is, or a part that would be empty.
+    """
+    import numpy as np
+
+    count = len(model)
+    ends = bounds(count, sizes)
+    family = formats.family_of(model)
+    numbers = np.arange(count) if by is None else family.group_of(model, by)
+    groups, group = np.unique(numbers, return_inverse=True)
+    order = np.arange(groups.size)
+    if seed is not None:
+        order = np.random.default_rng(seed).permutation(groups.size)
+    part_of = np.empty(groups.size, np.int64)
+    size = np.bincount(group, minlength=groups.size)[order]
+    # A group goes where its middle lies.
+    middle = np.cumsum(size) - (size + 1) // 2
+    part_of[order] = np.searchsorted(ends, middle, side="right")
+    chosen = part_of[group]
+    return [_part(model, np.flatnonzero(chosen == part), by) for part in range(len(sizes))]
+
+
+def bounds(count: int, sizes: Sequence[float | None]) -> list[int]:
+    """Return where each part ends, of so many units; ValueError as in `split`."""
+    if not sizes:
+        raise ValueError("no sizes are given")
+    if sum(size is None for size in sizes) > 1:
+        raise ValueError("only one part can have the rest")
+    if any(size is not None and (size != size or size <= 0) for size in sizes):
+        raise ValueError("a size must be more than 0")
+    if any(isinstance(size, float) and size > 1 for size in sizes):
+        raise ValueError("a fraction must not be more than 1; a number of units is an int")
+    shares = [size for size in sizes if isinstance(size, float)]
+    exact = [count * size if isinstance(size, float) else size for size in sizes]
+    known = sum(size for size in exact if size is not None)
+    if known > count * (1 + 1e-9) + 1e-6:
+        raise ValueError(f"the parts are more than the {count:,} there are")
+    rest = count - known
+    ends, at = [], 0.0
+    for size in exact:
+        at += rest if size is None else size
+        ends.append(min(round(at), count))
+    for size, start, end in zip(sizes, [0, *ends], ends, strict=False):
+        if start == end and (size is not None or shares):
+            raise ValueError(f"a part would be empty: {count:,} are too few to split so")
+    return ends
+
+
+def _part(model: S, rows: "NDArray[np.int64]", by: str | None) -> S:
+    if not rows.size:
+        raise ValueError(f"a part would be empty: there are too few of its {by or 'units'}")
+    return model.select(rows)

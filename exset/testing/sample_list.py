@@ -1,0 +1,60 @@
+"""Hypothesis strategies for sample lists, as odd as LBANN's text allows.
+
+What LBANN refuses is not drawn: a file that is named twice, unless every time with as many samples
+as it has.
+"""
+
+from typing import Literal
+
+import numpy as np
+from hypothesis import strategies as st
+
+from exset.grammars.sample_kinds import Kind
+from exset.grammars.sample_words import File
+from exset.grammars.samples import SampleList
+
+_BLANKS = frozenset(b" \t\n\v\f\r")
+
+
+def words() -> st.SearchStrategy[bytes]:
+    """Names and ids: any bytes but blanks, at least one."""
+    odd = st.binary(min_size=1, max_size=6).map(
+        lambda raw: bytes(byte for byte in raw if byte not in _BLANKS) or b"x"
+    )
+    usual = st.sampled_from(
+        [b"a.h5", b"/b.h5", b"#", b"...", b"1", b"-2", b"RUN/003", b"s\xc2\xa0t", b"\0"]
+    )
+    return usual | odd
+
+
+@st.composite
+def sample_lists(
+    draw: st.DrawFn,
+    *,
+    kind: Kind | None = None,
+    ids: Literal["text", "integer"] | None = None,
+    max_files: int = 5,
+) -> SampleList:
+    """Sample lists, of one kind and with one sort of ids or of any."""
+    kinds = [each for each in Kind if not (ids == "integer" and each.is_exclusion)]
+    kind = draw(st.sampled_from(kinds)) if kind is None else kind
+    names = draw(st.lists(words(), max_size=max_files, unique=not kind.is_single))
+    sort = ids or draw(st.sampled_from(["text", "integer"]))
+    integers = sort == "integer" and not kind.is_exclusion
+    files = [File(name) for name in names]
+    if not kind.is_single:
+        others = st.integers(0, 5) | st.integers(0, 2**50) if kind.has_excluded else st.just(0)
+        numbers = st.lists(st.integers(-3, 12) | st.integers(-(2**62), 2**62), max_size=6)
+        texts = st.lists(words(), max_size=6, unique=kind.is_exclusion)
+        files = [
+            File(name, draw(numbers) if integers else draw(texts), draw(others)) for name in names
+        ]
+    label_file = draw(st.just(b"") | words()) if kind.has_label_file else None
+    made = SampleList.of(kind, draw(words()), files, label_file=label_file)
+    return made.with_integer_ids() if integers and not len(made.ids) else made
+
+
+def repeated(samples: SampleList) -> SampleList:
+    """The list with all its files named again, as LBANN accepts them: nothing excluded."""
+    whole = samples.with_columns(others=np.zeros(len(samples.name), np.uint64))
+    return whole.concat(whole)

@@ -1,0 +1,102 @@
+"""What binds the header and the files of a sample list: their number, repeats, totals."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from exset.errors import Findings, FormatError, Place
+from exset.grammars.arrays import Longs
+from exset.grammars.sample_kinds import Kind
+from exset.grammars.sample_list_traps import trap
+from exset.grammars.sample_words import Totals
+from exset.grammars.samples import SampleList, duplicate_files
+from exset.parsers.engine.errors import shown
+from exset.parsers.sample_list_columns import KEPT
+from exset.parsers.sample_list_header import Header
+from exset.source import Source, Span
+
+_LINE: Mapping[bool, str] = MappingProxyType(
+    {
+        True: "a line is: file, included samples, excluded samples, ids",
+        False: "a line is: file, included samples, ids",
+    }
+)
+
+
+def hint(before: bytes, found: bytes, expected: frozenset[str]) -> str | None:
+    """What may help where the grammar is broken; before: the text up to the word found."""
+    if "SINGLE_SAMPLE" in expected:
+        return "the first line is the type of the list, in letters of either case"
+    kind = Kind(before.split(None, 1)[0].decode("ascii").upper())
+    if expected == {"WORD"}:
+        return "the third line is the base directory: it may be `.` or `/`, not empty"
+    if expected == {"NUMBER"}:
+        advice = f"LBANN never ends on this, or reads what it likes; {_LINE[kind.has_excluded]}"
+        if before.count(b"\n") == 3 and found in (b"\n", b"") and not kind.has_label_file:
+            advice += f"; a {kind} list has no line for a label file"
+        return advice
+    return None
+
+
+def check_files(
+    header: Header, samples: SampleList, starts: Longs, source: Source, findings: Findings
+) -> None:
+    """Check how many files there are, and those named twice; starts: where their names begin."""
+    declared, count = header.counts["files"], len(samples.name)
+    if declared != count:
+        advice = None
+        if header.kind.has_label_file and count == declared - 1:
+            advice = "the fourth line names the file of labels: was it left out?"
+        elif header.kind is Kind.MULTI_SAMPLE_INCLUSION_V2 and "files" in header.spans:
+            advice = f"a {header.kind} list counts included samples and files, no excluded samples"
+        place = Place.of(source.name)
+        if "files" in header.spans:
+            place = Place.in_text(source, header.spans["files"])
+        raise FormatError(
+            f"the header counts {declared:,} file{'' if declared == 1 else 's'}, the list has"
+            f" {count:,}",
+            place=place,
+            hint=advice,
+            code="lbann-file-count",
+        )
+    if samples.kind.is_single or count < 2:
+        return
+    first = duplicate_files(samples)
+    again = np.flatnonzero(first != np.arange(count))
+    included, excluded = samples.included, samples.excluded
+    for rank, file in enumerate(again.tolist()):
+        head = int(first[file])
+        name = samples.name[file] or b""
+        span = Span(int(starts[file]), int(starts[file]) + len(name))
+        size = int(included[head]) + int(excluded[head])
+        found = int(included[file]) + (int(excluded[file]) if samples.kind.is_exclusion else 0)
+        if found != size % 2**64:
+            raise FormatError(
+                f"the file was named before with {size:,} samples: LBANN takes it again only if"
+                f" all of them are included, not {found:,}",
+                source=source,
+                span=span,
+                hint="name each file once, with all the ids that are wanted of it",
+                code="lbann-repeated-file",
+            )
+        if rank < KEPT:
+            times = again.size - rank if rank == KEPT - 1 else 1
+            place = Place.in_text(source, span)
+            findings.add(trap("lbann-repeated-file", place, name=shown(name)), times)
+
+
+def check_totals(
+    header: Header, samples: SampleList, source: Source, findings: Findings
+) -> Totals | None:
+    """The totals of the header where they are not what the files add up to."""
+    found = samples.computed
+    declared = Totals(
+        header.counts.get("included", found.included), header.counts.get("excluded", found.excluded)
+    )
+    for what, said, real in zip(Totals._fields, declared, found, strict=True):
+        if said != real:
+            span = header.spans.get(what)
+            place = Place.of(source.name) if span is None else Place.in_text(source, span)
+            findings.add(trap("lbann-totals", place, what=what, declared=said, found=real))
+    return None if declared == found else declared

@@ -1,0 +1,44 @@
+"""BA-LR's own streams, index for index (inria-defense/balr, nxm_samplers.py), defects included.
+
+They draw from NumPy's Generator, whose streams NumPy does not promise to keep (NEP 19).
+"""
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from exset.runtime.samplers.grouping import Grouping
+
+
+def random_stream(
+    grouping: Grouping, wide: int, samples: int, batches: int, shuffle: bool, draw: Generator
+) -> NDArray[np.int64]:
+    """Return the batches of RandomNxMSampler: each class once, then the first classes again."""
+    classes = np.arange(len(grouping))
+    if shuffle:
+        classes = draw.permutation(classes)
+    chosen = np.resize(classes, batches * wide)
+    rows = np.empty((len(chosen), samples), np.int64)
+    for row, index in zip(rows, chosen.tolist(), strict=True):
+        members = grouping.members(index)
+        row[:] = draw.choice(members, samples, replace=len(members) < samples)
+    return rows.reshape(batches, -1)
+
+
+def exhaustive_stream(
+    grouping: Grouping, wide: int, samples: int, batches: int, shuffle: bool, draw: Generator
+) -> NDArray[np.int64]:
+    """Return the batches of ExhaustiveNxMSampler: classes in turn, until too little is left."""
+    order = np.arange(len(grouping))
+    if shuffle:
+        order = draw.permutation(order)
+    lists = []
+    for index in order.tolist():
+        members = grouping.members(index)
+        padded = np.resize(members, -(-len(members) // samples) * samples)
+        lists.append(draw.permutation(padded) if shuffle else padded)
+    slots = np.concatenate(lists).astype(np.int64).reshape(-1, samples)
+    counts = np.array([len(each) // samples for each in lists])
+    rounds = np.arange(len(slots)) - np.repeat(np.cumsum(counts) - counts, counts)
+    in_turn = np.argsort(rounds, kind="stable")
+    return slots[in_turn[: batches * wide]].reshape(batches, -1)

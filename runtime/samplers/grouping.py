@@ -1,0 +1,139 @@
+"""The labels of a data set, grouped: which items each class has."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.runtime.backend import namespace, to_host
+
+Labels: TypeAlias = "Sequence[Hashable] | NDArray[np.generic]"
+"""A label for each item: a sequence, a tensor of torch, or an array of NumPy or CuPy."""
+
+_MOST = (1 << 32) - 1
+_SHIFT = np.uint64(32)
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Items by class; classes are numbered as they first appear, their items are in order.
+
+    `labels` has the label of each class; class c has the items `items[starts[c] :][: sizes[c]]`.
+    starts, sizes: uint64. items: uint32.
+    """
+
+    labels: Sequence[Hashable]
+    starts: NDArray[np.uint64]
+    sizes: NDArray[np.uint64]
+    items: NDArray[np.uint32]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def label_array(self) -> NDArray[np.generic]:
+        """The label of each class as an array on the host, of objects if they are of any kind."""
+        if hasattr(self.labels, "dtype"):
+            return to_host(cast("NDArray[np.generic]", self.labels))
+        kinds = set(map(type, self.labels))
+        if len(kinds) == 1 and kinds <= {bool, int, float, str}:
+            return np.array(self.labels)
+        array = np.empty(len(self.labels), object)
+        for index, label in enumerate(self.labels):
+            array[index] = label
+        return array
+
+    def members(self, index: int) -> NDArray[np.uint32]:
+        """Return the items of a class."""
+        start = int(self.starts[index])
+        return self.items[start : start + int(self.sizes[index])]
+
+
+def group(labels: Labels) -> Grouping:
+    """Group labels by one sort; the result is on the device that they are on, tensors' on the host.
+
+    ValueError for labels in more than one dimension, for NaN, and for 2**32 items or more;
+    TypeError for labels that have no hash.
+    """
+    detach = getattr(labels, "detach", None)
+    if detach is not None:
+        labels = cast("NDArray[np.generic]", detach().cpu().numpy())
+    if not hasattr(labels, "dtype"):
+        return _of_objects(labels)
+    array = cast("NDArray[np.generic]", labels)
+    if array.ndim != 1:
+        raise ValueError(f"labels must have one dimension, not {array.ndim}")
+    if array.dtype.kind not in "biufSU":
+        return _of_objects(array.tolist())
+    xp = namespace(array)
+    if array.dtype.kind == "f" and bool((missing := xp.isnan(array)).any()):
+        raise _no_label(int(missing.argmax()))
+    starts, sizes, items, firsts = _sorted(_codes(array))
+    return Grouping(cast("Sequence[Hashable]", array[firsts]), starts, sizes, items)
+
+
+def _of_objects(labels: Iterable[Hashable]) -> Grouping:
+    known: dict[Hashable, int] = {}
+    codes = []
+    for item, label in enumerate(labels):
+        if label != label:
+            raise _no_label(item)
+        codes.append(known.setdefault(label, len(known)))
+    starts, sizes, items, _ = _sorted(np.array(codes, np.uint64))
+    return Grouping(list(known), starts, sizes, items)
+
+
+def _no_label(item: int) -> ValueError:
+    return ValueError(f"the label of item {item} is NaN, which is no class")
+
+
+def _codes(labels: NDArray[np.generic]) -> NDArray[np.uint64]:
+    """Numbers below 2**32 that are equal where labels are."""
+    xp = namespace(labels)
+    if labels.dtype.kind in "iu" and labels.size:
+        low, high = int(labels.min()), int(labels.max())
+        if high - low <= _MOST:
+            # Modulo 2**64 the difference is right whatever the type.
+            codes = labels.astype(np.uint64)
+            codes -= np.uint64(low & (1 << 64) - 1)
+            return codes
+    _, codes = xp.unique(labels, return_inverse=True)
+    words: NDArray[np.uint64] = codes.astype(np.uint64)
+    return words
+
+
+def _sorted(
+    codes: NDArray[np.uint64],
+) -> tuple[
+    NDArray[np.uint64],
+    NDArray[np.uint64],
+    NDArray[np.uint32],
+    NDArray[np.int64] | NDArray[np.uint32],
+]:
+    """The starts, sizes and items of `Grouping`, and the first item of each class."""
+    xp = namespace(codes)
+    if len(codes) > _MOST:
+        raise ValueError(f"{len(codes)} items: more than {_MOST}")
+    keys = codes << _SHIFT
+    keys |= xp.arange(len(codes), dtype=np.uint64)
+    keys.sort()
+    items = keys.astype(np.uint32)
+    keys >>= _SHIFT
+    begins = xp.flatnonzero(keys[1:] != keys[:-1]) + 1
+    begins = xp.concatenate([xp.zeros(min(len(codes), 1), begins.dtype), begins])
+    ends = xp.concatenate([begins[1:], xp.full(min(len(codes), 1), len(codes), begins.dtype)])
+    order = xp.argsort(items[begins])
+    starts = begins[order]
+    sizes = ends[order] - starts
+    return starts.astype(np.uint64), sizes.astype(np.uint64), items, items[starts]
+
+
+def inverse(grouping: Grouping) -> NDArray[np.int64]:
+    """Return the number of the class of each item, on the host."""
+    starts, sizes = (to_host(each).astype(np.int64) for each in (grouping.starts, grouping.sizes))
+    classes = np.empty(len(grouping.items), np.int64)
+    order = np.argsort(starts)
+    classes[to_host(grouping.items)] = np.repeat(order, sizes[order])
+    return classes

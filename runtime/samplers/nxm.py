@@ -1,0 +1,139 @@
+"""BA-LR's samplers: each class once an epoch, or every item of the data set.
+
+Without compat="balr" they are what its page says, without the defects of its code: they are
+seeded; which items come twice is left to chance, and none comes twice in a slot of a class that
+has M; as many batches as possible have N distinct classes; and the replicas have equally many.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset import kernels
+from exset.kernels import Kernels
+from exset.runtime.samplers import balr, dealing
+from exset.runtime.samplers.base import Drawn, NxMSampler
+from exset.runtime.samplers.drawing import Drawing
+from exset.runtime.samplers.generator import number, numbers, words
+from exset.runtime.samplers.layout import Layout, lay_out
+
+KERNELS: Final = Kernels("exset.runtime.samplers.dealing")
+
+_MANY = 1 << 13
+"""Slots from which on kernels that are yet to be loaded are worth it."""
+
+# What the numbers of an epoch's key are the keys of.
+ORDER, ITEMS = range(2)
+
+
+@dataclass(frozen=True)
+class Stream:
+    """The batches of an epoch as a table of items."""
+
+    table: NDArray[np.int64]
+
+    def items(self, batches: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the items of some batches, by their numbers: a row of N*M for each."""
+        return self.table[batches]
+
+
+@dataclass(frozen=True)
+class Table:
+    """The batches of an epoch as tables of their slots: class and number in the class."""
+
+    drawing: Drawing
+    classes: NDArray[np.int64]
+    slots: NDArray[np.int64]
+
+    def items(self, batches: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the items of some batches, by their numbers: a row of N*M for each."""
+        slots = (each[batches].reshape(-1) for each in (self.classes, self.slots))
+        return self.drawing.fill(*slots).reshape(
+            len(batches), self.classes.shape[1] * self.drawing.samples
+        )
+
+
+class RandomNxMSampler(NxMSampler):
+    """Each class once an epoch, with M of its items drawn at random; also without `shuffle`.
+
+    The last batch is filled with the first classes of the epoch, whose next items it has, or is
+    left out with drop_last. A class of fewer than M items gives each of them about equally often.
+    """
+
+    def _count(self) -> int:
+        whole, rest = divmod(len(self.grouping), self.N_classes_per_batch)
+        return whole + (rest > 0 and not self.drop_last)
+
+    def _draw(self) -> Drawn:
+        wide, samples = self.N_classes_per_batch, self.M_samples_per_class
+        if self.compat:
+            draw = _generator(self)
+            return Stream(
+                balr.random_stream(
+                    self.grouping, wide, samples, self.num_batches, self.shuffle, draw
+                )
+            )
+        places = np.arange(self.num_batches * wide).reshape(-1, wide)
+        classes = _order(self)[places % len(self.grouping)]
+        drawing = Drawing(self.grouping, samples, number(self._key, ITEMS), shuffle=True)
+        return Table(drawing, classes, places // len(self.grouping))
+
+
+class ExhaustiveNxMSampler(NxMSampler):
+    """Every item once an epoch, or until less than a batch is left: at most N - 1 slots of it.
+
+    Classes take turns, as in BA-LR; but as many batches as can be have N distinct classes. Where
+    all of BA-LR's have, they are the same, but for what is drawn at random. The last
+    slot of a class is filled up from its other items.
+    """
+
+    @cached_property
+    def _slots(self) -> NDArray[np.int64]:
+        sizes = self.grouping.sizes.astype(np.int64)
+        slots: NDArray[np.int64] = -(-sizes // self.M_samples_per_class)
+        return slots
+
+    @cached_property
+    def _layout(self) -> Layout:
+        return lay_out(self._slots, self.N_classes_per_batch, fill=False)
+
+    def _count(self) -> int:
+        return int(self._slots.sum()) // self.N_classes_per_batch
+
+    def _draw(self) -> Drawn:
+        wide, samples = self.N_classes_per_batch, self.M_samples_per_class
+        if self.compat:
+            draw = _generator(self)
+            return Stream(
+                balr.exhaustive_stream(
+                    self.grouping, wide, samples, self.num_batches, self.shuffle, draw
+                )
+            )
+        order = _order(self)
+        layout = self._layout
+        slots = self._slots[order]
+        placed = layout.lowered(slots)
+        turns, slot_numbers = np.empty((2, layout.batches * wide), np.int64)
+        fast = len(turns) >= _MANY and kernels.available()
+        take = KERNELS.compiled(dealing.deal_all) if fast else dealing.deal_all
+        take(slots, placed, wide, turns, slot_numbers)
+        drawing = Drawing(self.grouping, samples, number(self._key, ITEMS), self.shuffle)
+        return Table(drawing, order[turns].reshape(-1, wide), slot_numbers.reshape(-1, wide))
+
+
+def _order(sampler: NxMSampler) -> NDArray[np.int64]:
+    """The classes in the order of the epoch."""
+    order = np.arange(len(sampler.grouping))
+    if sampler.shuffle:
+        keys = numbers(words(np, number(sampler._key, ORDER)), order.astype(np.uint64))
+        order = np.argsort(keys)  # they all differ
+    return order
+
+
+def _generator(sampler: NxMSampler) -> np.random.Generator:
+    """BA-LR's: seeded for replicas only."""
+    seed = sampler.seed + sampler.epoch if sampler.distributed else None
+    return np.random.default_rng(seed)
