@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 
-from benchmarks import drivers, growth, lists, machine, memory, samplers, small, speed
+from benchmarks import drivers, growth, lists, machine, manifests, memory, samplers, small, speed
 from benchmarks.inputs import Inputs
 from benchmarks.rows import Cases, Row, table
 
@@ -18,9 +18,10 @@ SECTIONS: dict[str, tuple[str, Callable[[Inputs, int], Cases]]] = {
     "growth": ("Cost of an example by their number, 1 if it stays the same", growth.growths),
     "memory": ("Peak of memory: loading", memory.peaks),
     "parts": ("Peak of memory: part by part, which should not grow", memory.parts),
-    "samplers": ("Samplers: 64 classes by 4 samples", samplers.drawings),
     "list": ("Sample lists: from file to SampleList, all columns filled", lists.reads),
     "scan": ("Small HDF5 files that a sample list names, by the number of processes", lists.scans),
+    "manifest": ("aeon's manifests, and the elements that are made of them", manifests.cases),
+    "samplers": ("Samplers: 64 classes by 4 samples", samplers.drawings),
     "small": ("A file of 1 kB, as a process", small.answers),
 }
 _RUNS = 5

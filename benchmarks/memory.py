@@ -16,7 +16,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import exset
-from benchmarks import lists
+from benchmarks import lists, manifests
 from benchmarks.inputs import ROOT, SIZES, Inputs
 from benchmarks.measure import Spread
 from benchmarks.rows import Cases, Figure, Figures
@@ -47,6 +47,8 @@ def peaks(inputs: Inputs, runs: int) -> Cases:
     for ids in ("text", "integer"):
         few, path = (partial(lists.path_of, each, ids) for each in (small, inputs))
         yield f"load list of {ids} ids", partial(_loaded, "list", few, path, runs)
+    few, path = (partial(manifests.path_of, each) for each in (small, inputs))
+    yield "load manifest", partial(_loaded, "list", few, path, runs)
 
 
 def parts(inputs: Inputs, runs: int) -> Cases:
@@ -128,8 +130,8 @@ def _convert(path: str) -> None:
         exset.convert(path, f"{folder}/x{suffix}", findings=Findings())
 
 
-def _list(path: str) -> exset.SampleList:
-    return exset.load(path, model=exset.SampleList, engine="table", findings=Findings())
+def _list(path: str) -> Model:
+    return exset.load(path, engine="table", findings=Findings())
 
 
 def _main(verb: str, few: str, path: str | None = None) -> None:

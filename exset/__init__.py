@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from exset.grammars.build import Dense, Event, Example, Sparse
     from exset.grammars.examples import ExampleSet, SetHeader
     from exset.grammars.loader_config import LoaderConfig
+    from exset.grammars.manifests import Manifest
     from exset.grammars.samples import SampleList
     from exset.grammars.schema import Schema
     from exset.limits import Limits
@@ -43,6 +44,7 @@ __all__ = [
     "LimitError",
     "Limits",
     "LoaderConfig",
+    "Manifest",
     "NxMSampler",
     "PlannedNxMSampler",
     "RandomNxMSampler",
@@ -81,6 +83,7 @@ _HOMES = {
     "exset.formats": ("FORMATS", "Format"),
     "exset.grammars.build": ("Dense", "Event", "Example", "Sparse"),
     "exset.grammars.examples": ("ExampleSet", "SetHeader"),
+    "exset.grammars.manifests": ("Manifest",),
     "exset.grammars.samples": ("SampleList",),
     "exset.grammars.schema": ("Schema",),
     "exset.grammars.loader_config": ("LoaderConfig",),

@@ -46,6 +46,13 @@ SAMPLE_LIST = (
     + r")(?:[ \t\r\n\f\v]|\Z)"
 )
 
+# A header; manifests that have none are known by their suffix.
+MANIFEST = (
+    r"(?:\xef\xbb\xbf)?+(?:#[^\n\0]*+\n|\n)*+@"
+    + _words("FILE", "BINARY", "STRING", "ASCII_INT", "ASCII_FLOAT")
+    + r"(?:[ \t\r\n]|\Z)"
+)
+
 # A JSON object whose first member is one of a configuration, of today or of aeon's first versions.
 _CONFIG_MEMBERS = (
     *("manifest_filename", "manifest_root", "batch_size", "cache_directory", "block_size", "etl"),

@@ -11,22 +11,19 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, cast, get_args
 
 from exset import beginnings
 from exset.errors import FormatError, Place, safe
+from exset.families import Family, load
 from exset.files import Blocks
 from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits
 from exset.pieces import Pieces, Streamer
-from exset.protocols import FileCheck, Model, Option, Reader, Summary, Writer
+from exset.protocols import Model, Option, Reader, Writer
 from exset.source import Source
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from exset.errors import Findings
     from exset.grammars.examples import ExampleSet
 
@@ -37,62 +34,8 @@ COMPRESSED = (".gz", ".Z", ".bz2", ".bz")
 """Suffixes of compression: they say nothing of the format."""
 
 
-@dataclass(frozen=True)
-class Family:
-    """Formats of one model: what the model is, what it counts, what sums it up.
-
-    `kind` names the model's class, `noun` is what people call a model, `unit` one of what its
-    length counts; `summary` names the function that returns its `Summary`, `statistics` one that
-    finds out more. `files` names the function that checks the files that a model names; `groups`
-    are pairs of what units can be grouped by and the function that numbers the group of each.
-    """
-
-    name: str
-    noun: str
-    kind: str
-    unit: str
-    summary: str
-    statistics: str | None = None
-    files: str | None = None
-    groups: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def model(self) -> type[Model]:
-        """The class of its models."""
-        return cast(type[Model], _load(self.kind))
-
-    def summarise(self, model: Model) -> Summary:
-        """Return what a model of the family holds, in numbers."""
-        return cast(Callable[[Model], Summary], _load(self.summary))(model)
-
-    def describe(self, model: Model) -> Summary:
-        """Return all that can be said of a model in numbers, which may take a while."""
-        function = self.statistics or self.summary
-        return cast(Callable[[Model], Summary], _load(function))(model)
-
-    def check_files(
-        self, model: Model, findings: "Findings", *, name: str, base: str, jobs: int, limits: Limits
-    ) -> None:
-        """Add a finding for all that is wrong with the files that a model names, if it names any.
-
-        name: what messages call the model. base: the folder that relative names count from. jobs:
-        how many processes look at files.
-        """
-        if self.files is not None:
-            check = cast(FileCheck, _load(self.files))
-            check(model, findings, name=name, base=base, jobs=jobs, limits=limits)
-
-    def group_of(self, model: Model, by: str) -> "NDArray[np.int64]":
-        """Return the number of the group that each unit is in; ValueError for no such groups."""
-        known = dict(self.groups)
-        if by not in known:
-            there = f"; there are {', '.join(known)}" if known else ""
-            raise ValueError(f"{self.noun}s have no groups called {by!r}{there}")
-        return cast("Callable[[Model], NDArray[np.int64]]", _load(known[by]))(model)
-
-    def counted(self, count: int) -> str:
-        """Return so many units in words, `2 examples`."""
-        return f"{count:,} {self.unit}{'' if count == 1 else 's'}"
+class OptionError(TypeError):
+    """An option that a format does not take."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +78,7 @@ class Format:
         **options: Option,
     ) -> Model:
         """Read a source; FormatError for what is not of the format, TypeError as `chosen`."""
-        reader = cast(Reader, _load(self.reader))
+        reader = cast(Reader, load(self.reader))
         chosen = self.chosen(options, reading=True)
         return reader(source, limits=limits, findings=findings, engine=engine, **chosen)
 
@@ -152,7 +95,7 @@ class Format:
             article = "an" if wanted[0] in "AEIOU" else "a"
             given = type(model).__name__
             raise TypeError(f"the model to write must be {article} {wanted}, not {given}")
-        writer = cast(Writer, _load(self.writer))
+        writer = cast(Writer, load(self.writer))
         return writer(model, findings=findings, **self.chosen(options))
 
     def stream(
@@ -164,7 +107,7 @@ class Format:
         engine: Engine = "auto",
     ) -> "Iterator[ExampleSet]":
         """Read as it comes; raises FormatError as `read`, and for a format that cannot be."""
-        streamer = cast(Streamer, _load(self._part(self.streamer, blocks.name)))
+        streamer = cast(Streamer, load(self._part(self.streamer, blocks.name)))
         return streamer(blocks, limits=limits, findings=findings, engine=engine)
 
     def in_pieces(self, name: str, findings: "Findings", **options: Option) -> Pieces:
@@ -172,7 +115,7 @@ class Format:
 
         name: of the file to be written.
         """
-        make = cast(Callable[..., Pieces], _load(self._part(self.pieces, name)))
+        make = cast(Callable[..., Pieces], load(self._part(self.pieces, name)))
         return make(findings, **self.chosen(options))
 
     def _part(self, target: str | None, name: str) -> str:
@@ -189,7 +132,7 @@ class Format:
     def chosen(self, options: Mapping[str, Option], reading: bool = False) -> dict[str, Option]:
         """Return the options that are set, of its writer or, `reading`, of its reader.
 
-        TypeError for one that is set but not taken here, and for one that no format takes.
+        OptionError for one that is set but not taken here, and for one that no format takes.
         """
         taken = self.read_options if reading else self.options
         known = {
@@ -199,7 +142,7 @@ class Format:
         }
         for name, value in options.items():
             if name not in taken and (value or name not in known):
-                raise TypeError(
+                raise OptionError(
                     f"format {self.name!r} takes no option {name!r}"
                     f" (it takes {', '.join(taken) or 'none'})"
                 )
@@ -232,6 +175,18 @@ SCHEMA = Family(
     kind="exset.grammars.schema:Schema",
     unit="field",
     summary="exset.runtime.schema_summary:summarise",
+)
+
+MANIFEST = Family(
+    name="aeon-manifest",
+    noun="manifest",
+    kind="exset.grammars.manifests:Manifest",
+    unit="record",
+    summary="exset.runtime.manifest_summary:summarise",
+    statistics="exset.runtime.manifest_statistics:describe",
+    files="exset.runtime.manifest_files:check_files",
+    groups=(("label", "exset.runtime.manifest_order:label_groups"),),
+    columns="exset.runtime.manifest_order:column_groups",
 )
 
 CONFIG = Family(
@@ -289,6 +244,17 @@ FORMATS: tuple[Format, ...] = (
         first_bytes=beginnings.YAML,
     ),
     Format(
+        name="manifest",
+        title="aeon manifest",
+        family=MANIFEST,
+        suffixes=(".tsv", ".csv"),
+        reader="exset.parsers.manifest:parse",
+        writer="exset.parsers.manifest_text:render",
+        first_bytes=beginnings.MANIFEST,
+        options=("dialect", "lossy"),
+        read_options=("dialect",),
+    ),
+    Format(
         name="loader_config",
         title="aeon loader configuration",
         family=CONFIG,
@@ -297,6 +263,7 @@ FORMATS: tuple[Format, ...] = (
         writer="exset.parsers.loader_config_text:render",
         first_bytes=beginnings.CONFIG,
         options=("dialect", "compact", "lossy"),
+        read_options=("dialect",),
     ),
 )
 
@@ -385,11 +352,3 @@ def _begins(known: Format, head: bytes) -> bool:
 @cache
 def _compiled(pattern: str) -> re.Pattern[bytes]:
     return re.compile(pattern.encode("latin-1"))
-
-
-@cache
-def _load(target: str) -> object:
-    """Import what "module:function" names."""
-    module, _, function = target.partition(":")
-    loaded: object = getattr(import_module(module), function)
-    return loaded

@@ -19,17 +19,21 @@ def split(
     *,
     seed: int | None = None,
     by: str | None = None,
+    stratify: str | None = None,
 ) -> list[S]:
     """Return parts of a model that share nothing.
 
     sizes: of each part a fraction of the units (a float up to 1), a number of units (an int), or
     None for what the others leave. seed: units are drawn at random (NumPy's PCG64), and the same
     way each time; by default parts follow one another. by: keep groups whole, such as "file" of a
-    sample list; sizes are then met as nearly as groups allow. In a part units keep their order.
+    sample list; sizes are then met as nearly as groups allow. stratify: take of each group as large
+    a share into each part, such as "label" of a manifest. In a part units keep their order.
     ValueError for sizes that are more than there is, or a part that would be empty.
     """
     import numpy as np
 
+    if by is not None and stratify is not None:
+        raise ValueError("groups are kept whole, or shared among the parts, not both")
     count = len(model)
     ends = bounds(count, sizes)
     family = formats.family_of(model)
@@ -38,6 +42,8 @@ def split(
     order = np.arange(groups.size)
     if seed is not None:
         order = np.random.default_rng(seed).permutation(groups.size)
+    if stratify is not None:
+        order = order[np.argsort(_shares(family.group_of(model, stratify)[order]), kind="stable")]
     part_of = np.empty(groups.size, np.int64)
     size = np.bincount(group, minlength=groups.size)[order]
     # A group goes where its middle lies.
@@ -71,6 +77,17 @@ def bounds(count: int, sizes: Sequence[float | None]) -> list[int]:
         if start == end and (size is not None or shares):
             raise ValueError(f"a part would be empty: {count:,} are too few to split so")
     return ends
+
+
+def _shares(group: "NDArray[np.int64]") -> "NDArray[np.float64]":
+    """Return for each unit how far on in its group it is, from 0 to 1."""
+    import numpy as np
+
+    order = np.argsort(group, kind="stable")
+    count = np.bincount(group)
+    rank = np.empty(group.size, np.float64)
+    rank[order] = np.arange(group.size) - np.repeat(np.cumsum(count) - count, count)
+    return (rank + 0.5) / count[group]
 
 
 def _part(model: S, rows: "NDArray[np.int64]", by: str | None) -> S:

@@ -7,7 +7,7 @@ an example as soon as it is complete.
 import os
 import shutil
 import tempfile
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Self, cast
@@ -321,19 +321,22 @@ def convert(
     strict: bool = False,
     limits: Limits = DEFAULT,
     findings: Findings | None = None,
+    reading: Mapping[str, Option] | None = None,
     **options: Option,
 ) -> int:
     """Read one file and write another; return how many units, such as examples, passed through.
 
     The formats are told as in `load` and `save`, whose options and errors these are; they must be
-    of one family. Where both allow it the file passes through part by part, so that it may be
-    larger than memory, or come from a pipe and go to one.
+    of one family. `reading` are options of the reader where the writer has one of that name, such
+    as `dialect`. Where both allow it the file passes through part by part, so that it may be larger
+    than memory, or come from a pipe and go to one.
     """
     source, target = os.fsdecode(source), os.fsdecode(target)
     if from_format is not None:
         formats.get(from_format)
     wanted = api.target_format(target, to)
-    reading, options = api.parted(options)
+    others, options = api.parted(options, wanted)
+    reading = {**others, **(reading or {})}
     wanted.chosen(options)
     heard = api.heard(strict, findings)
     with ExitStack() as stack:

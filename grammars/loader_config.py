@@ -128,7 +128,7 @@ class LoaderConfig:
         """Return the configuration for another version of aeon; `findings` says what changes.
 
         Raises FormatError for what that version cannot do; `lossy` leaves out members that it does
-        not know, each with a finding. ValueError for no dialect.
+        not know, each with a finding. FormatError for no dialect.
         """
         heard = Findings() if findings is None else findings
         return LoaderConfig(translated(self.settings, dialect_of(dialect), lossy, heard))

@@ -30,7 +30,7 @@ def parse(
     first versions are read as those that took their place, each with a finding `aeon-refuses`.
     `findings` collects what aeon accepts but people are caught by, and all errors but the first,
     which is raised as FormatError and says how many more there are. `engine` as in
-    `exset.parsers.json_tree`. Raises FormatError and LimitError; ValueError for no dialect.
+    `exset.parsers.json_tree`. Raises FormatError and LimitError; FormatError for no dialect.
     """
     findings = Findings() if findings is None else findings
     tree = json_tree.parse(source, limits=limits, findings=findings, engine=engine)

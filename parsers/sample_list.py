@@ -102,7 +102,7 @@ class _Reading:
             if self.engine == "reference":
                 from exset.parsers.engine import reference  # which imports Lark
 
-                yield reference.run(GRAMMAR, bytes(data))
+                yield from reference.streams(GRAMMAR, bytes(data), boundary=RECORD)
             else:
                 blocks = (data[at : at + _BLOCK] for at in range(0, len(data), _BLOCK))
                 yield from table.streams(GRAMMAR, blocks, boundary=RECORD, compiled=self.compiled)

@@ -258,7 +258,7 @@ def test_the_engine_is_passed_on(
         heard.append(options["engine"])
         return exset.ExampleSet.from_examples([])
 
-    monkeypatch.setattr(exset.formats, "_load", lambda target: reader)
+    monkeypatch.setattr(exset.formats, "load", lambda target: reader)
     exset.load("x", engine="reference")
     exset.loads(Path("x").read_bytes(), engine="table")
     exset.load("x")

@@ -19,9 +19,10 @@ SPREADS = {
     "growth": ("cost of one at 4x", "cost of one at 16x"),
     "memory": ("peak above an empty run, MiB",),
     "parts": ("peak above an empty run 1x, MiB", "peak above an empty run 4x, MiB"),
-    "samplers": ("ns an index",),
     "list": ("seconds", "times as fast"),
     "scan": ("seconds", "peer, s", "times as fast"),
+    "manifest": ("seconds", "times as fast"),
+    "samplers": ("ns an index",),
     "small": ("times as long",),
 }
 

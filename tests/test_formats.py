@@ -70,9 +70,9 @@ OTHER = [
 
 
 def test_registry() -> None:
-    assert formats.names() == ("ex", "bex", "sample_list", "schema", "loader_config")
+    assert formats.names() == ("ex", "bex", "sample_list", "schema", "manifest", "loader_config")
     assert [formats.get(name) for name in formats.names()] == list(FORMATS)
-    with pytest.raises(ValueError, match="there are ex, bex, sample_list, schema, loader_config"):
+    with pytest.raises(ValueError, match="there are ex, bex, sample_list, schema, manifest, "):
         formats.get("tsv")
 
 

@@ -17,6 +17,7 @@ VERBS = {
     "split": "exset.cli.parts",
     "stats": "exset.cli.parts",
     "list": "exset.cli.lists:lists",
+    "manifest": "exset.cli.manifest",
     "schema": "exset.cli.schema",
     "config": "exset.cli.config",
     "formats": "exset.cli.look",

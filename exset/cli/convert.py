@@ -80,8 +80,8 @@ class Work:
             strict=False,
             limits=self.limits,
             findings=findings,
+            reading=self.reading,
             **self.options,
-            **self.reading,
         )
         return Done(job.format.family.counted(count), findings, None)
 

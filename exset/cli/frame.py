@@ -6,9 +6,9 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import cache
+from functools import cache, wraps
 from importlib import import_module
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar, cast
 
 import click
 
@@ -18,10 +18,10 @@ from exset.formats import Format
 from exset.jobs import Item, Outcome, Value
 from exset.limits import Limits
 
-FINE, BAD, USAGE, FAILED, LIMIT, INTERRUPTED, PIPE = 0, 1, 2, 3, 4, 130, 141
+DIALECTS = ("head", "seed", "csv", "between", "habana")
+"""The dialects of aeon's manifests and loader configurations; each has some of them."""
 
-DIALECTS = ("head", "seed", "between", "habana")
-"""The versions of aeon that a file can be written for."""
+FINE, BAD, USAGE, FAILED, LIMIT, INTERRUPTED, PIPE = 0, 1, 2, 3, 4, 130, 141
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -70,6 +70,8 @@ class Verbs(click.Group):
         except KeyboardInterrupt:
             say("exset: interrupted")
             ctx.exit(INTERRUPTED)
+        except formats.OptionError as error:
+            wrong(safe(str(error)))
         except click.UsageError as error:
             message = "\n".join(map(safe, error.format_message().split("\n")))
             raise click.UsageError(message, error.ctx) from None
@@ -182,14 +184,26 @@ def from_option(command: Command) -> Command:
 
 def read_options(command: Command) -> Command:
     """Add the options of readers, which a command takes as the dictionary `reading`."""
-    ids = click.option(
+
+    @wraps(command)
+    def gathering(
+        *args: object, ids: str | None, from_dialect: str | None, **given: object
+    ) -> object:
+        chosen = {"ids": ids, "dialect": from_dialect}
+        reading = {name: value for name, value in chosen.items() if value is not None}
+        return command(*args, reading=reading, **given)
+
+    ids_option = click.option(
         "--ids",
-        "reading",
         type=click.Choice(["text", "integer"]),
-        callback=lambda ctx, option, value: {} if value is None else {"ids": value},
         help="What the ids of a sample list are, which it does not say itself.",
     )
-    return ids(command)
+    dialect = click.option(
+        "--from-dialect",
+        type=click.Choice(DIALECTS),
+        help="What version of aeon a manifest is for, which is guessed otherwise.",
+    )
+    return cast(Command, ids_option(dialect(gathering)))
 
 
 def limit_option(command: Command) -> Command:

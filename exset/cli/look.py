@@ -252,7 +252,9 @@ def formats(as_json: bool) -> None:
             _write({"schema": SCHEMA, **row, "suffixes": known.suffixes, "options": known.options})
         else:
             options = " ".join(f"--{option}" for option in known.options)
-            click.echo(f"{known.name:<6} {known.title:<28} {' '.join(known.suffixes):<8} {options}")
+            click.echo(
+                f"{known.name:<11} {known.title:<28} {' '.join(known.suffixes):<12} {options}"
+            )
 
 
 @click.command()

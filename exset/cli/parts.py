@@ -46,6 +46,9 @@ _SIZE = re.compile(r"(?P<percent>\d+(?:\.\d+)?)%|(?P<share>0?\.\d+)|(?P<count>\d
 @click.option(
     "--by", metavar="GROUP", help="Keep groups whole, such as each file of a sample list."
 )
+@click.option(
+    "--stratify", metavar="GROUP", help="Share each group out evenly, such as label of a manifest."
+)
 @from_option
 @read_options
 @limit_option
@@ -56,6 +59,7 @@ def split(
     output: str | None,
     seed: int | None,
     by: str | None,
+    stratify: str | None,
     from_format: str | None,
     reading: dict[str, Option],
     limits: Limits,
@@ -65,7 +69,10 @@ def split(
     \b
       exset split all.ex train.ex=90% test.ex=rest --seed 1
       exset split all.sample_list a.sample_list=1000 b.sample_list=rest --by file
+      exset split all.tsv train.tsv=80% test.tsv=rest --stratify label
       exset split all.sample_list --trainers 4     t0_all.sample_list, ...
+
+    A GROUP of a manifest is `label`, its last column, or the number of any column, from 0.
 
     A SIZE is a percentage, a fraction such as .25, a number of examples or samples, or `rest`.
     """
@@ -81,7 +88,9 @@ def split(
     for target, _ in targets:
         api.convertible(known, _format_of(target, known), source)
     try:
-        made = split_model(model, [size for _, size in targets], seed=seed, by=by)
+        made = split_model(
+            model, [size for _, size in targets], seed=seed, by=by, stratify=stratify
+        )
     except FormatError:
         raise
     except ValueError as error:

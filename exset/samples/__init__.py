@@ -24,7 +24,9 @@ PREFIX = "exset::"
 def names() -> tuple[str, ...]:
     """Return the file names of the samples, sorted."""
     found = os.listdir(os.path.dirname(__file__))
-    return tuple(sorted(name for name in found if name.endswith((".ex", ".bex", ".sample_list"))))
+    return tuple(
+        sorted(name for name in found if name.endswith((".ex", ".bex", ".sample_list", ".tsv")))
+    )
 
 
 def read(name: str) -> Source:

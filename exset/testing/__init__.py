@@ -18,6 +18,7 @@ except ImportError as error:
 
 from exset.testing.configs import config_dicts, loader_configs
 from exset.testing.lens import example_sets, set_headers, strings, text_can_say
+from exset.testing.manifest import manifests
 from exset.testing.sample_list import sample_lists
 from exset.testing.schema import schema_pairs, schemas
 
@@ -25,6 +26,7 @@ __all__ = [
     "config_dicts",
     "example_sets",
     "loader_configs",
+    "manifests",
     "sample_lists",
     "schema_pairs",
     "schemas",

@@ -1,0 +1,187 @@
+"""`exset manifest`: make aeon's manifests, balance them, and pick records as aeon does."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from exset import api, files, formats
+from exset.cli.frame import limit_option, lines, put, read_options, say, wrong
+from exset.errors import Findings, safe
+from exset.limits import Limits
+from exset.protocols import Option
+
+if TYPE_CHECKING:
+    from exset.grammars.manifests import Manifest
+
+FORMAT = "manifest"
+_SHOWN = 3
+
+output_option = click.option(
+    "-o", "--output", metavar="FILE", default="-", help="Where to write (standard output)."
+)
+
+
+@click.group()
+def manifest() -> None:
+    """Make aeon's manifests, balance them, and pick records as aeon does."""
+
+
+@manifest.command()
+@click.argument("path", metavar="FOLDER|TABLE.csv")
+@output_option
+@click.option("--suffix", "suffixes", metavar=".EXT", multiple=True, help="Take such files alone.")
+@click.option(
+    "--label", type=click.Choice(["ASCII_INT", "STRING"]), default="ASCII_INT", help="Its type."
+)
+@click.option("--types", metavar="[NAME:]TYPE,...", help="The columns of a table to take.")
+@click.option("--delimiter", metavar="CHARACTER", default=",", help="Of a table (a comma).")
+@click.option(
+    "--classes", metavar="FILE", help="Write the names of the classes there, a line each."
+)
+def build(
+    path: str,
+    output: str,
+    suffixes: tuple[str, ...],
+    label: str,
+    types: str | None,
+    delimiter: str,
+    classes: str | None,
+) -> None:
+    """Make a manifest of a folder that has a folder for each class, or of a CSV table.
+
+    \b
+      exset manifest build pictures/ -o train.tsv --suffix .jpg --classes names.txt
+      exset manifest build table.csv -o train.tsv --types FILE,ASCII_INT
+      exset manifest build table.csv -o train.tsv --types image:FILE,species:CLASS
+
+    Paths count from the folder, so it is to be the manifest_root. Where columns have names, the
+    table's first line has them. The type CLASS numbers names of classes.
+    """
+    from exset.grammars.manifest_words import ElementType
+    from exset.runtime.manifest_build import from_folder, from_table
+
+    if os.path.isdir(path):
+        if types is not None:
+            wrong("--types goes with a table")
+        lowered = [suffix.lower() for suffix in suffixes]
+        built = from_folder(path, suffixes=lowered, label=ElementType(label))
+    else:
+        if types is None:
+            wrong("say --types of the table's columns, such as FILE,ASCII_INT")
+        pairs = [each.rpartition(":") for each in types.split(",")]
+        if len(delimiter) != 1:
+            wrong("a delimiter is one character")
+        try:
+            wanted = [(name if colon else None, kind) for name, colon, kind in pairs]
+            built = from_table(path, wanted, delimiter=delimiter)
+        except ValueError as error:
+            if type(error) is not ValueError:
+                raise
+            wrong(str(error))
+    _write(built.manifest, output, Findings())
+    if classes is not None:
+        names = "".join(f"{name}\n" for name in built.classes)
+        files.write(classes, names.encode("utf-8", "surrogateescape"))
+
+
+@manifest.command()
+@click.argument("file")
+@output_option
+@click.option("--by", metavar="COLUMN", type=int, default=-1, help="The class (the last column).")
+@click.option("--seed", metavar="N", type=click.IntRange(min=0), help="Shuffle the records, too.")
+@read_options
+@limit_option
+def balance(
+    file: str,
+    output: str,
+    by: int,
+    seed: int | None,
+    reading: dict[str, Option],
+    limits: Limits,
+) -> None:
+    """Repeat records of small classes until all classes have as many."""
+    from exset.runtime.manifest_order import balanced
+
+    findings = Findings()
+    read = _read(file, reading, limits, findings)
+    try:
+        made = balanced(read, by, seed=seed)
+    except ValueError as error:
+        wrong(str(error))
+    _write(made, output, findings)
+
+
+@manifest.command()
+@click.argument("file")
+@output_option
+@click.option("--subset-fraction", metavar="F", type=float, default=1.0, help="Of aeon's options.")
+@click.option("--shuffle-manifest", is_flag=True, help="Of aeon's options.")
+@click.option(
+    "--random-seed", metavar="N", type=click.IntRange(0, 2**32 - 1), default=0, help="As well."
+)
+@click.option("--node", metavar="ID COUNT", type=(int, int), help="What one of several nodes gets.")
+@click.option("--batch-size", metavar="N", type=int, default=1, help="Of the nodes.")
+@read_options
+@limit_option
+def pick(
+    file: str,
+    output: str,
+    subset_fraction: float,
+    shuffle_manifest: bool,
+    random_seed: int,
+    node: tuple[int, int] | None,
+    batch_size: int,
+    reading: dict[str, Option],
+    limits: Limits,
+) -> None:
+    """Write the records that aeon would use, in its order, and say which cache it would look for.
+
+    What a seed gives depends on the dialect, which --from-dialect says.
+    """
+    from exset.runtime.aeon_picks import node_rows, picked
+
+    findings = Findings()
+    read = _read(file, reading, limits, findings)
+    try:
+        made, uid = picked(
+            read,
+            subset_fraction=subset_fraction,
+            shuffle_manifest=shuffle_manifest,
+            random_seed=random_seed,
+        )
+        if node is not None:
+            made = made.select(node_rows(len(made), *node, batch_size))
+    except ValueError as error:
+        wrong(str(error))
+    _write(made, output, findings)
+    say(f"cache: aeon_cache_{uid}" if node is None else "cache: aeon uses none with several nodes")
+
+
+def _read(path: str, reading: dict[str, Option], limits: Limits, findings: Findings) -> Manifest:
+    from exset.grammars.manifests import Manifest
+
+    return api.load(
+        path,
+        model=Manifest,
+        format=None,
+        strict=False,
+        limits=limits,
+        findings=findings,
+        engine="auto",
+        **reading,
+    )
+
+
+def _write(made: Manifest, output: str, findings: Findings) -> None:
+    """Write a manifest, and tell what was found on the way and how much was written."""
+    data = api.dumps(made, format=FORMAT, findings=findings)
+    for line in lines(findings, _SHOWN, notes=False):
+        say(line)
+    if output == "-":
+        put(data, formats.get(FORMAT))
+        return
+    files.write(output, data)
+    say(f"{safe(output)}: {formats.get(FORMAT).family.counted(len(made))}")

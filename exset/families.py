@@ -1,0 +1,90 @@
+"""Families of formats: what their models are, and what is known of them.
+
+What is known of a model is named as text, "module:function", and imported on first use.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
+
+from exset.limits import Limits
+from exset.protocols import FileCheck, Model, Summary
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from exset.errors import Findings
+
+
+@dataclass(frozen=True)
+class Family:
+    """Formats of one model: what the model is, what it counts, what sums it up.
+
+    `kind` names the model's class, `noun` is what people call a model, `unit` one of what its
+    length counts; `summary` names the function that returns its `Summary`, `statistics` one that
+    finds out more. `files` names the function that checks the files that a model names; `groups`
+    are pairs of what units can be grouped by and the function that numbers the group of each;
+    `columns` names one that does by a column of the model, which is called by its number.
+    """
+
+    name: str
+    noun: str
+    kind: str
+    unit: str
+    summary: str
+    statistics: str | None = None
+    files: str | None = None
+    groups: tuple[tuple[str, str], ...] = ()
+    columns: str | None = None
+
+    @property
+    def model(self) -> type[Model]:
+        """The class of its models."""
+        return cast(type[Model], load(self.kind))
+
+    def summarise(self, model: Model) -> Summary:
+        """Return what a model of the family holds, in numbers."""
+        return cast(Callable[[Model], Summary], load(self.summary))(model)
+
+    def describe(self, model: Model) -> Summary:
+        """Return all that can be said of a model in numbers, which may take a while."""
+        function = self.statistics or self.summary
+        return cast(Callable[[Model], Summary], load(function))(model)
+
+    def check_files(
+        self, model: Model, findings: "Findings", *, name: str, base: str, jobs: int, limits: Limits
+    ) -> None:
+        """Add a finding for all that is wrong with the files that a model names, if it names any.
+
+        name: what messages call the model. base: the folder that relative names count from. jobs:
+        how many processes look at files.
+        """
+        if self.files is not None:
+            check = cast(FileCheck, load(self.files))
+            check(model, findings, name=name, base=base, jobs=jobs, limits=limits)
+
+    def group_of(self, model: Model, by: str) -> "NDArray[np.int64]":
+        """Return the number of the group that each unit is in; ValueError for no such groups."""
+        known = dict(self.groups)
+        if self.columns is not None and by.isdecimal():
+            by_column = cast("Callable[[Model, int], NDArray[np.int64]]", load(self.columns))
+            return by_column(model, int(by))
+        if by not in known:
+            there = f"; there are {', '.join(known)}" if known else ""
+            raise ValueError(f"{self.noun}s have no groups called {by!r}{there}")
+        return cast("Callable[[Model], NDArray[np.int64]]", load(known[by]))(model)
+
+    def counted(self, count: int) -> str:
+        """Return so many units in words, `2 examples`."""
+        return f"{count:,} {self.unit}{'' if count == 1 else 's'}"
+
+
+@cache
+def load(target: str) -> object:
+    """Import what "module:function" names."""
+    module, _, function = target.partition(":")
+    loaded: object = getattr(import_module(module), function)
+    return loaded

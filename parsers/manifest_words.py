@@ -1,0 +1,58 @@
+"""The grammars of the three dialects, which dialect a text is in, and what may help."""
+
+import re
+from types import MappingProxyType
+from typing import Final
+
+from exset.grammars.manifest_words import Dialect, ElementType
+from exset.parsers.engine.grammar import Grammar
+
+TYPES: Final = tuple(kind.value for kind in ElementType)
+"""The types as the header names them."""
+
+_WORDS: Final = MappingProxyType(
+    {
+        **dict.fromkeys(("FIRST", "CELL", "COMMA_FIRST", "COMMA_CELL"), "a record"),
+        "BREAK": "the end of the line",
+        "TAB": "a tab",
+    }
+)
+_STEPS: Final = ("header", "record")
+(HEADER, RECORD) = range(2)
+
+HEAD: Final = Grammar("manifest.lark", "head", _STEPS, _WORDS)
+SEED: Final = Grammar("manifest.lark", "seed", _STEPS, _WORDS)
+CSV: Final = Grammar("manifest.lark", "csv", _STEPS, _WORDS)
+GRAMMARS: Final = MappingProxyType({Dialect.HEAD: HEAD, Dialect.SEED: SEED, Dialect.CSV: CSV})
+
+BOM: Final = b"\xef\xbb\xbf"
+_START: Final = re.compile(rb"(?:#[^\n]*+(?:\n|\Z)|\n)*+([^\n]*+)")
+
+
+def guessed(data: bytes) -> Dialect:
+    """The dialect that a text seems to be in, by its first line that says something."""
+    found = _START.match(data)
+    assert found
+    line = found[1]
+    if not line or line.removeprefix(BOM).startswith(b"@"):
+        return Dialect.HEAD
+    return Dialect.CSV if b"," in line and b"\t" not in line else Dialect.SEED
+
+
+def hint(rest: bytes, expected: frozenset[str]) -> str | None:
+    """What may help where the grammar is broken; rest: of the line, from the error on."""
+    if expected & set(TYPES) or "TAB" in expected:
+        if rest.endswith(b"\r"):
+            return (
+                "the lines end in CR LF, and aeon takes the CR for a part of the type's name:"
+                " save the manifest with Unix line ends"
+            )
+        return f"the types are {', '.join(TYPES)}, exactly so, with one tab between two"
+    if rest.startswith(BOM):
+        return "save the file as UTF-8 without a byte order mark"
+    if "AT" in expected:
+        return (
+            "aeon wants a header before the records, such as `@FILE`, a tab, `ASCII_INT`; older"
+            " versions did not: --from-dialect seed, or csv, or dialect=... in Python"
+        )
+    return "a line that begins with `@` is a header: there can be one, before all records"
