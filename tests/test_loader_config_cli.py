@@ -122,6 +122,7 @@ def test_convert_to_another_version(run: Run) -> None:
     result = run("convert", "--dialect", "head", "--lossy", "seed.json", "made.json")
     assert result.exit_code == 0 and "it is left out" in result.stderr
     assert "single_thread" not in Path("made.json").read_text()
+    assert run("convert", "--dialect", "csv", "seed.json", "other.json").exit_code == 2
     assert run("convert", "--dialect", "head", "exset::xor.ex", "made.ex").exit_code == 2
 
 

@@ -10,6 +10,7 @@ import click
 from exset import api, formats, samples, streaming
 from exset.cli.frame import (
     DIALECTS,
+    DIALECTS_OF,
     FINE,
     each,
     from_option,
@@ -164,6 +165,10 @@ def convert(
         for name in (name for name, value in options.items() if value):
             if name not in job.format.options:
                 wrong(f"--{name} has no meaning for {job.format.name} ({safe(job.target)})")
+
+        if dialect and dialect not in DIALECTS_OF[job.format.name]:
+            known = ", ".join(DIALECTS_OF[job.format.name])
+            wrong(f"{job.format.name} has no dialect {dialect}; there are {known}")
 
     def tell(outcome: Outcome[Job, Done]) -> int:
         job, done = outcome.item, outcome.result()
