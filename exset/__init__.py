@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from exset.formats import FORMATS, Format
     from exset.grammars.build import Dense, Event, Example, Sparse
     from exset.grammars.examples import ExampleSet, SetHeader
+    from exset.grammars.loader_config import LoaderConfig
     from exset.grammars.manifests import Manifest
     from exset.grammars.samples import SampleList
     from exset.grammars.schema import Schema
@@ -47,6 +48,7 @@ __all__ = [
     "FormatWarning",
     "LimitError",
     "Limits",
+    "LoaderConfig",
     "Manifest",
     "NxMSampler",
     "PlannedNxMSampler",
@@ -92,6 +94,7 @@ _HOMES = {
     "exset.grammars.manifests": ("Manifest",),
     "exset.grammars.samples": ("SampleList",),
     "exset.grammars.schema": ("Schema",),
+    "exset.grammars.loader_config": ("LoaderConfig",),
     "exset.limits": ("Limits",),
     "exset.runtime.example_arrays": ("ExampleArrays", "to_arrays"),
     "exset.runtime.example_csr": ("Csr", "to_csr"),

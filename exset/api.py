@@ -63,8 +63,9 @@ def load(
     without it, one FormatWarning tells of them. With `strict` the first trap is a FormatError.
     `engine`: "reference" has the library run that the grammar or layout is declared in, "table"
     the tables made of it; both give the same. `options` are those of the format's reader: `ids` of
-    a sample list ("text" or "integer"), `dialect` of a manifest ("head", "seed" or "csv"). Raises
-    FormatError, LimitError and OSError, and TypeError for what is no option.
+    a sample list ("text" or "integer"), `dialect` of a manifest ("head", "seed" or "csv") or of a
+    loader configuration. Raises FormatError, LimitError and OSError, and TypeError for what is no
+    option.
     """
     told, engine = heard(strict, findings), formats.engine(engine)
     known = _asked(format)
@@ -144,9 +145,10 @@ def save(
     Lens text `compact` and `unshare` (copy what inputs and targets share, where text cannot say
     it); for sample lists `expand` (ids one by one, no ranges), `kind` (write a list of another
     kind, such as "CONDUIT_HDF5_EXCLUSION"), `labels` (its label file) and `base` (the folder that
-    its base directory counts from); for manifests `dialect` (write it for another version of
-    aeon). Raises FormatError for what the format cannot hold, in which `name` stands for the model,
-    OSError, and TypeError for what is no model, no path or no option.
+    its base directory counts from); for manifests and loader configurations `dialect` (write it for
+    another version of aeon), for these `compact`, too. Raises FormatError for what the format
+    cannot hold, in which `name` stands for the model, OSError, and TypeError for what is no model,
+    no path or no option.
     """
     path = os.fsdecode(path)
     known = target_format(path, format)

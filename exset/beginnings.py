@@ -57,3 +57,16 @@ CPIO = b"\xc7\x71"
 
 # An entry of 64 bytes called cpiohdr, and what these begin with; who copied it does not matter.
 BLOCK = r"(?s:.{20}+\x08\x00\x00\x00\x40\x00cpiohdr\x00MACR)"
+
+# A JSON object whose first member is one of a configuration, of today or of aeon's first versions.
+_CONFIG_MEMBERS = (
+    *("manifest_filename", "manifest_root", "batch_size", "cache_directory", "block_size", "etl"),
+    *("subset_fraction", "shuffle_enable", "shuffle_manifest", "single_thread", "pinned"),
+    *("random_seed", "iteration_mode", "iteration_mode_count", "augmentation", "batch_major"),
+    *("cpu_list", "node_id", "node_count", "ssd_config", "decode_thread_count", "web_server_port"),
+    *("fread_thread_count", "file_shuffle_seed", "num_instances", "minibatch_size"),
+    *("macrobatch_size", "augment", "shuffle_every_epoch"),
+)
+CONFIG = r"(?:\xef\xbb\xbf)?+[ \t\r\n]*+\{[ \t\r\n]*+" + _words(
+    *(f'"{name}"' for name in _CONFIG_MEMBERS)
+)

@@ -199,6 +199,14 @@ BLOCKS = Family(
     summary="exset.runtime.block_summary:summarise",
 )
 
+CONFIG = Family(
+    name="aeon-config",
+    noun="loader configuration",
+    kind="exset.grammars.loader_config:LoaderConfig",
+    unit="etl object",
+    summary="exset.runtime.loader_summary:summarise",
+)
+
 FORMATS: tuple[Format, ...] = (
     Format(
         name="ex",
@@ -288,6 +296,17 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".records",),
         reader="exset.runtime.block_records:parse",
         writer="exset.runtime.block_records:render",
+    ),
+    Format(
+        name="loader_config",
+        title="aeon loader configuration",
+        family=CONFIG,
+        suffixes=(".json",),
+        reader="exset.parsers.loader_config:parse",
+        writer="exset.parsers.loader_config_text:render",
+        first_bytes=beginnings.CONFIG,
+        options=("dialect", "compact", "lossy"),
+        read_options=("dialect",),
     ),
 )
 

@@ -25,7 +25,7 @@ class Limits:
     max_text: int = 1 << 22
     """Bytes of a YAML file."""
     max_nodes: int = 1 << 20
-    """Nodes of a schema, those that aliases repeat among them, and objects of an HDF5 file."""
+    """Values of a JSON file, nodes of a schema with those that aliases repeat, objects of HDF5."""
     max_array: int = 1 << 32
     """Bytes of an array that claims a thousand times what its file holds of it, and of a batch."""
 

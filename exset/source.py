@@ -13,7 +13,7 @@ _LINE_END = re.compile(rb"\r\n?|\n")
 _BLOCK = 4096
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Span:
     """A stretch of bytes: 0-based offsets, the end exclusive; ValueError if it runs backwards."""
 

@@ -161,7 +161,7 @@ def test_real_files(device: Device, corpus: Path) -> None:
     for name in paths:
         path = corpus / "lens" / "files" / name
         try:
-            examples = load_file(path)
+            examples = load_file(path, "auto")
         except FormatError:
             continue
         check(examples, to_arrays(examples, device=device, findings=exset.Findings()))

@@ -72,10 +72,10 @@ OTHER = [
 def test_registry() -> None:
     assert formats.names() == (
         *("ex", "bex", "sample_list", "schema", "manifest"),
-        *("block", "cpio", "records"),
+        *("block", "cpio", "records", "loader_config"),
     )
     assert [formats.get(name) for name in formats.names()] == list(FORMATS)
-    with pytest.raises(ValueError, match=r"there are ex, bex, .*, records"):
+    with pytest.raises(ValueError, match=r"there are ex, bex, .*, loader_config"):
         formats.get("tsv")
 
 

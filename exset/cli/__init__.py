@@ -20,6 +20,7 @@ VERBS = {
     "manifest": "exset.cli.manifest",
     "schema": "exset.cli.schema",
     "cache": "exset.cli.cache",
+    "config": "exset.cli.config",
     "formats": "exset.cli.look",
     "sampler": "exset.cli.sampler",
     "demo": "exset.cli.look",

@@ -10,6 +10,7 @@ import click
 from exset import api, formats, samples, streaming
 from exset.cli.frame import (
     DIALECTS,
+    DIALECTS_OF,
     FINE,
     each,
     from_option,
@@ -116,8 +117,8 @@ class Work:
 @click.option("--expand", is_flag=True, help="Write whole numbers one by one, no ranges.")
 @click.option("--labels", metavar="FILE", help="The label file that a sample list is to name.")
 @click.option("--base", metavar="FOLDER", help="Where the base directory of a list counts from.")
-@click.option("--dialect", type=click.Choice(DIALECTS), help="Write a manifest for this aeon.")
 @read_options
+@click.option("--dialect", type=click.Choice(DIALECTS), help="Write for this version of aeon.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing of what went well.")
 @limit_option
 @jobs_option
@@ -136,8 +137,8 @@ def convert(
     expand: bool,
     labels: str | None,
     base: str | None,
-    dialect: str | None,
     reading: dict[str, Option],
+    dialect: str | None,
     quiet: bool,
     limits: Limits,
     jobs: int,
@@ -165,6 +166,10 @@ def convert(
         for name in (name for name, value in options.items() if value):
             if name not in job.format.options:
                 wrong(f"--{name} has no meaning for {job.format.name} ({safe(job.target)})")
+
+        if dialect and dialect not in DIALECTS_OF[job.format.name]:
+            known = ", ".join(DIALECTS_OF[job.format.name])
+            wrong(f"{job.format.name} has no dialect {dialect}; there are {known}")
 
     def tell(outcome: Outcome[Job, Done]) -> int:
         job, done = outcome.item, outcome.result()

@@ -18,8 +18,13 @@ from exset.formats import Format
 from exset.jobs import Item, Outcome, Value
 from exset.limits import Limits
 
-DIALECTS = ("head", "seed", "csv")
-"""The dialects of aeon's manifests."""
+DIALECTS_OF = {
+    "manifest": ("head", "seed", "csv"),
+    "loader_config": ("head", "seed", "between", "habana"),
+}
+"""The dialects of aeon's manifests and loader configurations."""
+
+DIALECTS = tuple(dict.fromkeys(name for names in DIALECTS_OF.values() for name in names))
 
 FINE, BAD, USAGE, FAILED, LIMIT, INTERRUPTED, PIPE = 0, 1, 2, 3, 4, 130, 141
 

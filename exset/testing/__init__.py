@@ -17,6 +17,7 @@ except ImportError as error:
     ) from error
 
 from exset.testing.caches import archives, blocks
+from exset.testing.configs import config_dicts, loader_configs
 from exset.testing.lens import example_sets, set_headers, strings, text_can_say
 from exset.testing.manifest import manifests
 from exset.testing.sample_list import sample_lists
@@ -25,7 +26,9 @@ from exset.testing.schema import schema_pairs, schemas
 __all__ = [
     "archives",
     "blocks",
+    "config_dicts",
     "example_sets",
+    "loader_configs",
     "manifests",
     "sample_lists",
     "schema_pairs",

@@ -1,0 +1,89 @@
+"""`exset config`: what a configuration of aeon's loader means, and the JSON Schema of all."""
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from exset import api
+from exset.cli.frame import DIALECTS, limit_option, lines, say
+from exset.errors import Findings, safe
+from exset.limits import Limits
+
+if TYPE_CHECKING:
+    from exset.grammars.loader_config import LoaderConfig
+    from exset.grammars.loader_settings import Settings
+
+SCHEMA = 1
+"""The version of what `--json` writes; it changes when a key goes or means something else."""
+
+
+@click.group()
+def config() -> None:
+    """Look at configurations of aeon's loader."""
+
+
+@config.command()
+@click.argument("file")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--from-dialect", type=click.Choice(DIALECTS), help="Read as this aeon does.")
+@limit_option
+def show(file: str, as_json: bool, from_dialect: str | None, limits: Limits) -> None:
+    """Show every member with its value, the defaults in brackets, and the arrays of a batch."""
+    from exset.parsers.loader_config import parse
+
+    findings = Findings()
+    source = api.read_source(file, limits=limits)
+    read = parse(source, limits=limits, findings=findings, dialect=from_dialect)
+    if as_json:
+        click.echo(json.dumps({"schema": SCHEMA, **_row(read)}))
+    else:
+        for line in _shown(read):
+            click.echo(safe(line))
+    for line in lines(findings, 3):
+        say(line)
+
+
+@config.command()
+def schema() -> None:
+    """Write the JSON Schema of configurations, for editors and other programs."""
+    from exset.grammars.loader_json_schema import text
+
+    click.echo(text(), nl=False)
+
+
+def _row(read: "LoaderConfig") -> dict[str, object]:
+    return {
+        "dialect": read.dialect,
+        "given": read.to_dict(),
+        "members": read.settings.to_dict(defaults=True),
+        "outputs": [output.to_dict() for output in read.outputs],
+    }
+
+
+def _shown(read: "LoaderConfig") -> Iterator[str]:
+    from exset.grammars.loader_kinds import TITLES
+
+    yield f"{read.dialect}: as {TITLES[read.dialect]} reads it"
+    yield from _members(read.settings, "")
+    yield "a batch"
+    for output in read.outputs:
+        axes = " ".join(f"{a}={n}" for a, n in zip(output.axes, output.shape, strict=True))
+        yield f"  {output.name:<24} {output.dtype:<9} N {axes}"
+
+
+def _members(settings: "Settings", indent: str) -> "Iterator[str]":
+    from exset.grammars.loader_settings import plain
+
+    for member, value in settings.values():
+        inner = settings.objects(member.name) if member.table else ()
+        if inner:
+            for number, each in enumerate(inner):
+                at = f"[{number}]" if member.kind == "objects" else ""
+                yield f"{indent}  {member.name}{at} {each.type}".rstrip()
+                yield from _members(each, indent + "  ")
+            continue
+        text = json.dumps(plain(value, member.kind), ensure_ascii=False)
+        shown = text if member.name in settings.given else f"[{text}]"
+        yield f"{indent}  {member.name:<{24 - len(indent)}} {shown:<20} {member.about}".rstrip()

@@ -1,0 +1,136 @@
+"""Hypothesis strategies for loader configurations of aeon, made of the tables that check them."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from hypothesis import strategies as st
+
+from exset.grammars.loader_config import LoaderConfig
+from exset.grammars.loader_kinds import Dialect, Kind, Member, Rule, Table
+from exset.grammars.loader_tables import AUGMENTATION, LOADER, TABLES, etl_types
+
+Draws = st.SearchStrategy[object]
+
+_REAL: Final = st.floats(width=32, allow_nan=False, allow_infinity=False)
+_NAMES: Final = st.text(st.characters(codec="utf-8"), max_size=6)
+_INT32: Final = st.integers(-(1 << 31), (1 << 31) - 1)
+_UINT32: Final = st.integers(0, (1 << 32) - 1)
+_PLAIN: Final[Mapping[Kind, Draws]] = MappingProxyType(
+    {
+        "string": _NAMES,
+        "bool": st.booleans(),
+        "int32": _INT32,
+        "uint32": _UINT32,
+        "size": st.integers(0, (1 << 64) - 1),
+        "float": _REAL,
+        "strings": st.lists(_NAMES, max_size=3),
+        "floats": st.lists(_REAL, max_size=3),
+        "doubles": st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=3),
+        "any": st.none() | st.integers() | st.dictionaries(_NAMES, st.booleans(), max_size=2),
+    }
+)
+_SIZE: Final = st.integers(1, 1 << 12)
+_DURATION: Final = st.builds(
+    "{} {}".format, st.integers(1, 400), st.sampled_from(["milliseconds", "seconds"])
+)
+# What members must be together is kept by drawing each of what goes with all.
+_APART: Final[Mapping[tuple[str, str], Draws]] = MappingProxyType(
+    {
+        ("loader", "iteration_mode_count"): st.integers(1, (1 << 31) - 1),
+        ("char_map", "alphabet"): st.sampled_from(["", "ABC", "a'_ ", "\u00e9\u00df"]),
+        ("char_map", "unknown_value"): st.integers(10, 1000) | st.just(0),
+        ("char_map", "output_type"): st.just("uint32_t"),
+        ("label_map", "output_type"): st.just("uint32_t"),
+        ("audio", "max_duration"): _DURATION,
+        ("audio", "frame_length"): _DURATION,
+        ("audio", "frame_stride"): _DURATION,
+        ("audio", "output_type"): st.just("uint8_t"),
+        ("audio", "feature_type"): st.sampled_from(["specgram", "mfsc", "mfcc"]),
+        ("audio", "sample_freq_hz"): st.integers(8000, 48000),
+        ("image", "crop_enable"): st.just(False),
+        ("image", "emit_constraint_type"): st.sampled_from(["", "center", "min_overlap"]),
+        ("batch_sampler", "max_sample"): st.integers(0, 10),
+    }
+)
+_WANTED: Final = frozenset(
+    (("loader", "iteration_mode_count"), ("image", "crop_enable"), ("loader", "augmentation"))
+)
+"""Members that are always given, for the sake of others."""
+
+
+@st.composite
+def config_dicts(draw: st.DrawFn, dialect: Dialect = "head") -> dict[str, object]:
+    """Configurations that a version of aeon takes, as Python programs write them."""
+    return draw(_object(LOADER, dialect))
+
+
+@st.composite
+def loader_configs(draw: st.DrawFn, dialect: Dialect = "head") -> LoaderConfig:
+    """Configurations that a version of aeon takes."""
+    return LoaderConfig.from_dict(draw(config_dicts(dialect)), dialect=dialect)
+
+
+@st.composite
+def _object(draw: st.DrawFn, table: Table, dialect: Dialect) -> dict[str, object]:
+    made = {
+        name: draw(_member(table, member, dialect))
+        for name, member in table.known(dialect).items()
+        if member.required or (table.name, name) in _WANTED or draw(st.integers(0, 3)) == 0
+    }
+    return dict(draw(st.permutations(list(made.items()))))
+
+
+def _member(table: Table, member: Member, dialect: Dialect) -> Draws:
+    if (table.name, member.name) in _APART:
+        return _APART[table.name, member.name]
+    if member.name in ("height", "width"):
+        return _SIZE
+    if member.table == "etl":
+        return st.lists(_etl(dialect), max_size=3)
+    if member.table == "augmentation":
+        return _augmentation(dialect) if member.kind == "object" else st.just([]) | _alone(dialect)
+    if member.table is not None:
+        inner: Draws = _object(TABLES[member.table], dialect)
+        return st.lists(inner, max_size=2) if member.kind == "objects" else inner
+    if member.kind in ("float_pair", "int_pair"):
+        return _pair(member)
+    return _PLAIN[member.kind] if member.rule is None else _ruled(member.kind, member.rule)
+
+
+@st.composite
+def _etl(draw: st.DrawFn, dialect: Dialect) -> dict[str, object]:
+    name = draw(st.sampled_from(etl_types(dialect)))
+    return {"type": name, **draw(_object(TABLES[f"etl {name}"], dialect))}
+
+
+@st.composite
+def _augmentation(draw: st.DrawFn, dialect: Dialect) -> dict[str, object]:
+    table = AUGMENTATION["image"]
+    made = draw(_object(table, dialect))
+    made.pop("frame", None)
+    return {"type": "image", **made}
+
+
+def _alone(dialect: Dialect) -> Draws:
+    return st.lists(_augmentation(dialect), min_size=1, max_size=1)
+
+
+def _ruled(kind: Kind, rule: Rule) -> Draws:
+    if rule.one_of:
+        return st.sampled_from(rule.one_of)
+    if kind == "float":
+        return st.floats(rule.low, rule.high, width=32)
+    return st.integers(None if rule.low is None else int(rule.low), 1 << 20)
+
+
+def _pair(member: Member) -> Draws:
+    rule = member.rule or Rule()
+    low = rule.low if rule.above is None else rule.above + 0.5
+    ends: st.SearchStrategy[float]
+    if member.kind == "int_pair":
+        ends = st.integers(-180, 180)
+    else:
+        ends = st.floats(low, rule.high, width=32, allow_nan=False, allow_infinity=False)
+    pairs = st.lists(ends, min_size=2, max_size=2)
+    return pairs.map(sorted) if rule.ordered else pairs
