@@ -211,7 +211,7 @@ def stats(model: Model) -> Summary:
 
 
 def detect(path: FilePath) -> Format:
-    """Tell a file's format by magic, else by its first bytes, else by its suffix.
+    """Tell a file's format by magic, else by its suffix, else by its first bytes.
 
     No more is read than that takes. Raises FormatError that lists the candidates where none or
     several fit, and OSError.

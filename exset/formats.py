@@ -330,18 +330,21 @@ def by_suffix(name: str) -> Format | None:
 
 
 def detect(head: bytes, name: str) -> Format:
-    """Tell a file's format: by magic, else by its first bytes, else by the suffix of its name.
+    """Tell a file's format: by magic, else by the suffix of its name, else by its first bytes.
 
-    `head` is the beginning of the uncompressed data. Where several formats may begin so, the
-    suffix chooses among them. Raises FormatError that lists the candidates.
+    `head` is the beginning of the uncompressed data. The suffix of a binary format counts last,
+    for what lacks its magic is none. Raises FormatError that lists the candidates.
     """
-    marked = [known for known in FORMATS if known.magic and head.startswith(known.magic)]
-    if not marked:
-        marked = [known for known in FORMATS if _begins(known, head[:HEAD])]
+    for known in FORMATS:
+        if known.magic and head.startswith(known.magic):
+            return known
+    named = by_suffix(name)
+    if named and not named.binary:
+        return named
+    marked = [known for known in FORMATS if _begins(known, head[:HEAD])]
     if len(marked) == 1:
         return marked[0]
-    named = by_suffix(name)
-    if named and (not marked or named in marked):
+    if named and not marked:
         return named
     candidates = ", ".join(f"{known.name} ({known.title})" for known in marked or FORMATS)
     raise FormatError(

@@ -31,8 +31,9 @@ from exset.source import Source
 
 _BOM: Final = b"\xef\xbb\xbf"
 _BLOCK: Final = 1 << 20
-_NUMBERS: Final = re.compile(rb"(?:[-+]?\d++|\.\.\.)(?:\s++(?:[-+]?\d++|\.\.\.))*+")
+_NUMBERS: Final = re.compile(rb"(?:\d++|\.\.\.)(?:\s++(?:\d++|\.\.\.))*+")
 _HDF5: Final = re.compile(rb"\.(?:h5|hdf5|hdf|he5|hdf5_file|bundle)", re.IGNORECASE)
+_PADDED: Final = re.compile(rb"[ \t][-+]?0\d|[ \t][-+]\d")
 _LOOKED_AT: Final = 1000
 
 
@@ -139,7 +140,9 @@ class _Reading:
         if any(_HDF5.search(name) for name in names):
             return "text"
         seen = b" ".join(words.raw(word) for word in records.ids[:_LOOKED_AT].tolist())
-        if not _NUMBERS.fullmatch(seen):
+        first = int(words.starts[records.ids[0]])
+        # As numbers, ids such as 007 would lose what they are found by: not one may come.
+        if not _NUMBERS.fullmatch(seen) or _PADDED.search(self.source.data, first - 1):
             return "text"
         self.findings.add(trap("lbann-ids-guessed", words.place(int(records.ids[0]))))
         return "integer"
