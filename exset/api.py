@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TypeVar, overload
 
 from exset import files, formats, samples
+from exset.access import USUAL, Access
 from exset.errors import Finding, Findings, FormatError, Place, warn
 from exset.files import FilePath
 from exset.formats import Format
@@ -171,13 +172,15 @@ def validate(
     limits: Limits = DEFAULT,
     check_files: bool = False,
     base: FilePath = "",
+    access: Access = USUAL,
     jobs: int = 1,
     **options: Option,
 ) -> Findings:
     """Read a file for its findings alone; what makes it unreadable is the last of them.
 
     `check_files`: look at the files that it names, too, `jobs` processes at a time; relative
-    names count from the folder `base`, by default the current one. `options` are those of `load`.
+    names count from the folder `base`, by default the current one; `access` says what may be done
+    to get at them, such as which folders they must lie in. `options` are those of `load`.
     Raises OSError for a file that cannot be opened, and no FormatError.
     """
     findings, name = Findings(), os.fsdecode(path)
@@ -195,7 +198,13 @@ def validate(
         if check_files:
             family = formats.family_of(model)
             family.check_files(
-                model, findings, name=name, base=os.fsdecode(base), jobs=jobs, limits=limits
+                model,
+                findings,
+                name=name,
+                base=os.fsdecode(base),
+                access=access,
+                jobs=jobs,
+                limits=limits,
             )
     except FormatError as error:
         findings.add(error.finding)

@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, cast, get_args
 
 from exset import beginnings
+from exset.access import Access
 from exset.errors import FormatError, Place, safe
 from exset.files import Blocks
 from exset.kernels import Engine
@@ -71,16 +72,24 @@ class Family:
         return cast(Callable[[Model], Summary], _load(function))(model)
 
     def check_files(
-        self, model: Model, findings: "Findings", *, name: str, base: str, jobs: int, limits: Limits
+        self,
+        model: Model,
+        findings: "Findings",
+        *,
+        name: str,
+        base: str,
+        access: Access,
+        jobs: int,
+        limits: Limits,
     ) -> None:
         """Add a finding for all that is wrong with the files that a model names, if it names any.
 
-        name: what messages call the model. base: the folder that relative names count from. jobs:
-        how many processes look at files.
+        name: what messages call the model. base: the folder that relative names count from. access:
+        what may be done to get at them. jobs: how many processes look at files.
         """
         if self.files is not None:
             check = cast(FileCheck, _load(self.files))
-            check(model, findings, name=name, base=base, jobs=jobs, limits=limits)
+            check(model, findings, name=name, base=base, access=access, jobs=jobs, limits=limits)
 
     def group_of(self, model: Model, by: str) -> "NDArray[np.int64]":
         """Return the number of the group that each unit is in; ValueError for no such groups."""

@@ -175,7 +175,12 @@ class _Composer:
             at, message = last, "this is no YAML, from here on"
         else:
             return
-        raise self._text.error(message, self._text.span(at, at + 1))
+        hint = (
+            "YAML is indented with blanks, not tabs"
+            if self._text.text[at : at + 1] == "\t"
+            else None
+        )
+        raise self._text.error(message, self._text.span(at, at + 1), hint)
 
     def _scalar(self, event: events.ScalarEvent) -> Scalar:
         span = self._text.span(event.start_mark.index, event.end_mark.index)
