@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 
-from benchmarks import drivers, growth, lists, machine, memory, samplers, small, speed
+from benchmarks import drivers, growth, lists, machine, memory, samplers, schemas, small, speed
 from benchmarks.inputs import Inputs
 from benchmarks.rows import Cases, Row, table
 
@@ -21,10 +21,11 @@ SECTIONS: dict[str, tuple[str, Callable[[Inputs, int], Cases]]] = {
     "samplers": ("Samplers: 64 classes by 4 samples", samplers.drawings),
     "list": ("Sample lists: from file to SampleList, all columns filled", lists.reads),
     "scan": ("Small HDF5 files that a sample list names, by the number of processes", lists.scans),
+    "fields": ("Samples of HDF5 files: from files to packed arrays", schemas.reads),
     "small": ("A file of 1 kB, as a process", small.answers),
 }
 _RUNS = 5
-_RUNS_OF = {"memory": 3, "parts": 3, "scan": 3, "small": 7}
+_RUNS_OF = {"memory": 3, "parts": 3, "scan": 3, "fields": 3, "small": 7}
 _QUICK = 1 / 500
 
 

@@ -345,8 +345,10 @@ class _Named(Findings):
 
 def _named(name: str, finding: Finding) -> Finding:
     """Return a finding about a model with the name that a user knows the model by."""
-    place = None if finding.place is None else replace(finding.place, source=name)
-    return replace(finding, place=place)
+    place = finding.place
+    if place is None or place.source not in {each.family.noun for each in formats.FORMATS}:
+        return finding
+    return replace(finding, place=replace(place, source=name))
 
 
 def heard(strict: bool, findings: Findings | None) -> Findings:

@@ -66,7 +66,9 @@ class _Reader:
             hint = (
                 "a schema begins with the name of a group or field, and a colon: is it this file?"
             )
-            raise self._error("this is no schema: it names nothing", read.root.span, "schema", hint)
+            raise self._error(
+                "this is no schema: it names nothing", read.root.span, "schema-empty", hint
+            )
         if read.second is not None:
             self._trap("lbann-second-document", read.second)
         return Schema(root, self._source)

@@ -237,7 +237,8 @@ class File:
             except OSError as error:
                 if error.errno is not None:
                     raise OSError(error.errno, os.strerror(error.errno), path) from None
-                self._refuse(link, "not an HDF5 file, or a broken one", "hdf5", cause=error)
+                hint = "write it again, or leave it out"
+                self._refuse(link, "not an HDF5 file, or a broken one", "hdf5", hint, error)
             self._stack.callback(file.close)
             self._files[real] = h5g.open(file.id, b"/")
         return self._files[real]

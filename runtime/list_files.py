@@ -346,8 +346,8 @@ def _why_not(path: str, look: Look, ids: list[str]) -> Finding:
         message = f"the file has no {missing[0]}"
     else:
         message = "the samples are not in the order in which they were made"
-    hint = "an exclusion list cannot be the same as this one: keep it, or say --kind *_INCLUSION"
-    return _finding("lbann-exclusion", f"{path}: {message}", path, hint=hint)
+    hint = "no exclusion list is the same as this one: keep it an inclusion list"
+    return _finding("lbann-exclusion", message, path, hint=hint)
 
 
 def _finding(

@@ -22,6 +22,7 @@ SPREADS = {
     "samplers": ("ns an index",),
     "list": ("seconds", "times as fast"),
     "scan": ("seconds", "peer, s", "times as fast"),
+    "fields": ("seconds", "peer, s", "times as fast"),
     "small": ("times as long",),
 }
 

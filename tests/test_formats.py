@@ -132,6 +132,24 @@ def test_ambiguous_is_an_error_that_lists_the_candidates(monkeypatch: pytest.Mon
     assert "bex" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("head", "name", "wanted"),
+    [
+        (b"i: 5\n", "x.yaml", "schema"),
+        (b"t:\n  x:\n", "x.yml.gz", "schema"),
+        (b"18 2 4\ndata\n", "x.sample_list", "sample_list"),
+        (b"CONDUIT_HDF5_INCLUSION\n", "x.txt", "sample_list"),
+        (b"CONDUIT_HDF5_INCLUSION\n", "x.bex", "sample_list"),
+        (b"CONDUIT_HDF5_INCLUSION\n", "x.ex", "ex"),
+        (b"\xaa\xaa\xaa\xaa", "x.yaml", "bex"),
+    ],
+)
+def test_the_suffix_of_a_text_goes_before_its_first_bytes(
+    head: bytes, name: str, wanted: str
+) -> None:
+    assert formats.detect(head, name).name == wanted
+
+
 @given(st.binary(max_size=64), st.text(max_size=8))
 def test_detection_gives_a_format_or_an_error(head: bytes, name: str) -> None:
     try:

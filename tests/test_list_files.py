@@ -305,6 +305,26 @@ def test_a_search_goes_on_where_it_was(folder: Path, monkeypatch: pytest.MonkeyP
         list(searched(search, paths, journal="j"))
 
 
+@pytest.mark.parametrize("how", [["--pattern", "q/*"], ["--sample", "a/s"]])
+def test_a_circle_of_groups_has_an_end(folder: Path, how: list[str]) -> None:
+    with h5py.File("x.h5", "w") as file:
+        file["a/b/again"] = file.create_group("a")
+        file["a/s/x"] = 1.0
+    done = run("list", "build", "x.h5", *how)
+    assert done.exit_code == 1
+    assert "or in a circle" in done.stderr and "no samples were found" in done.stderr
+
+
+def test_files_and_labels_stay_within_the_roots(folder: Path) -> None:
+    Path("d").mkdir()
+    Path("d/a.png").touch()
+    Path("labels").write_text("a.png 1\n")
+    Path("x.sample_list").write_text("SINGLE-SAMPLE\n1\nd\nlabels\na.png\n")
+    for root, count in (("d", 1), ("nowhere", 2), (".", 0)):
+        found = exset.validate("x.sample_list", check_files=True, access=Access(roots=(root,)))
+        assert found.count("hdf5-roots") == count
+
+
 def test_what_no_list_can_name_is_told(folder: Path) -> None:
     findings = Findings()
     outcomes = [

@@ -150,7 +150,7 @@ FAILS_LATER = {
 
 
 def test_verdicts_with_the_files(corpus: Path) -> None:
-    """An error where LBANN refuses a list for its files or its samples, a warning where it warns."""
+    """An error where LBANN refuses a list, files or samples, a warning where it warns."""
     edge = corpus / "lbann/edge"
     for row in rows(corpus):
         name, findings = row["id"], Findings(strict="--check" in row["options"])
