@@ -34,7 +34,10 @@ _BOM: Final = b"\xef\xbb\xbf"
 _BLOCK: Final = 1 << 20
 _NUMBERS: Final = re.compile(rb"(?:\d++|\.\.\.)(?:\s++(?:\d++|\.\.\.))*+")
 _HDF5: Final = (*(suffix.encode() for suffix in HDF5_SUFFIXES), b".hdf5_file", b".bundle")
-_PADDED: Final = re.compile(rb"[ \t][-+]?0\d|[ \t][-+]\d")
+# By the blank that they begin with: a search that begins with one byte is five times as fast.
+_PADDED: Final = tuple(
+    (blank, re.compile(blank + rb"[-+0]\d")) for blank in (b" ", b"\t", b"\r", b"\f", b"\v")
+)
 _LOOKED_AT: Final = 1000
 
 
@@ -143,7 +146,9 @@ class _Reading:
         seen = b" ".join(words.raw(word) for word in records.ids[:_LOOKED_AT].tolist())
         first = int(words.starts[records.ids[0]])
         # As numbers, ids such as 007 would lose what they are found by: not one may come.
-        if not _NUMBERS.fullmatch(seen) or _PADDED.search(self.source.data, first - 1):
+        data = self.source.data
+        padded = any(blank in data and each.search(data, first - 1) for blank, each in _PADDED)
+        if padded or not _NUMBERS.fullmatch(seen):
             return "text"
         self.findings.add(trap("lbann-ids-guessed", words.place(int(records.ids[0]))))
         return "integer"

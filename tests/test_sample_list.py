@@ -237,6 +237,7 @@ class _nothing:
         (b"f 0 0", False, []),
         (b"f 2 0 000000003 000000021", False, []),
         (b"f 2 0 1 02", False, []),
+        (b"f 2 0 1\t02", False, []),
         (b"f 2 0 1 -2", False, []),
         (b"f 2 0 1 +2", False, []),
         (b"f 2 0 0 10", True, ["lbann-ids-guessed"]),
