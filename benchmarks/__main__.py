@@ -17,6 +17,7 @@ from benchmarks import (
     manifests,
     memory,
     samplers,
+    schemas,
     small,
     speed,
 )
@@ -32,6 +33,7 @@ SECTIONS: dict[str, tuple[str, Callable[[Inputs, int], Cases]]] = {
     "parts": ("Peak of memory: part by part, which should not grow", memory.parts),
     "list": ("Sample lists: from file to SampleList, all columns filled", lists.reads),
     "scan": ("Small HDF5 files that a sample list names, by the number of processes", lists.scans),
+    "fields": ("Samples of HDF5 files: from files to packed arrays", schemas.reads),
     "manifest": ("aeon's manifests, and the elements that are made of them", manifests.cases),
     "cache": (
         "Blocks of aeon's caches: written to disk, read to the end, indexed",
@@ -42,7 +44,7 @@ SECTIONS: dict[str, tuple[str, Callable[[Inputs, int], Cases]]] = {
     "small": ("A file of 1 kB, as a process", small.answers),
 }
 _RUNS = 5
-_RUNS_OF = {"memory": 3, "parts": 3, "scan": 3, "small": 7}
+_RUNS_OF = {"memory": 3, "parts": 3, "scan": 3, "fields": 3, "small": 7}
 _QUICK = 1 / 500
 
 

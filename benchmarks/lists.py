@@ -11,7 +11,8 @@ from benchmarks.inputs import Inputs
 from benchmarks.measure import Race, race
 from benchmarks.rows import Cases, Figures
 from exset.errors import Findings
-from exset.runtime.list_build import files_in, search_for, searched
+from exset.runtime.hdf5_files import files_in
+from exset.runtime.list_build import search_for, searched
 from exset.runtime.list_files import Checker
 
 LBANN = 0.14

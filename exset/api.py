@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TypeVar, overload
 
 from exset import files, formats, samples
+from exset.access import USUAL, Access
 from exset.errors import Finding, Findings, FormatError, Place, heard, warn
 from exset.files import FilePath
 from exset.formats import Format
@@ -175,13 +176,15 @@ def validate(
     engine: Engine = "auto",
     check_files: bool = False,
     base: FilePath = "",
+    access: Access = USUAL,
     jobs: int = 1,
     **options: Option,
 ) -> Findings:
     """Read a file for its findings alone; what makes it unreadable is the last of them.
 
     `check_files`: look at the files that it names, too, `jobs` processes at a time; relative
-    names count from the folder `base`, by default the current one. `options` are those of `load`.
+    names count from the folder `base`, by default the current one; `access` says what may be done
+    to get at them, such as which folders they must lie in. `options` are those of `load`.
     Raises OSError for a file that cannot be opened, and no FormatError.
     """
     findings, name = Findings(), os.fsdecode(path)
@@ -199,7 +202,13 @@ def validate(
         if check_files:
             family = formats.family_of(model)
             family.check_files(
-                model, findings, name=name, base=os.fsdecode(base), jobs=jobs, limits=limits
+                model,
+                findings,
+                name=name,
+                base=os.fsdecode(base),
+                access=access,
+                jobs=jobs,
+                limits=limits,
             )
     except FormatError as error:
         findings.add(error.finding)
@@ -215,7 +224,7 @@ def stats(model: Model) -> Summary:
 
 
 def detect(path: FilePath) -> Format:
-    """Tell a file's format by magic, else by its first bytes, else by its suffix.
+    """Tell a file's format by magic, else by its suffix, else by its first bytes.
 
     No more is read than that takes. Raises FormatError that lists the candidates where none or
     several fit, and OSError.
@@ -343,5 +352,7 @@ class _Named(Findings):
 
 def _named(name: str, finding: Finding) -> Finding:
     """Return a finding about a model with the name that a user knows the model by."""
-    place = None if finding.place is None else replace(finding.place, source=name)
-    return replace(finding, place=place)
+    place = finding.place
+    if place is None or place.source not in {each.family.noun for each in formats.FORMATS}:
+        return finding
+    return replace(finding, place=replace(place, source=name))

@@ -9,6 +9,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
+from exset.access import Access
 from exset.limits import Limits
 from exset.protocols import FileCheck, Model, Summary
 
@@ -55,16 +56,24 @@ class Family:
         return cast(Callable[[Model], Summary], load(function))(model)
 
     def check_files(
-        self, model: Model, findings: "Findings", *, name: str, base: str, jobs: int, limits: Limits
+        self,
+        model: Model,
+        findings: "Findings",
+        *,
+        name: str,
+        base: str,
+        access: Access,
+        jobs: int,
+        limits: Limits,
     ) -> None:
         """Add a finding for all that is wrong with the files that a model names, if it names any.
 
-        name: what messages call the model. base: the folder that relative names count from. jobs:
-        how many processes look at files.
+        name: what messages call the model. base: the folder that relative names count from. access:
+        what may be done to get at them. jobs: how many processes look at files.
         """
         if self.files is not None:
             check = cast(FileCheck, load(self.files))
-            check(model, findings, name=name, base=base, jobs=jobs, limits=limits)
+            check(model, findings, name=name, base=base, access=access, jobs=jobs, limits=limits)
 
     def group_of(self, model: Model, by: str) -> "NDArray[np.int64]":
         """Return the number of the group that each unit is in; ValueError for no such groups."""
@@ -80,6 +89,63 @@ class Family:
     def counted(self, count: int) -> str:
         """Return so many units in words, `2 examples`."""
         return f"{count:,} {self.unit}{'' if count == 1 else 's'}"
+
+
+LENS = Family(
+    name="lens",
+    noun="example set",
+    kind="exset.grammars.examples:ExampleSet",
+    unit="example",
+    summary="exset.runtime.summary:summarise",
+    statistics="exset.runtime.lens_statistics:describe",
+)
+
+SAMPLE_LISTS = Family(
+    name="lbann-list",
+    noun="sample list",
+    kind="exset.grammars.samples:SampleList",
+    unit="sample",
+    summary="exset.runtime.list_summary:summarise",
+    statistics="exset.runtime.list_summary:describe",
+    files="exset.runtime.list_files:check",
+    groups=(("file", "exset.grammars.samples:file_of"),),
+)
+
+SCHEMA = Family(
+    name="schema",
+    noun="schema",
+    kind="exset.grammars.schema:Schema",
+    unit="field",
+    summary="exset.runtime.schema_summary:summarise",
+)
+
+MANIFEST = Family(
+    name="aeon-manifest",
+    noun="manifest",
+    kind="exset.grammars.manifests:Manifest",
+    unit="record",
+    summary="exset.runtime.manifest_summary:summarise",
+    statistics="exset.runtime.manifest_statistics:describe",
+    files="exset.runtime.manifest_files:check_files",
+    groups=(("label", "exset.runtime.manifest_order:label_groups"),),
+    columns="exset.runtime.manifest_order:column_groups",
+)
+
+BLOCKS = Family(
+    name="cpio",
+    noun="block",
+    kind="exset.grammars.blocks:Block",
+    unit="record",
+    summary="exset.runtime.block_summary:summarise",
+)
+
+CONFIG = Family(
+    name="aeon-config",
+    noun="loader configuration",
+    kind="exset.grammars.loader_config:LoaderConfig",
+    unit="etl object",
+    summary="exset.runtime.loader_summary:summarise",
+)
 
 
 @cache

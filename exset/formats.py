@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, cast, get_args
 
-from exset import beginnings
+from exset import beginnings, families
 from exset.errors import FormatError, Place, safe
 from exset.families import Family, load
 from exset.files import Blocks
@@ -151,67 +151,11 @@ class Format:
         return {name: value for name, value in options.items() if value}
 
 
-LENS = Family(
-    name="lens",
-    noun="example set",
-    kind="exset.grammars.examples:ExampleSet",
-    unit="example",
-    summary="exset.runtime.summary:summarise",
-    statistics="exset.runtime.lens_statistics:describe",
-)
-
-SAMPLE_LISTS = Family(
-    name="lbann-list",
-    noun="sample list",
-    kind="exset.grammars.samples:SampleList",
-    unit="sample",
-    summary="exset.runtime.list_summary:summarise",
-    statistics="exset.runtime.list_summary:describe",
-    files="exset.runtime.list_files:check",
-    groups=(("file", "exset.grammars.samples:file_of"),),
-)
-
-SCHEMA = Family(
-    name="schema",
-    noun="schema",
-    kind="exset.grammars.schema:Schema",
-    unit="field",
-    summary="exset.runtime.schema_summary:summarise",
-)
-
-MANIFEST = Family(
-    name="aeon-manifest",
-    noun="manifest",
-    kind="exset.grammars.manifests:Manifest",
-    unit="record",
-    summary="exset.runtime.manifest_summary:summarise",
-    statistics="exset.runtime.manifest_statistics:describe",
-    files="exset.runtime.manifest_files:check_files",
-    groups=(("label", "exset.runtime.manifest_order:label_groups"),),
-    columns="exset.runtime.manifest_order:column_groups",
-)
-
-BLOCKS = Family(
-    name="cpio",
-    noun="block",
-    kind="exset.grammars.blocks:Block",
-    unit="record",
-    summary="exset.runtime.block_summary:summarise",
-)
-
-CONFIG = Family(
-    name="aeon-config",
-    noun="loader configuration",
-    kind="exset.grammars.loader_config:LoaderConfig",
-    unit="etl object",
-    summary="exset.runtime.loader_summary:summarise",
-)
-
 FORMATS: tuple[Format, ...] = (
     Format(
         name="ex",
         title="Lens example file, text",
-        family=LENS,
+        family=families.LENS,
         suffixes=(".ex",),
         reader="exset.parsers.lens:parse",
         writer="exset.parsers.lens_text:render",
@@ -223,7 +167,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         name="bex",
         title="Lens example file, binary",
-        family=LENS,
+        family=families.LENS,
         suffixes=(".bex",),
         reader="exset.codecs.lens:decode",
         writer="exset.codecs.lens:encode",
@@ -236,7 +180,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         name="sample_list",
         title="LBANN sample list",
-        family=SAMPLE_LISTS,
+        family=families.SAMPLE_LISTS,
         suffixes=(".sample_list",),
         reader="exset.parsers.sample_list:parse",
         writer="exset.runtime.list_kinds:write",
@@ -247,7 +191,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         name="schema",
         title="LBANN schema of HDF5 data",
-        family=SCHEMA,
+        family=families.SCHEMA,
         suffixes=(".yaml", ".yml"),
         reader="exset.parsers.schema:parse",
         writer="exset.parsers.schema_text:render",
@@ -256,7 +200,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         name="manifest",
         title="aeon manifest",
-        family=MANIFEST,
+        family=families.MANIFEST,
         suffixes=(".tsv", ".csv"),
         reader="exset.parsers.manifest:parse",
         writer="exset.parsers.manifest_text:render",
@@ -267,7 +211,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         name="block",
         title="aeon cache block",
-        family=BLOCKS,
+        family=families.BLOCKS,
         suffixes=(".cpio",),
         reader="exset.codecs.cpio:decode",
         writer="exset.codecs.cpio_writing:encode",
@@ -280,7 +224,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         name="cpio",
         title="cpio archive, old binary format",
-        family=BLOCKS,
+        family=families.BLOCKS,
         suffixes=(".cpio",),
         reader="exset.codecs.cpio:decode_archive",
         writer="exset.codecs.cpio_writing:encode_archive",
@@ -292,7 +236,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         name="records",
         title="aeon block as a manifest",
-        family=BLOCKS,
+        family=families.BLOCKS,
         suffixes=(".records",),
         reader="exset.runtime.block_records:parse",
         writer="exset.runtime.block_records:render",
@@ -300,7 +244,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         name="loader_config",
         title="aeon loader configuration",
-        family=CONFIG,
+        family=families.CONFIG,
         suffixes=(".json",),
         reader="exset.parsers.loader_config:parse",
         writer="exset.parsers.loader_config_text:render",
@@ -358,20 +302,24 @@ def by_suffix(name: str) -> Format | None:
 
 
 def detect(head: bytes, name: str) -> Format:
-    """Tell a file's format: by magic, else by its first bytes, else by the suffix of its name.
+    """Tell a file's format: by magic, else by the suffix of its name, else by its first bytes.
 
-    `head` is the beginning of the uncompressed data. Where several formats may begin so, the
-    suffix chooses among them. Raises FormatError that lists the candidates.
+    `head` is the beginning of the uncompressed data. The suffix of a binary format counts last,
+    for what lacks its magic is none. Raises FormatError that lists the candidates.
     """
     marked = [known for known in FORMATS if known.magic and head.startswith(known.magic)]
     marked = [known for known in marked if _begins(known, head[:HEAD])] or [
         known for known in marked if known.first_bytes is None
     ]
+    if len(marked) == 1:
+        return marked[0]
+    named = by_suffix(name)
+    if named and not named.binary:
+        return named
     if not marked:
         marked = [known for known in FORMATS if not known.magic and _begins(known, head[:HEAD])]
     if len(marked) == 1:
         return marked[0]
-    named = by_suffix(name)
     if named and (not marked or named in marked):
         return named
     candidates = ", ".join(f"{known.name} ({known.title})" for known in marked or FORMATS)

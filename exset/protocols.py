@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, runtime_checkable
 
+from exset.access import Access
 from exset.kernels import Engine
 from exset.limits import Limits
 from exset.source import Source
@@ -55,6 +56,7 @@ class FileCheck(Protocol):
         *,
         name: str,
         base: str,
+        access: Access,
         jobs: int,
         limits: Limits,
     ) -> None:

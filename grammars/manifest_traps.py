@@ -69,6 +69,11 @@ TRAPS: Final = MappingProxyType(
         ),
         # Files
         "aeon-file-missing": Trap(_ERROR, "there is no file {path}", "{hint}"),
+        "aeon-file-outside": Trap(
+            _ERROR,
+            "{path} lies outside of the roots",
+            "name its folder with --root FOLDER, if the manifest is to be trusted",
+        ),
         "aeon-file-folder": Trap(
             _ERROR, "{path} is a folder: aeon never finishes reading it", "name a file"
         ),

@@ -8,6 +8,9 @@ import numpy as np
 from exset.grammars.given import check_kind, shown
 from exset.grammars.strings import Strings
 
+HDF5_SUFFIXES: Final = (".h5", ".hdf5", ".hdf", ".he5", ".conduit_hdf5")
+"""How the names of HDF5 files end."""
+
 
 class Totals(NamedTuple):
     """How many samples a list includes and excludes in all."""

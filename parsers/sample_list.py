@@ -17,6 +17,7 @@ from exset.errors import Findings, LimitError, Place
 from exset.grammars.arrays import Longs, compact, concat, concat_offsets
 from exset.grammars.columns import Strings
 from exset.grammars.sample_list_traps import trap
+from exset.grammars.sample_words import HDF5_SUFFIXES
 from exset.grammars.samples import MAX_SAMPLES, SampleList
 from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits
@@ -31,8 +32,12 @@ from exset.source import Source
 
 _BOM: Final = b"\xef\xbb\xbf"
 _BLOCK: Final = 1 << 20
-_NUMBERS: Final = re.compile(rb"(?:[-+]?\d++|\.\.\.)(?:\s++(?:[-+]?\d++|\.\.\.))*+")
-_HDF5: Final = re.compile(rb"\.(?:h5|hdf5|hdf|he5|hdf5_file|bundle)", re.IGNORECASE)
+_NUMBERS: Final = re.compile(rb"(?:\d++|\.\.\.)(?:\s++(?:\d++|\.\.\.))*+")
+_HDF5: Final = (*(suffix.encode() for suffix in HDF5_SUFFIXES), b".hdf5_file", b".bundle")
+# By the blank that they begin with: a search that begins with one byte is five times as fast.
+_PADDED: Final = tuple(
+    (blank, re.compile(blank + rb"[-+0]\d")) for blank in (b" ", b"\t", b"\r", b"\f", b"\v")
+)
 _LOOKED_AT: Final = 1000
 
 
@@ -136,10 +141,14 @@ class _Reading:
         if not records.ids.size or records.kind.is_exclusion:
             return None
         names = (words.raw(name) for name in records.names[:_LOOKED_AT].tolist())
-        if any(_HDF5.search(name) for name in names):
+        if any(name.lower().endswith(_HDF5) for name in names):
             return "text"
         seen = b" ".join(words.raw(word) for word in records.ids[:_LOOKED_AT].tolist())
-        if not _NUMBERS.fullmatch(seen):
+        first = int(words.starts[records.ids[0]])
+        # As numbers, ids such as 007 would lose what they are found by: not one may come.
+        data = self.source.data
+        padded = any(blank in data and each.search(data, first - 1) for blank, each in _PADDED)
+        if padded or not _NUMBERS.fullmatch(seen):
             return "text"
         self.findings.add(trap("lbann-ids-guessed", words.place(int(records.ids[0]))))
         return "integer"

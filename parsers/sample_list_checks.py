@@ -45,7 +45,7 @@ def check_files(
     """Check how many files there are, and those named twice; starts: where their names begin."""
     declared, count = header.counts["files"], len(samples.name)
     if declared != count:
-        advice = None
+        advice = f"if no file is missing, write {count:,} there: LBANN refuses any other number"
         if header.kind.has_label_file and count == declared - 1:
             advice = "the fourth line names the file of labels: was it left out?"
         elif header.kind is Kind.MULTI_SAMPLE_INCLUSION_V2 and "files" in header.spans:

@@ -92,11 +92,13 @@ class Records:
         row = int(wrong[0])
         value, count = int(values[row]), int(found[row])
         what = "excluded" if self.kind.is_exclusion else "included"
-        advice = None
-        if self.kind is Kind.MULTI_SAMPLE_INCLUSION_V2 and count == value + 1:
+        advice = f"if these are the right ids, write {count:,} there"
+        if self.kind.is_exclusion:
+            advice += f": in a {self.kind} list ids are those of the samples that are left out"
+        elif self.kind is Kind.MULTI_SAMPLE_INCLUSION_V2 and count == value + 1:
             advice = f"a {self.kind} list does not count the excluded samples"
-        elif self.kind.has_excluded and not self.kind.is_exclusion and count == value - 1:
-            advice = "before the ids come two numbers: included samples, excluded samples"
+        elif self.kind.has_excluded and count == value - 1:
+            advice += "; before them come two numbers: included samples, excluded samples"
         raise self.words.error(
             int(said[row]),
             "lbann-id-count",

@@ -62,6 +62,13 @@ class _Reader:
             what, hint = "it knows YAML by the suffix .yaml alone", "call the file .yaml"
             self._add(trap("lbann-refuses", Place.of(self._source.name), what=what, hint=hint))
         root = self._node(read.root, read.root.span, 0)
+        if not isinstance(read.root, Mapping):
+            hint = (
+                "a schema begins with the name of a group or field, and a colon: is it this file?"
+            )
+            raise self._error(
+                "this is no schema: it names nothing", read.root.span, "schema-empty", hint
+            )
         if read.second is not None:
             self._trap("lbann-second-document", read.second)
         return Schema(root, self._source)

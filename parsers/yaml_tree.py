@@ -175,7 +175,14 @@ class _Composer:
             at, message = last, "this is no YAML, from here on"
         else:
             return
-        raise self._text.error(message, self._text.span(at, at + 1))
+        raise self._text.error(message, self._text.span(at, at + 1), self._hint(at, message))
+
+    def _hint(self, at: int, message: str) -> str | None:
+        if self._text.text[at : at + 1] == "\t":
+            return "YAML is indented with blanks, not tabs"
+        if "mapping values" in message or "block end" in message:
+            return "see how far this line and the one before are indented"
+        return None
 
     def _scalar(self, event: events.ScalarEvent) -> Scalar:
         span = self._text.span(event.start_mark.index, event.end_mark.index)

@@ -21,6 +21,7 @@ import h5py
 import numpy as np
 from h5py import h5d, h5f, h5g, h5i, h5l, h5o, h5s, h5t
 
+from exset.access import USUAL, Access, lies_in
 from exset.errors import FormatError, LimitError, Place
 from exset.limits import DEFAULT, Limits, remedy
 
@@ -28,27 +29,11 @@ Kind: TypeAlias = Literal["number", "text"]
 
 _HOPS: Final = 16
 """How many links one path may follow."""
-_DEEPEST: Final = 200
+DEEPEST: Final = 200
 """How deep groups may lie in a sample."""
 _THOUSAND: Final = 1000
 _BUILT_IN: Final = frozenset((1, 2, 3, 4, 5, 6, 32000))
 """Filters that HDF5 and h5py bring along; for any other a plugin would be loaded, which is code."""
-
-
-@dataclass(frozen=True)
-class Access:
-    """What may be done to get at data.
-
-    links: follow soft and external links, within `roots`; roots: folders that all files must lie
-    in, by default that of the file itself for what its links name, and any for the file; plugins:
-    let HDF5 load filter plugins; locking: lock files (None: as HDF5 does by default; parallel
-    file systems want False).
-    """
-
-    links: bool = False
-    roots: tuple[str, ...] = ()
-    plugins: bool = False
-    locking: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -66,10 +51,6 @@ class Form:
 
     def __str__(self) -> str:
         return f"{self.dtype} {self.shape}" if self.shape else self.dtype
-
-
-USUAL: Final = Access()
-"""What is done unless something else is asked for."""
 
 
 class File:
@@ -182,8 +163,8 @@ class File:
                 inside = f"{whole}/{name}" if whole else name
                 each = self.find(name, here)
                 left -= 1
-                if each is None or left < 0 or inside.count("/") > _DEEPEST:
-                    message = f"a broken link, too many objects, or more than {_DEEPEST} deep"
+                if each is None or left < 0 or inside.count("/") > DEEPEST:
+                    message = f"a broken link, too many objects, or more than {DEEPEST} deep"
                     self._refuse(f"{path}/{inside}", message, "hdf5")
                 if (identity := self._identity(each, f"{path}/{inside}")) not in seen:
                     seen.add(identity)
@@ -244,8 +225,8 @@ class File:
             real = os.path.realpath(os.fsencode(path).decode("utf-8", "surrogateescape"))
         except ValueError:  # a NUL, or what is no text
             self._refuse(link, "no file can have this name", "file-name")
-        if roots and not any(_inside(real, os.path.realpath(root)) for root in roots):
-            hint = "name its folder among the roots if it is trusted"
+        if not lies_in(real, roots):
+            hint = "name its folder with --root, or Access(roots=...), if it is trusted"
             self._refuse(link, f"{path} lies outside of the roots", "hdf5-roots", hint)
         if real in self._files:
             return self._files[real]
@@ -256,7 +237,8 @@ class File:
             except OSError as error:
                 if error.errno is not None:
                     raise OSError(error.errno, os.strerror(error.errno), path) from None
-                self._refuse(link, "not an HDF5 file, or a broken one", "hdf5", cause=error)
+                hint = "write it again, or leave it out"
+                self._refuse(link, "not an HDF5 file, or a broken one", "hdf5", hint, error)
             self._stack.callback(file.close)
             self._files[real] = h5g.open(file.id, b"/")
         return self._files[real]
@@ -337,10 +319,6 @@ def _check_file(path: str) -> None:
 def is_group(found: Any) -> bool:
     """Tell whether what was found is a group."""
     return isinstance(found, h5g.GroupID)
-
-
-def _inside(path: str, root: str) -> bool:
-    return path == root or path.startswith(os.path.join(root, ""))
 
 
 def _product(shape: Sequence[int]) -> int:

@@ -6,16 +6,17 @@ which leaves it out in silence (generate_schema_and_sample_list.cpp); here it is
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from exset.access import USUAL, Access
 from exset.errors import Finding, Findings, FormatError, LimitError, Place, Severity
 from exset.grammars.schema import METADATA
 from exset.limits import DEFAULT, Limits, remedy
-from exset.runtime.hdf5 import USUAL, Access, File, Form, is_group
+from exset.runtime.hdf5 import DEEPEST, File, Form, is_group
 from exset.runtime.statistics import Spread
 
 _SHOWN = 4
@@ -122,22 +123,42 @@ def scan(
     """
     tally = Tally()
     with File(path, access, limits) as file:
-        stack = [("", file.find(""))]
-        left = limits.max_nodes
-        while stack:
-            where, group = stack.pop()
-            left -= 1
-            if left < 0:
-                raise LimitError("too many groups", place=Place.of(path), hint=remedy("max_nodes"))
-            names = file.names(group, where)
-            if where and not prototype.names.isdisjoint(names):
-                _judge(file, where, group, prototype, spread, tally)
-                continue
-            for name in reversed(names):
-                child = file.find(name, group)
-                if child is not None and is_group(child):
-                    stack.append((f"{where}/{name}".lstrip("/"), child))
+        for where, group in groups(
+            file, lambda _, names: not prototype.names.isdisjoint(names), limits
+        ):
+            _judge(file, where, group, prototype, spread, tally)
     return tally
+
+
+def groups(
+    file: File, wanted: Callable[[str, Sequence[str]], bool], limits: Limits = DEFAULT
+) -> Iterator[tuple[str, Any]]:
+    """Yield the groups that are wanted, depth first, by their paths; none that is inside of one.
+
+    wanted: is told the path of a group and the names in it. Raises FormatError for groups that lie
+    too deep, as they do in a circle of hard links, and LimitError for too many.
+    """
+    stack = [("", file.find(""))]
+    left = limits.max_nodes
+    while stack:
+        where, group = stack.pop()
+        left -= 1
+        if left < 0:
+            raise LimitError("too many groups", place=Place.of(file.path), hint=remedy("max_nodes"))
+        if where.count("/") > DEEPEST:
+            raise FormatError(
+                f"groups lie more than {DEEPEST} deep, or in a circle",
+                place=Place(file.path, field=f"{where[:40]}..."),
+                code="hdf5",
+            )
+        names = file.names(group, where)
+        if where and wanted(where, names):
+            yield where, group
+            continue
+        for name in reversed(names):
+            child = file.find(name, group)
+            if child is not None and is_group(child):
+                stack.append((f"{where}/{name}" if where else name, child))
 
 
 def _judge(

@@ -15,6 +15,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
+from exset.access import USUAL, Access
 from exset.errors import Finding, Findings, FormatError, Place, Severity
 from exset.grammars.sample_kinds import Kind
 from exset.grammars.sample_words import File as Record
@@ -22,11 +23,9 @@ from exset.grammars.samples import SampleList
 from exset.jobs import Outcome
 from exset.limits import DEFAULT, Limits
 from exset.runtime.batches import run_in_batches
-from exset.runtime.hdf5 import USUAL, Access, File, is_group
-from exset.runtime.hdf5_scan import Prototype, guessed, prototype_of, scan
-
-SUFFIXES = (".h5", ".hdf5", ".hdf", ".he5", ".conduit_hdf5")
-"""The suffixes of the files that are taken from a folder."""
+from exset.runtime.hdf5 import File, is_group
+from exset.runtime.hdf5_files import failure
+from exset.runtime.hdf5_scan import Prototype, groups, guessed, prototype_of, scan
 
 _BLANKS = frozenset(" \t\n\v\f\r")
 
@@ -55,19 +54,11 @@ class Search:
         return self._without_nan(path, found) if self.finite else found
 
     def _matching(self, path: str) -> list[str]:
-        samples = []
         with File(path, self.access, self.limits) as file:
-            stack = [("", file.find(""))]
-            while stack:
-                where, group = stack.pop()
-                if where and fnmatchcase(where, self.pattern or ""):
-                    samples.append(where)
-                    continue
-                for name in reversed(file.names(group, where)):
-                    child = file.find(name, group)
-                    if child is not None and is_group(child):
-                        stack.append((f"{where}/{name}" if where else name, child))
-        return samples
+            found = groups(
+                file, lambda where, _: fnmatchcase(where, self.pattern or ""), self.limits
+            )
+            return [where for where, _ in found]
 
     def _without_nan(self, path: str, found: Found) -> Found:
         kept, odd = [], list(found.odd)
@@ -100,23 +91,6 @@ def _nan(file: File, group: Any, sample: str, name: str) -> str | None:
     values = np.empty(form.shape, form.dtype)
     file.read(dataset, values, f"{sample}/{name}")
     return f"there is NaN in {name}" if np.isnan(values).any() else None
-
-
-def files_in(paths: Sequence[str]) -> list[str]:
-    """The files among some paths, and those of HDF5 suffixes in the folders, at any depth."""
-    found: dict[str, None] = {}
-    for path in paths:
-        if not os.path.isdir(path):
-            found[path] = None
-            continue
-        inside = [
-            os.path.join(folder, name)
-            for folder, _, names in os.walk(path)
-            for name in names
-            if name.lower().endswith(SUFFIXES)
-        ]
-        found.update(dict.fromkeys(sorted(inside)))
-    return list(found)
 
 
 def search_for(
@@ -199,7 +173,7 @@ def built(
     rows = []
     for outcome in outcomes:
         if outcome.value is None:
-            findings.add(_unread(outcome))
+            findings.add(failure(outcome.item, outcome.error))
             continue
         for sample, why in outcome.value.odd:
             message = f"not taken for a sample: {why}"
@@ -221,16 +195,13 @@ def built(
         if ids:
             rows.append(Record(name, ids, len(outcome.value.odd)))
     if not rows:
-        raise FormatError("no samples were found", code="list-empty")
+        raise FormatError(
+            "no samples were found",
+            hint="say what one is: --sample with its path, or --pattern with what all paths are"
+            " like, from the top of the file: RUN_ID/*",
+            code="list-empty",
+        )
     return SampleList.of(Kind.CONDUIT_HDF5_INCLUSION, base or ".", rows)
-
-
-def _unread(outcome: Outcome[str, Found]) -> Finding:
-    error = outcome.error
-    if isinstance(error, FormatError):
-        return error.finding
-    why = "it cannot be read" if error is None else error.strerror or str(error)
-    return Finding("system", Severity.ERROR, why, Place.of(outcome.item))
 
 
 def _journal(path: str, search: Search) -> dict[str, tuple[list[int], Found]]:

@@ -1,7 +1,8 @@
 """Sample lists and the files that they name: whether LBANN could use the ones with the others.
 
-An error is what LBANN refuses when it loads the list; a warning what it drops, or fails on when it
-comes to the sample (and, told to check, refuses at once: `strict`). LBANN lists the top of a file
+An error is what LBANN refuses when it loads the list, or fails on when it comes to the sample; a
+warning what it goes on without, as it does without a file of an exclusion list (and, told to
+check, refuses at once: `strict`). LBANN lists the top of a file
 in the order in which its groups were made; a file that does not keep it fails, and h5py does not
 unless asked to with `track_order=True`.
 """
@@ -10,11 +11,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from exset import files
+from exset.access import USUAL, Access, lies_in
 from exset.errors import Finding, Findings, FormatError, LimitError, Place, Severity
 from exset.grammars.sample_kinds import Kind
 from exset.grammars.sample_words import check_words
@@ -23,7 +25,8 @@ from exset.grammars.strings import Strings
 from exset.jobs import Outcome
 from exset.limits import DEFAULT, Limits
 from exset.runtime.batches import run_in_batches
-from exset.runtime.hdf5 import USUAL, Access, File, is_group
+from exset.runtime.hdf5 import File, is_group
+from exset.runtime.hdf5_files import failure
 
 _SHOWN = 3
 
@@ -117,7 +120,9 @@ class Checker:
         if kind.is_single or samples.has_integer_ids:
             for file in samples.files:
                 path = self.path(file.path)
-                if not os.path.isfile(path):
+                if not lies_in(path, self.access.roots):
+                    findings.add(_outside(path))
+                elif not os.path.isfile(path):
                     findings.add(_missing(path, FileNotFoundError(), kind))
             if kind.is_single:
                 self._check_labels(samples, findings, name)
@@ -135,7 +140,8 @@ class Checker:
                 continue
             for each in look.missing:
                 message = "the file has no sample of this id: LBANN fails when it reads it"
-                findings.add(_finding("lbann-missing-id", message, path, each))
+                hint = "ids are paths in the file, taken as they are; exset list build finds them"
+                findings.add(_finding("lbann-missing-id", message, path, each, hint=hint))
             for finding in look.refused:
                 findings.add(finding)
 
@@ -217,12 +223,12 @@ class Checker:
 
     def _has_directory(self, samples: SampleList, findings: Findings, name: str) -> bool:
         directory = self.path(samples.directory.decode("utf-8", "surrogateescape"))
-        if os.path.isdir(directory):
+        if os.path.isdir(directory) or not len(samples.name):
             return True
         message = f"there is no base directory {directory}, so its files are not looked at"
         hint = "a relative one counts from the current folder, or from --base"
         findings.add(
-            Finding("lbann-missing-directory", Severity.WARNING, message, Place.of(name), hint)
+            Finding("lbann-missing-directory", Severity.ERROR, message, Place.of(name), hint)
         )
         return False
 
@@ -233,12 +239,16 @@ class Checker:
         path = (samples.label_file or b"").decode("utf-8", "surrogateescape")
         if not path:
             return
+        if not lies_in(self.path(path), self.access.roots):
+            findings.add(_outside(self.path(path)))
+            return
         try:
             labels = parse(files.read(self.path(path), limits=self.limits), findings=findings)
         except OSError as error:
             message = f"the label file cannot be read: {error.strerror}"
             place = Place.of(self.path(path))
-            findings.add(Finding("lbann-missing-labels", Severity.WARNING, message, place))
+            hint = "the fourth line of the list names it; a relative one counts as the others do"
+            findings.add(Finding("lbann-missing-labels", Severity.ERROR, message, place, hint))
             return
         without = np.flatnonzero(~labels.of(samples)[1])
         if without.size:
@@ -254,11 +264,12 @@ def check(
     *,
     name: str = "sample list",
     base: str = "",
+    access: Access = USUAL,
     jobs: int = 1,
     limits: Limits = DEFAULT,
 ) -> None:
     """Add a finding for all that is wrong with the files that a list names; see `Checker`."""
-    Checker(base, jobs, limits=limits).check(samples, findings, name)
+    Checker(base, jobs, access, limits).check(samples, findings, name)
 
 
 def _words(rows: list[list[str]]) -> Strings:
@@ -275,11 +286,23 @@ def _missing(path: str, error: FormatError | OSError, kind: Kind) -> Finding:
     """The finding of a file that cannot be opened."""
     if isinstance(error, LimitError):
         return error.finding
-    then = "drops it, and has fewer samples" if kind.is_exclusion else "fails when it reads from it"
-    if isinstance(error, FileNotFoundError):
-        return _finding("lbann-missing-file", f"there is no such file: LBANN {then}", path)
-    why = error.message if isinstance(error, FormatError) else error.strerror or str(error)
-    return _finding("lbann-unreadable-file", f"{why}: LBANN {then}", path)
+    found = failure(path, error)
+    drops = kind.is_exclusion
+    then = "drops it, and has fewer samples" if drops else "fails when it reads from it"
+    absent = isinstance(error, FileNotFoundError)
+    hint = "mend its name or the base directory, or take it out of the list" if absent else None
+    return replace(
+        found,
+        code="lbann-missing-file" if absent else "lbann-unreadable-file",
+        severity=Severity.WARNING if drops else Severity.ERROR,
+        message=f"{found.message}: LBANN {then}",
+        hint=found.hint or hint,
+    )
+
+
+def _outside(path: str) -> Finding:
+    hint = "name its folder with --root, or Access(roots=...), if it is trusted"
+    return _finding("hdf5-roots", f"{path} lies outside of the roots", path, hint=hint)
 
 
 def _refusals(
@@ -295,11 +318,11 @@ def _refusals(
             f" included and {excluded:,} excluded"
         )
         hint = "LBANN excludes only what is at the top of a file"
-        yield _finding("lbann-file-size", message, path, None, Severity.ERROR, hint)
+        yield _finding("lbann-file-size", message, path, hint=hint)
         return
     for each in sorted(set(ids) - set(look.names)):
         message = "this id is to be excluded, and is not at the top of the file"
-        yield _finding("lbann-missing-id", message, path, each, Severity.ERROR)
+        yield _finding("lbann-missing-id", message, path, each)
 
 
 def _no_order(path: str) -> Finding:
@@ -307,9 +330,7 @@ def _no_order(path: str) -> Finding:
         "lbann-no-creation-order",
         "the file does not keep in which order its samples were made: LBANN cannot list them",
         path,
-        None,
-        Severity.ERROR,
-        "write it with track_order=True, or use an inclusion list",
+        hint="write it with track_order=True, or use an inclusion list",
     )
 
 
@@ -325,7 +346,8 @@ def _why_not(path: str, look: Look, ids: list[str]) -> Finding:
         message = f"the file has no {missing[0]}"
     else:
         message = "the samples are not in the order in which they were made"
-    return _finding("lbann-exclusion", message, path, None, Severity.ERROR)
+    hint = "no exclusion list is the same as this one: keep it an inclusion list"
+    return _finding("lbann-exclusion", message, path, hint=hint)
 
 
 def _finding(
@@ -333,7 +355,6 @@ def _finding(
     message: str,
     path: str,
     field: str | None = None,
-    severity: Severity = Severity.WARNING,
     hint: str | None = None,
 ) -> Finding:
-    return Finding(code, severity, message, Place(path, field=field), hint)
+    return Finding(code, Severity.ERROR, message, Place(path, field=field), hint)

@@ -104,6 +104,7 @@ def _single(samples: SampleList, losses: _Losses) -> SampleList:
         file = samples.files[int(odd[0])]
         raise FormatError(
             f"{file.included:,} samples of {file.name}: in a SINGLE-SAMPLE list a file is one",
+            hint="name another type: --kind, or kind=... in Python",
             code="lbann-kind",
         )
     if samples.has_integer_ids or samples.ids != samples.name:

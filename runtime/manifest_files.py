@@ -4,6 +4,7 @@ import os
 import stat
 from collections.abc import Iterator
 
+from exset.access import USUAL, Access, lies_in
 from exset.errors import Findings, Place, safe
 from exset.grammars.manifest_traps import trap
 from exset.grammars.manifest_words import Dialect, ElementType
@@ -18,18 +19,23 @@ def check_files(
     *,
     name: str = "manifest",
     base: str = "",
+    access: Access = USUAL,
     jobs: int = 1,
     limits: Limits = DEFAULT,
 ) -> None:
     """Add a finding for each file that aeon would not find, or not as it is; name: the manifest's.
 
-    base: aeon's manifest_root; without it names count from the current folder. A file is looked at
-    once, by its status alone, so neither `jobs` nor `limits` matter.
+    base: aeon's manifest_root; without it names count from the current folder. access: its roots
+    are the folders that all files must lie in. A file is looked at once, by its status alone, so
+    neither `jobs` nor `limits` matter.
     """
     for record, column, path in _named(manifest, os.fsencode(base)):
         line = int(manifest.lines[record])
         place = Place(name, line=line or None, field=f"[{record}][{column}]")
-        code, hint = _trouble(path, manifest.dialect)
+        if lies_in(os.fsdecode(path), access.roots):
+            code, hint = _trouble(path, manifest.dialect)
+        else:
+            code, hint = "aeon-file-outside", ""
         if code:
             findings.add(trap(code, place, path=safe(os.fsdecode(path)), hint=hint))
 

@@ -14,13 +14,14 @@ from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from exset.access import USUAL, Access
 from exset.errors import Findings, FormatError, LimitError, Place, warn
 from exset.grammars.arrays import chosen_rows
 from exset.grammars.schema import Schema
 from exset.grammars.schema_traps import trap
 from exset.limits import DEFAULT, Limits
 from exset.runtime.fields import narrows, prepared
-from exset.runtime.hdf5 import USUAL, Access, File
+from exset.runtime.hdf5 import File
 from exset.runtime.layout import Column, Layout, found, lay_out, located
 from exset.runtime.packing import plan
 from exset.runtime.recipes import Compat

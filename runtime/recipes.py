@@ -260,7 +260,7 @@ class _Cook:
         values = _listed(given.value)
         number = values[0] if values else None
         if not isinstance(number, int):
-            self._refuse(given, f"{given.name} must be a whole number")
+            self._refuse(given, f"{given.name} must be a whole number", "write one, such as 10")
         if len(values) > 1:
             hint = "give one"
             self._trap("lbann-first-value", given, name=given.name, hint=hint)

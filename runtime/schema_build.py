@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal, TypeAlias
 
+from exset.access import USUAL, Access
 from exset.errors import Finding, Findings, FormatError, Place, Severity
 from exset.grammars.schema import Directive, Node, Path, Schema
-from exset.jobs import run
 from exset.limits import DEFAULT, Limits
 from exset.parsers.schema import parse
 from exset.parsers.schema_text import written
 from exset.parsers.yaml_tree import DEEPEST
-from exset.runtime.hdf5 import USUAL, Access, File, Form
+from exset.runtime.batches import run_in_batches
+from exset.runtime.hdf5 import File, Form
+from exset.runtime.hdf5_files import failure
 from exset.runtime.hdf5_scan import Prototype, guessed, prototype_of, scan
-from exset.runtime.schema_check import failure
 from exset.runtime.statistics import Spread
 from exset.source import Source
 
@@ -65,7 +66,7 @@ def build(
     )
     samples: dict[str, list[str]] = {}
     spreads = {name: Spread() for name in prototype.forms}
-    for outcome in run(look, files, jobs=jobs):
+    for outcome in run_in_batches(look, files, jobs=jobs):
         path = outcome.item
         if outcome.error is not None:
             findings.add(failure(path, outcome.error))

@@ -7,11 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 
+from exset.access import USUAL, Access
 from exset.errors import Finding, Findings, FormatError, Place, Severity
 from exset.grammars.schema import Schema
-from exset.jobs import run
 from exset.limits import DEFAULT, Limits
-from exset.runtime.hdf5 import USUAL, Access, File
+from exset.runtime.batches import run_in_batches
+from exset.runtime.hdf5 import File
+from exset.runtime.hdf5_files import failure
 from exset.runtime.layout import Column, found, lay_out, located
 from exset.runtime.packing import Plan, plan
 from exset.runtime.reading import HasPairs, Pair, joined
@@ -68,7 +70,7 @@ def check_files(
     look = partial(_look, wanted=wanted, access=access, limits=limits)
     first: tuple[str, tuple[Column, ...]] | None = None
     told = {_key(finding) for finding in findings}
-    for outcome in run(look, items, jobs=jobs):
+    for outcome in run_in_batches(look, items, jobs=jobs):
         if outcome.error is not None:
             findings.add(failure(outcome.item.path, outcome.error))
             continue
@@ -82,17 +84,6 @@ def check_files(
         elif first is not None and seen.columns:
             _compare(outcome.item, seen.columns, *first, findings)
     return findings
-
-
-def failure(path: str, error: FormatError | OSError) -> Finding:
-    """Return why a file could not be looked at, as a finding."""
-    if isinstance(error, FormatError):
-        return error.finding
-    if isinstance(error, ChildProcessError):
-        message = "HDF5 crashed on it: the file is broken, or made to do harm"
-        return Finding("hdf5-crash", Severity.ERROR, message, Place.of(path))
-    message = error.strerror or str(error)
-    return Finding("hdf5-file", Severity.ERROR, f"it cannot be read: {message}", Place.of(path))
 
 
 def _look(item: Samples, wanted: Plan, access: Access, limits: Limits) -> Seen:

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import exset
-from exset import FormatError, formats
+from exset import FormatError, families, formats
 from exset.formats import FORMATS, Format
 from exset.testing import example_sets
 
-LENS = [known for known in FORMATS if known.family is formats.LENS]
+LENS = [known for known in FORMATS if known.family is families.LENS]
 
 TEXTS = [
     b"I:0 0 T:0;",
@@ -126,13 +126,31 @@ def test_unknown_is_an_error_that_lists_the_candidates(head: bytes, name: str) -
 
 
 def test_ambiguous_is_an_error_that_lists_the_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
-    twin = Format("twin", "Twin", formats.LENS, (".twin",), "m:f", "m:f", first_bytes="I:")
+    twin = Format("twin", "Twin", families.LENS, (".twin",), "m:f", "m:f", first_bytes="I:")
     monkeypatch.setattr(formats, "FORMATS", (*FORMATS, twin))
     assert formats.detect(b"I:1;", "x.twin") is twin
     assert formats.detect(b"I:1;", "x.ex").name == "ex"
     with pytest.raises(FormatError, match=r"ambiguous(.|\n)*ex \((.|\n)*twin \(") as caught:
         formats.detect(b"I:1;", "x")
     assert "bex" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("head", "name", "wanted"),
+    [
+        (b"i: 5\n", "x.yaml", "schema"),
+        (b"t:\n  x:\n", "x.yml.gz", "schema"),
+        (b"18 2 4\ndata\n", "x.sample_list", "sample_list"),
+        (b"CONDUIT_HDF5_INCLUSION\n", "x.txt", "sample_list"),
+        (b"CONDUIT_HDF5_INCLUSION\n", "x.bex", "sample_list"),
+        (b"CONDUIT_HDF5_INCLUSION\n", "x.ex", "ex"),
+        (b"\xaa\xaa\xaa\xaa", "x.yaml", "bex"),
+    ],
+)
+def test_the_suffix_of_a_text_goes_before_its_first_bytes(
+    head: bytes, name: str, wanted: str
+) -> None:
+    assert formats.detect(head, name).name == wanted
 
 
 @given(st.binary(max_size=64), st.text(max_size=8))

@@ -11,9 +11,10 @@ import h5py
 import numpy as np
 import pytest
 
+from exset.access import Access
 from exset.errors import FormatError, LimitError
 from exset.limits import Limits
-from exset.runtime.hdf5 import Access, File, is_group
+from exset.runtime.hdf5 import File, is_group
 
 X = np.arange(3.0)
 

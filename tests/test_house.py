@@ -23,7 +23,7 @@ PLAIN = {
     *("exset.source", "exset.errors", "exset.limits", "exset.files"),
     *("exset.compression", "exset.cache", "exset.sniff", "exset.extract", "exset.voice"),
 }
-GROUND = {*PLAIN, "exset.protocols", "exset.kernels", "exset.jobs", "exset.pools"}
+GROUND = {*PLAIN, "exset.access", "exset.protocols", "exset.kernels", "exset.jobs", "exset.pools"}
 
 
 @cache

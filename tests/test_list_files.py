@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import exset
 from exset import Findings, FormatError, SampleList, Severity
+from exset.access import Access
 from exset.cli import cli
 from exset.grammars.labels import Labels
 from exset.grammars.sample_kinds import Kind
@@ -20,8 +21,8 @@ from exset.jobs import Outcome
 from exset.kernels import Engine
 from exset.parsers.labels import parse as parse_labels
 from exset.runtime.batches import run_in_batches
-from exset.runtime.hdf5 import Access
-from exset.runtime.list_build import Found, built, files_in, search_for, searched
+from exset.runtime.hdf5_files import files_in
+from exset.runtime.list_build import Found, built, search_for, searched
 from exset.runtime.list_files import Checker
 from exset.runtime.list_kinds import recast
 from exset.source import Source
@@ -304,6 +305,26 @@ def test_a_search_goes_on_where_it_was(folder: Path, monkeypatch: pytest.MonkeyP
         list(searched(search, paths, journal="j"))
 
 
+@pytest.mark.parametrize("how", [["--pattern", "q/*"], ["--sample", "a/s"]])
+def test_a_circle_of_groups_has_an_end(folder: Path, how: list[str]) -> None:
+    with h5py.File("x.h5", "w") as file:
+        file["a/b/again"] = file.create_group("a")
+        file["a/s/x"] = 1.0
+    done = run("list", "build", "x.h5", *how)
+    assert done.exit_code == 1
+    assert "or in a circle" in done.stderr and "no samples were found" in done.stderr
+
+
+def test_files_and_labels_stay_within_the_roots(folder: Path) -> None:
+    Path("d").mkdir()
+    Path("d/a.png").touch()
+    Path("labels").write_text("a.png 1\n")
+    Path("x.sample_list").write_text("SINGLE-SAMPLE\n1\nd\nlabels\na.png\n")
+    for root, count in (("d", 1), ("nowhere", 2), (".", 0)):
+        found = exset.validate("x.sample_list", check_files=True, access=Access(roots=(root,)))
+        assert found.count("hdf5-roots") == count
+
+
 def test_what_no_list_can_name_is_told(folder: Path) -> None:
     findings = Findings()
     outcomes = [
@@ -315,7 +336,7 @@ def test_what_no_list_can_name_is_told(folder: Path) -> None:
     assert list(samples) == [("d/c.h5", "z")]
     assert samples.files[0].excluded == 1
     assert [finding.code for finding in findings] == [
-        *("lbann-blank", "list-odd-sample", "lbann-blank", "system"),
+        *("lbann-blank", "list-odd-sample", "lbann-blank", "hdf5-file"),
     ]
     assert findings.worst is Severity.ERROR
 
@@ -334,12 +355,13 @@ def test_as_commands(folder: Path) -> None:
     assert exset.load("in.sample_list") == exset.load("all.sample_list")
     os.remove("d/b.h5")
     done = run("validate", "--files", "all.sample_list")
-    assert done.exit_code == 0 and "no such file" in done.stdout
-    assert run("validate", "--files", "--strict", "all.sample_list").exit_code == 1
-    assert run("validate", "--files", "--base", "d", "all.sample_list").exit_code == 0
+    assert done.exit_code == 1 and "no such file" in done.stdout
+    assert run("validate", "--files", "--base", "d", "all.sample_list").exit_code == 1
+    done = run("validate", "--files", "--root", "elsewhere", "all.sample_list")
+    assert done.exit_code == 1 and "outside of the roots" in done.stdout
     assert run("list", "build", "d", "--sample", "s", "--pattern", "s").exit_code == 2
     os.makedirs("empty")
-    assert run("list", "build", "empty").exit_code == 2
+    assert "that end in .h5" in run("list", "build", "empty").stderr
     assert run("list", "build", "d", "--sample", "nothing").exit_code == 1
     findings = exset.validate("all.sample_list", check_files=True, ids="text")
     assert findings.count("lbann-missing-file") == 1

@@ -235,6 +235,15 @@ class _nothing:
         (b"f.smi 3 0 1 ... 3", True, ["lbann-ids-guessed"]),
         (b"f.smi 2 0 1 x", False, []),
         (b"f 0 0", False, []),
+        (b"f 2 0 000000003 000000021", False, []),
+        (b"f 2 0 1 02", False, []),
+        (b"f 2 0 1\t02", False, []),
+        (b"f 2 0 1 -2", False, []),
+        (b"f 2 0 1 +2", False, []),
+        (b"f 2 0 0 10", True, ["lbann-ids-guessed"]),
+        (b"007 2 0 1 10", True, ["lbann-ids-guessed"]),
+        (b"f.H5 3 0 1 ... 3", False, ["lbann-dots"]),
+        (b"f 2000 0 " + b" ".join(b"%d" % i for i in range(1999)) + b" 0001999", False, []),
     ],
 )
 def test_guessed_ids(records: bytes, ids: bool, found: list[str]) -> None:

@@ -130,8 +130,27 @@ def test_real_lists(corpus: Path) -> None:
         assert again == samples, path
 
 
+# LBANN reads these lists, with or without a warning, and fails when it comes to the samples, or to
+# the labels of images.
+FAILS_LATER = {
+    "b07_id_not_in_file": {"lbann-missing-id"},
+    "b16_missing_file_nocheck": {"lbann-missing-file"},
+    "b18_unpadded_id": {"lbann-missing-id"},
+    "b19_ellipsis_for_strings": {"lbann-missing-id"},
+    "b20_junk_h5": {"lbann-unreadable-file"},
+    "b29_nbsp": {"lbann-missing-id"},
+    "s03_single_extra_columns": {"lbann-missing-labels"},
+    "s04_single_two_counts": {"lbann-missing-labels"},
+    "s06_single_intnames": {"lbann-missing-labels"},
+    "r02_ranks2_keep_order": {"lbann-missing-directory"},
+    "r03_ranks2_keep_4files": {"lbann-missing-directory"},
+    "r05_image_ranks2_keep": {"lbann-missing-file", "lbann-missing-labels"},
+    "r07_image_ranks4_keep7": {"lbann-missing-file", "lbann-missing-labels"},
+}
+
+
 def test_verdicts_with_the_files(corpus: Path) -> None:
-    """An error where LBANN refuses a list for its files, a warning where it warns."""
+    """An error where LBANN refuses a list, files or samples, a warning where it warns."""
     edge = corpus / "lbann/edge"
     for row in rows(corpus):
         name, findings = row["id"], Findings(strict="--check" in row["options"])
@@ -147,10 +166,12 @@ def test_verdicts_with_the_files(corpus: Path) -> None:
             findings.add(replace(error.finding, severity=Severity.ERROR))
         found = {finding.code for finding in findings}
         refused = findings.worst is Severity.ERROR
-        if name not in READ_ALL_THE_SAME:
+        if name in FAILS_LATER:
+            assert row["verdict"] in ("accept", "warn") and found == FAILS_LATER[name], name
+        elif name not in READ_ALL_THE_SAME:
             assert refused == (row["verdict"] in REFUSED), (name, found)
-        if row["verdict"] == "warn":
-            assert findings.worst is Severity.WARNING, name
+            if row["verdict"] == "warn":
+                assert findings.worst is Severity.WARNING, name
         if not samples.kind.is_exclusion or refused:
             continue
         resolved = recast(samples, Kind.CONDUIT_HDF5_INCLUSION, Findings(), base=str(edge))

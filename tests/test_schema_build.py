@@ -12,7 +12,7 @@ import pytest
 from exset.errors import Findings, FormatError, Severity
 from exset.grammars.schema import Schema
 from exset.parsers.schema_text import render
-from exset.runtime import hdf5_scan, schema_check
+from exset.runtime import hdf5_files, hdf5_scan
 from exset.runtime.hdf5 import File
 from exset.runtime.hdf5_scan import guessed
 from exset.runtime.reading import SampleReader
@@ -223,7 +223,7 @@ def test_a_crash_of_hdf5_is_a_finding(files: list[str], monkeypatch: pytest.Monk
     built = build(files, jobs=2)
     assert [finding.code for finding in built.findings] == ["hdf5-crash"]
     assert len(built) == 3
-    assert schema_check.failure("x", ChildProcessError(10, "died")).code == "hdf5-crash"
+    assert hdf5_files.failure("x", ChildProcessError(10, "died")).code == "hdf5-crash"
 
 
 def test_lbanns_generator(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -152,7 +152,7 @@ def test_build(run: Run) -> None:
     assert (
         "--pack GROUP=PATH goes with" in run("schema", "build", ".", "--pack", "a", code=2).stderr
     )
-    assert "no HDF5 files" in run("schema", "build", "new", code=2).stderr
+    assert "no HDF5 files" in run("schema", "build", "new", code=1).stderr
     run("schema", "build", "missing.h5", code=3)
     run("schema", "build", "data.yaml", code=1)
 

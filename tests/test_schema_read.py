@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from exset.access import Access
 from exset.errors import Findings, FormatError, FormatWarning, LimitError
 from exset.grammars.schema import Schema
 from exset.limits import Limits
 from exset.parsers.schema import parse
 from exset.runtime.fields import coerced, normalised, repacked
-from exset.runtime.hdf5 import Access
 from exset.runtime.reading import Batch, SampleReader
 from exset.runtime.schema import resolve
 from exset.source import Source

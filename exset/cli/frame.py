@@ -13,6 +13,7 @@ from typing import Any, NoReturn, TypeVar, cast
 import click
 
 from exset import formats, voice
+from exset.access import Access
 from exset.errors import Finding, Findings, FormatError, LimitError, Place, Severity, safe
 from exset.formats import Format
 from exset.jobs import Item, Outcome, Value
@@ -233,6 +234,26 @@ def jobs_option(command: Command) -> Command:
         default=1,
         help="Work on N files at a time, in processes of their own; 0: one for each core.",
     )(command)
+
+
+def access_options(command: Command) -> Command:
+    """Add what may be done to get at HDF5 files, which a command takes as `access`."""
+
+    @wraps(command)
+    def accessing(
+        *args: object, follow_links: bool, roots: tuple[str, ...], no_locking: bool, **rest: object
+    ) -> object:
+        access = Access(links=follow_links, roots=roots, locking=False if no_locking else None)
+        return command(*args, access=access, **rest)
+
+    links = click.option("--follow-links", is_flag=True, help="Follow links in HDF5 files.")
+    roots = click.option(
+        "--root", "roots", metavar="FOLDER", multiple=True, help="Open no file outside of it."
+    )
+    unlocked = click.option(
+        "--no-locking", is_flag=True, help="Lock no HDF5 file, as parallel file systems want."
+    )
+    return cast(Command, links(roots(unlocked(accessing))))
 
 
 def _limits(ctx: click.Context, option: click.Parameter, values: tuple[str, ...]) -> Limits:

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from exset import api, files, formats
+from exset.access import Access
 from exset.cli.frame import (
     BAD,
     FINE,
+    access_options,
     jobs_option,
     limit_option,
     lines,
@@ -20,7 +22,7 @@ from exset.cli.frame import (
     say,
     wrong,
 )
-from exset.errors import Findings, Severity, safe
+from exset.errors import Findings, FormatError, Severity, safe
 from exset.grammars.sample_kinds import Kind
 from exset.limits import Limits
 from exset.protocols import Option
@@ -58,8 +60,7 @@ def lists() -> None:
 )
 @click.option("--directory", metavar="FOLDER", help="The base directory (the longest shared).")
 @click.option("--journal", metavar="FILE", help="Keep what is found there, and go on from it.")
-@click.option("--follow-links", is_flag=True, help="Follow soft and external links.")
-@click.option("--no-locking", is_flag=True, help="Lock no HDF5 file.")
+@access_options
 @limit_option
 @jobs_option
 @click.pass_context
@@ -73,8 +74,7 @@ def build(
     finite: tuple[str, ...],
     directory: str | None,
     journal: str | None,
-    follow_links: bool,
-    no_locking: bool,
+    access: Access,
     limits: Limits,
     jobs: int,
 ) -> None:
@@ -84,16 +84,13 @@ def build(
     in the first file that can be read; or a group whose path is like --pattern. What is nearly a
     sample is told.
     """
-    from exset.runtime.hdf5 import Access
-    from exset.runtime.list_build import built, files_in, search_for, searched
+    from exset.runtime.hdf5_files import files_in
+    from exset.runtime.list_build import built, search_for, searched
     from exset.runtime.list_kinds import recast
 
     if sample is not None and pattern is not None:
         wrong("say --sample or --pattern, not both")
     found = files_in(paths)
-    if not found:
-        wrong("there are no HDF5 files in these folders")
-    access = Access(links=follow_links, locking=False if no_locking else None)
     findings = Findings()
     search = search_for(
         found,
@@ -107,7 +104,11 @@ def build(
     outcomes = list(
         _shown(searched(search, found, jobs=jobs, journal=journal), len(found), "searching")
     )
-    samples = built(outcomes, findings, directory=directory)
+    try:
+        samples = built(outcomes, findings, directory=directory)
+    except FormatError:
+        _tell(findings)
+        raise
     samples = recast(samples, kind, findings, jobs=jobs, lossy=True)
     _write(samples, output, findings)
     ctx.exit(BAD if findings.worst is Severity.ERROR else FINE)
@@ -197,8 +198,7 @@ def _read(path: str, reading: dict[str, Option], limits: Limits, findings: Findi
 def _write(samples: SampleList, output: str, findings: Findings) -> None:
     """Write a list, and tell what was found on the way and how much was written."""
     data = api.dumps(samples, format=FORMAT, findings=findings)
-    for line in lines(findings, _SHOWN, notes=False):
-        say(line)
+    _tell(findings)
     if output == "-":
         put(data, formats.get(FORMAT))
         return
@@ -206,6 +206,11 @@ def _write(samples: SampleList, output: str, findings: Findings) -> None:
     count = len(samples.name)
     said = f"{len(samples):,} samples of {count:,} file{'' if count == 1 else 's'}"
     say(f"{safe(output)}: {said}")
+
+
+def _tell(findings: Findings) -> None:
+    for line in lines(findings, _SHOWN, notes=False):
+        say(line)
 
 
 def _shown(outcomes: Iterable[Item], count: int, what: str) -> Iterable[Item]:

@@ -7,10 +7,12 @@ import click
 
 from exset import api
 from exset import formats as registry
+from exset.access import Access
 from exset.cli.frame import (
     BAD,
     FINE,
     LIMIT,
+    access_options,
     as_finding,
     counted,
     each,
@@ -116,6 +118,7 @@ def info(
 @click.option("--strict", is_flag=True, help="A warning is as bad as an error.")
 @click.option("--files", "check_files", is_flag=True, help="Look at the files named in it, too.")
 @click.option("--base", metavar="FOLDER", default="", help="Where relative names count from.")
+@access_options
 @from_option
 @read_options
 @limit_option
@@ -128,6 +131,7 @@ def validate(
     strict: bool,
     check_files: bool,
     base: str,
+    access: Access,
     from_format: str | None,
     reading: dict[str, Option],
     limits: Limits,
@@ -169,6 +173,7 @@ def validate(
         format=from_format,
         limits=limits,
         base=base if check_files else None,
+        access=access,
         jobs=inner,
         reading=reading,
     )
@@ -180,6 +185,7 @@ def _checked(
     format: str | None,
     limits: Limits,
     base: str | None,
+    access: Access,
     jobs: int,
     reading: dict[str, Option],
 ) -> Findings:
@@ -191,6 +197,7 @@ def _checked(
         engine="auto",
         check_files=base is not None,
         base=base or "",
+        access=access,
         jobs=jobs,
         **reading,
     )

@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
 from exset import api, files
-from exset.cli.frame import BAD, FINE, jobs_option, limit_option, lines, say, tally, wrong
+from exset.access import Access
+from exset.cli.frame import (
+    BAD,
+    FINE,
+    access_options,
+    jobs_option,
+    limit_option,
+    lines,
+    say,
+    tally,
+    wrong,
+)
 from exset.errors import Findings, Severity, safe
 from exset.limits import Limits
 
 if TYPE_CHECKING:
     from exset.grammars.schema import Schema
-    from exset.runtime.hdf5 import Access
     from exset.runtime.reading import HasPairs, Pair
 
 SCHEMA = 1
 """The version of what `--json` writes; it changes when a key goes or means something else."""
-
-SUFFIXES = (".h5", ".hdf5", ".he5", ".conduit_hdf5")
-"""The suffixes of the files that are taken from a folder."""
-
-Command = TypeVar("Command", bound=Callable[..., object])
 
 compat_option = click.option(
     "--compat", type=click.Choice(["lbann"]), help="Refuse whatever LBANN refuses."
@@ -38,18 +42,6 @@ sample_option = click.option(
     type=(str, str),
     help="A sample, by its file and its path there.",
 )
-
-
-def access_options(command: Command) -> Command:
-    """Add what may be done to get at HDF5 data."""
-    links = click.option("--follow-links", is_flag=True, help="Follow soft and external links.")
-    roots = click.option(
-        "--root", "roots", metavar="FOLDER", multiple=True, help="Open files below it alone."
-    )
-    unlocked = click.option(
-        "--no-locking", is_flag=True, help="Lock no HDF5 file, as parallel file systems want."
-    )
-    return links(roots(unlocked(command)))
 
 
 @click.group()
@@ -71,9 +63,7 @@ def show(
     sample: tuple[str, str] | None,
     as_json: bool,
     compat: str | None,
-    follow_links: bool,
-    roots: tuple[str, ...],
-    no_locking: bool,
+    access: Access,
     limits: Limits,
 ) -> None:
     """Show which fields of a DATA schema an EXPERIMENT schema reads, and what it does to them."""
@@ -89,7 +79,7 @@ def show(
     wanted = plan(resolved, compat="lbann" if compat else None, findings=findings)
     layout = None
     if sample is not None:
-        with File(sample[0], _access(follow_links, roots, no_locking), limits) as file:
+        with File(sample[0], access, limits) as file:
             layout = lay_out(file, sample[1], wanted, findings)
     if as_json:
         row = {"schema": SCHEMA, **schema_show.to_dict(resolved, wanted, layout)}
@@ -119,9 +109,7 @@ def check(
     sample: tuple[str, str] | None,
     as_json: bool,
     compat: str | None,
-    follow_links: bool,
-    roots: tuple[str, ...],
-    no_locking: bool,
+    access: Access,
     limits: Limits,
     jobs: int,
 ) -> None:
@@ -143,7 +131,7 @@ def check(
         pairs,
         *pair,
         compat="lbann" if compat else None,
-        access=_access(follow_links, roots, no_locking),
+        access=access,
         limits=limits,
         jobs=jobs,
     )
@@ -188,26 +176,22 @@ def build(
     output: str,
     experiment: str | None,
     packs: tuple[str, ...],
-    follow_links: bool,
-    roots: tuple[str, ...],
-    no_locking: bool,
+    access: Access,
     limits: Limits,
     jobs: int,
 ) -> None:
     """Write a data schema of the samples in HDF5 files, or in all such files of folders."""
     from exset.runtime import schema_build
+    from exset.runtime.hdf5_files import files_in
 
     pairs = [pack.partition("=") for pack in packs]
     if any(not sign for _, sign, _ in pairs) or (pairs and experiment is None):
         wrong("--pack GROUP=PATH goes with --experiment FILE")
-    found = [file for path in paths for file in _hdf5(path)]
-    if not found:
-        wrong(f"no HDF5 files ({', '.join(SUFFIXES)}) in {', '.join(map(safe, paths))}")
     built = schema_build.build(
-        found,
+        files_in(paths),
         sample,
         normalise="range" if normalise == "range" else "unit" if normalise else None,
-        access=_access(follow_links, roots, no_locking),
+        access=access,
         limits=limits,
         jobs=jobs,
     )
@@ -234,24 +218,6 @@ def _listed(path: str, limits: Limits, findings: Findings) -> Iterator[Pair]:
         wrong(f"{safe(path)} is no list of samples")
     named: HasPairs = model
     return named.pairs()
-
-
-def _access(follow_links: bool, roots: tuple[str, ...], no_locking: bool) -> Access:
-    from exset.runtime.hdf5 import Access
-
-    return Access(links=follow_links, roots=roots, locking=False if no_locking else None)
-
-
-def _hdf5(path: str) -> Iterator[str]:
-    """Yield a file, or the HDF5 files of a folder and of all in it, sorted."""
-    if not os.path.isdir(path):
-        yield path
-        return
-    for folder, folders, names in os.walk(path):
-        folders.sort()
-        for name in sorted(names):
-            if name.endswith(SUFFIXES):
-                yield os.path.join(folder, name)
 
 
 def _tell(findings: Findings) -> None:

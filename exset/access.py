@@ -1,0 +1,38 @@
+"""What may be done to get at the files that a file names."""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True)
+class Access:
+    """What may be done to get at data.
+
+    links: follow soft and external links of HDF5, within `roots`; roots: folders that all files
+    must lie in, by default that of the file itself for what its links name, and any for the file;
+    plugins: let HDF5 load filter plugins; locking: lock HDF5 files (None: as HDF5 does by default;
+    parallel file systems want False).
+    """
+
+    links: bool = False
+    roots: tuple[str, ...] = ()
+    plugins: bool = False
+    locking: bool | None = None
+
+
+USUAL: Final = Access()
+"""What is done unless something else is asked for."""
+
+
+def lies_in(path: str, roots: Iterable[str]) -> bool:
+    """Tell whether a file, all links followed, lies in one of some folders, or if none is named."""
+    folders = [os.path.realpath(root) for root in roots]
+    try:
+        real = os.path.realpath(path)
+    except ValueError:  # a NUL
+        return False
+    return not folders or any(
+        real == folder or real.startswith(os.path.join(folder, "")) for folder in folders
+    )
