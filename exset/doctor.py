@@ -104,6 +104,9 @@ def warm_up() -> float:
     """
     import numpy as np
 
+    from exset.parsers.manifest import parse
+    from exset.runtime import crc32c, libstdcxx
+    from exset.runtime.elements import elements
     from exset.runtime.samplers.names import build_sampler
 
     begun = time.perf_counter()
@@ -119,6 +122,12 @@ def warm_up() -> float:
             if other.family == known.family:
                 data = other.write(model, findings=Findings())
                 other.read(Source(name, data), findings=Findings())
+    numbers = parse(Source("numbers", b"@ASCII_INT\tASCII_FLOAT\n1\t0.5\n"))
+    for column in range(2):
+        elements(numbers, column, compiled=kernels.available())
+    crc32c.crc32c(np.zeros(crc32c.COMPILED_FROM, np.uint8))
+    libstdcxx.shuffled(libstdcxx.COMPILED_FROM, libstdcxx.MERSENNE, 1)
+    libstdcxx.subset(libstdcxx.COMPILED_FROM, 0.5, 1, 1)
     labels = np.arange(_MANY) % 64
     for sampler in ("exhaustive", "planned"):
         build_sampler(sampler, labels, 8, 1).plan()

@@ -20,28 +20,32 @@ Device = Literal["cpu", "cuda", "portable"]
 Item = TypeVar("Item", bound=np.generic)
 
 
-def namespace(of: object = "cpu") -> ModuleType:
-    """The module whose functions make arrays on a device, or take an array that is given.
+def namespace(device: str = "cpu") -> ModuleType:
+    """The module whose functions make arrays on a device.
 
     Raises ValueError for a device that there is none of, ImportError where CuPy is wanted and not
     installed.
     """
-    if not isinstance(of, str):
-        if isinstance(of, Guarded):
-            return PORTABLE
-        home = type(of).__module__.partition(".")[0]
-        return sys.modules[home] if home == "cupy" else np
-    if of == "cpu":
+    if device == "cpu":
         return np
-    if of == "portable":
+    if device == "portable":
         return PORTABLE
-    if of != "cuda":
-        raise ValueError(f"no device is called {of!r}; there are {', '.join(get_args(Device)[:2])}")
+    if device != "cuda":
+        known = ", ".join(get_args(Device)[:2])
+        raise ValueError(f"no device is called {device!r}; there are {known}")
     try:
         return import_module("cupy")
     except ImportError:
         hint = "pip install 'exset[cuda12]', or 'exset[cuda13]' for CUDA 13"
         raise ImportError(f"device='cuda' needs CuPy: {hint}") from None
+
+
+def namespace_of(array: object) -> ModuleType:
+    """The module whose functions take an array; NumPy for what is no array."""
+    if isinstance(array, Guarded):
+        return PORTABLE
+    home = type(array).__module__.partition(".")[0]
+    return sys.modules[home] if home == "cupy" else np
 
 
 def to_device(xp: ModuleType, array: NDArray[Item]) -> NDArray[Item]:

@@ -14,7 +14,7 @@ from exset.errors import Findings, LimitError, Place, heard, warn
 from exset.grammars.arrays import Flags, Floats, Longs, is_constant
 from exset.grammars.examples import TIME_FIELDS, ExampleSet
 from exset.limits import DEFAULT, Limits, remedy
-from exset.runtime.arrays import Device, namespace, repeat, to_device
+from exset.runtime.arrays import Device, namespace, namespace_of, repeat, to_device
 from exset.runtime.example_filling import filling_of, layouts_of
 from exset.runtime.example_layout import MODEL, SIDES, Layout, LayoutLike, Side
 from exset.runtime.example_runs import Columns
@@ -58,13 +58,13 @@ class ExampleArrays:
     @property
     def input_mask(self) -> Flags:
         """Where an input is given: bool like inputs. Lens lets units compute one that is NaN."""
-        mask: Flags = self.present[..., None] & ~namespace(self.inputs).isnan(self.inputs)
+        mask: Flags = self.present[..., None] & ~namespace_of(self.inputs).isnan(self.inputs)
         return mask
 
     @property
     def target_mask(self) -> Flags:
         """Where a target counts: bool like targets. Lens finds no error where one is NaN."""
-        mask: Flags = self.scored[..., None] & ~namespace(self.targets).isnan(self.targets)
+        mask: Flags = self.scored[..., None] & ~namespace_of(self.targets).isnan(self.targets)
         return mask
 
     def by_example(self) -> "ExampleArrays":
@@ -73,7 +73,7 @@ class ExampleArrays:
         Of one row an event. Raises ValueError otherwise.
         """
         self.check_flat("by_example")
-        xp = namespace(self.inputs)
+        xp = namespace_of(self.inputs)
         n = int(self.example[-1]) + 1 if self.example.size else 0
         wide = int(self.event.max()) + 1 if n else 0
         cell = self.example * wide + self.event
@@ -94,7 +94,7 @@ class ExampleArrays:
         self.check_flat("by_tick")
         if ticks < 1:
             raise ValueError(f"ticks: at least one in an interval is wanted, not {ticks}")
-        xp = namespace(self.inputs)
+        xp = namespace_of(self.inputs)
         endless = ~xp.isfinite(self.max_time)
         if bool(endless.any()):
             at = int(endless.argmax())

@@ -8,7 +8,7 @@ import pytest
 
 import exset
 from exset import Dense, Event, Example, ExampleSet, FormatError, LimitError, Sparse
-from exset.runtime.arrays import evenly, namespace, repeat, spread, to_device, to_host
+from exset.runtime.arrays import evenly, namespace, namespace_of, repeat, spread, to_device, to_host
 from exset.runtime.example_layout import Layout
 
 
@@ -168,10 +168,10 @@ def test_what_cannot_come_back() -> None:
 
 
 def test_devices() -> None:
-    assert namespace("cpu") is np and namespace(np.zeros(1)) is np
+    assert namespace("cpu") is np and namespace_of(np.zeros(1)) is np
     with pytest.raises(ValueError, match="no device is called 'gpu'; there are cpu, cuda"):
         namespace("gpu")
-    assert namespace(namespace("portable").zeros(1)) is namespace("portable")
+    assert namespace_of(namespace("portable").zeros(1)) is namespace("portable")
 
 
 def test_without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,7 +28,7 @@ def test_a_new_machine(folder: Path) -> None:
     assert report.versions["exset"] == exset.__version__
     assert report.versions.keys() >= {"Python", "numpy", "lark", "construct", "numba"}
     assert (report.cache, report.writable, report.bytes) == (str(folder), True, 0)
-    names = {"labels.lark", "lens.lark", "manifest.lark", "sample_list.lark"}
+    names = {"json.lark", "labels.lark", "lens.lark", "manifest.lark", "sample_list.lark"}
     assert {part.name for part in report.grammars} == names
     modules = ", ".join(part.name for part in report.kernels)
     assert "parsers.engine.kernel" in modules and "codecs.engine.machine" in modules

@@ -10,7 +10,7 @@ from typing import Literal, Protocol, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.runtime.arrays import namespace, to_host
+from exset.runtime.arrays import namespace_of, to_host
 from exset.runtime.samplers.generator import number
 from exset.runtime.samplers.grouping import MOST, Grouping, Labels, group, inverse
 from exset.runtime.samplers.report import Plan, examine
@@ -187,7 +187,7 @@ class NxMSampler(ABC):
         )
 
     def _grouped(self, labels: Labels) -> Grouping:
-        if namespace(labels) is not np:
+        if namespace_of(labels) is not np:
             labels = to_host(cast("NDArray[np.generic]", labels))
         return group(labels)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from exset import kernels
 from exset.kernels import Kernels
-from exset.runtime.arrays import namespace
+from exset.runtime.arrays import namespace_of
 from exset.runtime.samplers import filling
 from exset.runtime.samplers.generator import numbers, places, words
 from exset.runtime.samplers.grouping import Grouping
@@ -37,7 +37,7 @@ class Drawing:
 
     def fill(self, classes: NDArray[np.int64], slots: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the items of slots: for int64 arrays (S,), int64 (S, M)."""
-        xp = namespace(classes)
+        xp = namespace_of(classes)
         out: NDArray[np.int64] = xp.empty((len(classes), self.samples), np.int64)
         enough = len(out) >= _MANY or KERNELS.is_loaded
         if xp is np and enough and kernels.available():
@@ -54,7 +54,7 @@ class Drawing:
 
     def by_arrays(self, classes: NDArray[np.int64], slots: NDArray[np.int64]) -> NDArray[np.uint32]:
         """Return the items of slots, a row of M for each, by operations on arrays alone."""
-        xp = namespace(classes)
+        xp = namespace_of(classes)
         places_ = slots.astype(np.uint64)[:, None] * np.uint64(self.samples)
         places_ = places_ + xp.arange(self.samples, dtype=np.uint64)
         sizes = self.grouping.sizes[classes][:, None]

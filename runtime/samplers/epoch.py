@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.runtime.arrays import namespace, to_host
+from exset.runtime.arrays import namespace_of, to_host
 from exset.runtime.samplers.drawing import Drawing
 from exset.runtime.samplers.generator import number, numbers, places, words
 from exset.runtime.samplers.grouping import Grouping
@@ -67,7 +67,7 @@ class Epoch:
 
         The classes are in the epoch's order, but those that are in all distinct batches come last.
         """
-        xp = namespace(self.slots)
+        xp = namespace_of(self.slots)
         layout, many = self.layout, len(self.slots)
         classes = xp.arange(many)
         if self.shuffle:
@@ -90,7 +90,7 @@ class Epoch:
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """The rows of the layout."""
-        xp = namespace(self.slots)
+        xp = namespace_of(self.slots)
         firsts = borders(self.layout.wide, self.layout.distinct, self.layout.short)
         begins = xp.asarray(firsts[:-1])
         at = xp.searchsorted(self.runs.ends, begins, side="right")
@@ -102,7 +102,7 @@ class Epoch:
 
     def _cells(self, batches: NDArray[np.int64]) -> NDArray[np.int64]:
         """Which of the cells of `runs` batches have: a row of N for each."""
-        xp = namespace(self.slots)
+        xp = namespace_of(self.slots)
         layout = self.layout
         distinct, placed = np.uint64(layout.distinct), np.uint64(layout.placed)
         columns, last = self._columns(xp.asarray(batches, np.uint64))
@@ -129,7 +129,7 @@ class Epoch:
 
         The distinct columns come first, and the filled one is the last of them.
         """
-        xp = namespace(batches)
+        xp = namespace_of(batches)
         size = len(self) - bool(self.layout.short)
         last = batches >= np.uint64(size)
         columns = xp.where(last, np.uint64(0), batches)

@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.runtime.arrays import namespace
+from exset.runtime.arrays import namespace_of
 
 GAMMA: Final = 0x9E3779B97F4A7C15
 FIRST: Final = 0xBF58476D1CE4E5B9
@@ -68,7 +68,7 @@ def places(
     The arrays are uint64 and fit one another, none a scalar; sizes are below 2**32, items below
     their sizes.
     """
-    xp = namespace(items)
+    xp = namespace_of(items)
     one, low, shift = np.uint64(1), np.uint64(63), np.uint64(6)
     steps = words(xp, *range(ROUNDS))
     for step in range(ROUNDS):

@@ -7,7 +7,7 @@ from typing import Final, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.runtime.arrays import namespace, to_host
+from exset.runtime.arrays import namespace_of, to_host
 
 Labels: TypeAlias = "Sequence[Hashable] | NDArray[np.generic]"
 """A label for each item: a sequence, a tensor of torch, or an array of NumPy or CuPy."""
@@ -65,7 +65,7 @@ def group(labels: Labels) -> Grouping:
         labels = cast("NDArray[np.generic]", detach().cpu().numpy())
     if not hasattr(labels, "dtype"):
         return _of_objects(labels)
-    xp = namespace(labels)
+    xp = namespace_of(labels)
     # Columns of data frames have a dtype, too.
     array = cast("NDArray[np.generic]", labels if xp is not np else np.asarray(labels))
     if array.ndim != 1:
@@ -97,7 +97,7 @@ def _no_label(item: int) -> ValueError:
 
 def _codes(labels: NDArray[np.generic]) -> NDArray[np.uint64]:
     """Numbers below 2**32 that are equal where labels are."""
-    xp = namespace(labels)
+    xp = namespace_of(labels)
     if labels.dtype.kind in "iu" and labels.size:
         low, high = int(labels.min()), int(labels.max())
         if high - low <= MOST:
@@ -119,7 +119,7 @@ def _sorted(
     NDArray[np.int64] | NDArray[np.uint32],
 ]:
     """The starts, sizes and items of `Grouping`, and the first item of each class."""
-    xp = namespace(codes)
+    xp = namespace_of(codes)
     if len(codes) > MOST:
         raise ValueError(f"{len(codes)} items: more than {MOST}")
     keys = codes << _SHIFT

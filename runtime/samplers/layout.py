@@ -29,7 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.runtime.arrays import namespace
+from exset.runtime.arrays import namespace_of
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Layout:
 
         Of the classes that are at the level, the last are lowered by one more.
         """
-        xp = namespace(slots)
+        xp = namespace_of(slots)
         placed: NDArray[np.int64] = xp.minimum(slots, self.level)
         if self.excess:
             level = xp.flatnonzero(placed == self.level)

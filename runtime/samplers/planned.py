@@ -9,7 +9,7 @@ from typing import TypeAlias, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.runtime.arrays import namespace, to_host
+from exset.runtime.arrays import namespace_of, to_host
 from exset.runtime.samplers.base import NxMSampler
 from exset.runtime.samplers.epoch import Epoch
 from exset.runtime.samplers.grouping import MOST, Grouping, Labels, group
@@ -124,7 +124,7 @@ class PlannedNxMSampler(NxMSampler):
             if whole.sum() > MOST:
                 raise ValueError(f"weights that make more than {MOST} slots of M samples")
             slots = whole.astype(np.int64)
-        array: NDArray[np.int64] = namespace(self.grouping.sizes).asarray(slots)
+        array: NDArray[np.int64] = namespace_of(self.grouping.sizes).asarray(slots)
         return array
 
     @cached_property

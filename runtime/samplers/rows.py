@@ -13,7 +13,7 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.runtime.arrays import namespace
+from exset.runtime.arrays import namespace_of
 from exset.runtime.samplers.generator import number
 
 
@@ -57,7 +57,7 @@ class Row:
 
     def under(self, above: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """Return which of its cells lie under those of the row before, uint64 in and out."""
-        xp = namespace(above)
+        xp = namespace_of(above)
         cells = above
         if self.turn is not None:
             cells = xp.where(cells < np.uint64(self.turn.size), self.turn(cells), cells)
