@@ -312,12 +312,13 @@ def _set_of(
     examples: "ExampleView | ExampleSet | Example", header: "SetHeader | None"
 ) -> "ExampleSet":
     """What is to be written, as a set."""
-    from exset.grammars.build import Example
     from exset.grammars.examples import ExampleSet
-    from exset.grammars.views import ExampleView
 
     if isinstance(examples, ExampleSet):
         return examples
+    from exset.grammars.build import Example
+    from exset.grammars.views import ExampleView
+
     if isinstance(examples, ExampleView):
         return cast(ExampleSet, examples.columns).select([examples.index])
     if isinstance(examples, Example):
