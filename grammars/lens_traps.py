@@ -3,19 +3,12 @@
 A code is stable: programs may select findings by it.
 """
 
+from functools import partial
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from exset.errors import Finding, Place, Severity
-
-
-class Trap(NamedTuple):
-    """One kind of finding: how bad it is, what it says and how to mend it."""
-
-    severity: Severity
-    message: str
-    hint: str
-
+from exset.grammars.traps import Trap, trap_of
 
 _NOTE, _WARNING = Severity.NOTE, Severity.WARNING
 
@@ -190,8 +183,5 @@ def too_many_groups(count: int, place: Place) -> Finding | None:
     return trap("lens-refuses", place, what=what, hint=hint)
 
 
-def trap(code: str, place: Place | None, **words: object) -> Finding:
-    """The finding of a trap at a place, its message filled in with words."""
-    kind = TRAPS[code]
-    message, hint = kind.message.format(**words), kind.hint.format(**words)
-    return Finding(code=code, severity=kind.severity, message=message, place=place, hint=hint)
+trap: Final = partial(trap_of, TRAPS)
+"""The finding of a trap at a place, its message filled in with words."""

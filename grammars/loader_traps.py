@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 from exset.errors import Finding, Place, Severity
-from exset.grammars.lens_traps import Trap
+from exset.grammars.traps import Trap
 from exset.source import Source, Span
 
 _NOTE, _WARNING, _ERROR = Severity.NOTE, Severity.WARNING, Severity.ERROR

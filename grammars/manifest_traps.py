@@ -3,11 +3,12 @@
 A code is stable: programs may select findings by it.
 """
 
+from functools import partial
 from types import MappingProxyType
 from typing import Final
 
-from exset.errors import Finding, Place, Severity
-from exset.grammars.lens_traps import Trap
+from exset.errors import Severity
+from exset.grammars.traps import Trap, trap_of
 
 _NOTE, _WARNING, _ERROR = Severity.NOTE, Severity.WARNING, Severity.ERROR
 _FAILS: Final = "aeon parses the manifest and fails when it reads the record"
@@ -92,8 +93,5 @@ TRAPS: Final = MappingProxyType(
 )
 
 
-def trap(code: str, place: Place | None, **words: object) -> Finding:
-    """The finding of a trap at a place, its message filled in with words."""
-    kind = TRAPS[code]
-    message, hint = kind.message.format(**words), kind.hint.format(**words)
-    return Finding(code=code, severity=kind.severity, message=message, place=place, hint=hint)
+trap: Final = partial(trap_of, TRAPS)
+"""The finding of a trap at a place, its message filled in with words."""
