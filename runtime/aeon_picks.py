@@ -25,7 +25,12 @@ def uid(manifest: Manifest) -> str:
 
 def cache_folder(manifest: Manifest) -> str:
     """The name of the folder that aeon caches a manifest in, below its cache_directory."""
-    return f"aeon_cache_{uid(manifest)}"
+    return cache_name(uid(manifest))
+
+
+def cache_name(uid: str) -> str:
+    """The name of the folder of the cache with a uid."""
+    return f"aeon_cache_{uid}"
 
 
 def picked(

@@ -25,7 +25,7 @@ from exset.grammars.block_traps import trap
 from exset.grammars.blocks import Block
 from exset.grammars.manifest_words import ElementType
 from exset.grammars.manifests import Manifest
-from exset.runtime.aeon_picks import BLOCK_SIZE, blocks, picked
+from exset.runtime.aeon_picks import BLOCK_SIZE, blocks, cache_name, picked
 from exset.runtime.cache import COMPLETE, JOURNAL, Cache, block_name
 from exset.runtime.cache_lock import Lock
 from exset.runtime.elements import ElementError, elements, encoded
@@ -92,7 +92,7 @@ class Plan:
     @property
     def folder(self) -> str:
         """The name of the folder, below aeon's cache_directory."""
-        return f"aeon_cache_{self.uid}"
+        return cache_name(self.uid)
 
     @property
     def token(self) -> list[object]:

@@ -9,6 +9,7 @@ becomes a FormatError; what it does not survive is for a process of its own (`ex
 from __future__ import annotations
 
 import errno
+import math
 import os
 import stat
 from collections.abc import Iterator, Sequence
@@ -47,7 +48,7 @@ class Form:
     @property
     def count(self) -> int:
         """How many values there are."""
-        return int(np.prod(self.shape, dtype=object))
+        return math.prod(self.shape)
 
     def __str__(self) -> str:
         return f"{self.dtype} {self.shape}" if self.shape else self.dtype
@@ -256,9 +257,9 @@ class File:
             if filter_id not in _BUILT_IN and not self._access.plugins:
                 hint = "allow plugins with Access(plugins=True) if you trust those installed"
                 self._refuse(path, f"it needs the filter plugin {filter_id}", "hdf5-filter", hint)
-        claimed = _product(shape) * kind.get_size()
+        claimed = math.prod(shape) * kind.get_size()
         if layout == h5d.CHUNKED:
-            claimed = max(claimed, _product(made.get_chunk()) * kind.get_size())
+            claimed = max(claimed, math.prod(map(int, made.get_chunk())) * kind.get_size())
         # A broken or hostile file may claim to store more than it is long.
         whole = int(h5i.get_file_id(dataset).get_filesize())
         stored = min(int(dataset.get_storage_size()), whole)
@@ -319,13 +320,6 @@ def _check_file(path: str) -> None:
 def is_group(found: Any) -> bool:
     """Tell whether what was found is a group."""
     return isinstance(found, h5g.GroupID)
-
-
-def _product(shape: Sequence[int]) -> int:
-    total = 1
-    for extent in shape:
-        total *= int(extent)
-    return total
 
 
 def _text(name: bytes | str) -> str:

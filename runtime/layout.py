@@ -6,6 +6,7 @@ LBANN would cut them or read on into other memory.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -45,7 +46,7 @@ class Column:
         """The shape of a sample: channels first where there are channels, else flat."""
         recipe = self.recipe
         shape = () if recipe.channels is None else (recipe.channels, *recipe.dims)
-        return shape if shape and _product(shape) == self.count else (self.count,)
+        return shape if shape and math.prod(shape) == self.count else (self.count,)
 
 
 @dataclass(frozen=True)
@@ -215,7 +216,7 @@ def _column(
 def _check_dims(column: Column, findings: Findings) -> None:
     """Hold what the schema says of the shape against what there is."""
     recipe = column.recipe
-    said = _product(recipe.dims) * (recipe.channels or 1)
+    said = math.prod(recipe.dims) * (recipe.channels or 1)
     if not recipe.dims or said == column.count:
         return
     place = recipe.field.metadata["dims"].place
@@ -224,10 +225,6 @@ def _check_dims(column: Column, findings: Findings) -> None:
         hint = "mend dims; LBANN reads or writes other memory"
         raise FormatError(finding.message, place=place, hint=hint, code="lbann-dims")
     findings.add(finding)
-
-
-def _product(shape: tuple[int, ...]) -> int:
-    return int(np.prod(shape, dtype=object)) if shape else 1
 
 
 def _itemsize(dtype: str) -> int:

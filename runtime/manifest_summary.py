@@ -36,12 +36,14 @@ class Summary:
 
     def rows(self) -> list[tuple[str, str]]:
         """Return the numbers as (label, text), for people."""
+        from exset.runtime.aeon_picks import cache_name
+
         rows = [("dialect", self.dialect), ("records", f"{self.records:,}")]
         for column, count in enumerate(self.distinct):
             kind = self.types[column] if column < len(self.types) else "dropped"
             rows.append((f"column {column}", f"{kind}, {count:,} different"))
         rows.append(("fields", f"{size(self.bytes)}, {self.empty:,} of them empty"))
-        rows.append(("cache", f"aeon_cache_{self.uid}"))
+        rows.append(("cache", cache_name(self.uid)))
         rows.append(("memory", size(self.memory)))
         return rows
 

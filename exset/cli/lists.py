@@ -8,21 +8,19 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from exset import api, files, formats
 from exset.access import Access
+from exset.cli import models
 from exset.cli.frame import (
     BAD,
     FINE,
     access_options,
     jobs_option,
     limit_option,
-    lines,
-    put,
     read_options,
     say,
     wrong,
 )
-from exset.errors import Findings, FormatError, Severity, safe
+from exset.errors import Findings, FormatError, Severity
 from exset.grammars.sample_kinds import Kind
 from exset.limits import Limits
 from exset.protocols import Option
@@ -36,9 +34,6 @@ _SHOWN = 10
 Command = TypeVar("Command", bound=Callable[..., object])
 Item = TypeVar("Item")
 
-output_option = click.option(
-    "-o", "--output", metavar="FILE", default="-", help="Where to write (standard output)."
-)
 kinds = click.Choice([kind.value for kind in Kind if not kind.is_single], case_sensitive=False)
 
 
@@ -49,7 +44,7 @@ def lists() -> None:
 
 @lists.command()
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
-@output_option
+@models.output_option
 @click.option(
     "--kind", metavar="TYPE", type=kinds, default="CONDUIT_HDF5_INCLUSION", help="The type of list."
 )
@@ -107,7 +102,7 @@ def build(
     try:
         samples = built(outcomes, findings, directory=directory)
     except FormatError:
-        _tell(findings)
+        models.tell(findings, _SHOWN)
         raise
     samples = recast(samples, kind, findings, jobs=jobs, lossy=True)
     _write(samples, output, findings)
@@ -116,7 +111,7 @@ def build(
 
 @lists.command()
 @click.argument("inputs", metavar="LIST...", nargs=-1, required=True)
-@output_option
+@models.output_option
 @click.option("--directory", metavar="FOLDER", help="The base directory (the longest shared).")
 @read_options
 @limit_option
@@ -138,7 +133,7 @@ def merge(
 @lists.command()
 @click.argument("file")
 @click.option("--seed", metavar="N", type=click.IntRange(min=0), required=True, help="Which order.")
-@output_option
+@models.output_option
 @read_options
 @limit_option
 def shuffle(file: str, seed: int, output: str, reading: dict[str, Option], limits: Limits) -> None:
@@ -154,7 +149,7 @@ def shuffle(file: str, seed: int, output: str, reading: dict[str, Option], limit
 @click.argument("file")
 @click.option("--ranks", metavar="N", type=click.IntRange(min=1), required=True, help="How many.")
 @click.option("--keep-order", is_flag=True, help="As with LBANN's --keep_sample_order.")
-@output_option
+@models.output_option
 @read_options
 @limit_option
 def order(
@@ -183,34 +178,13 @@ def order(
 def _read(path: str, reading: dict[str, Option], limits: Limits, findings: Findings) -> SampleList:
     from exset.grammars.samples import SampleList
 
-    return api.load(
-        path,
-        model=SampleList,
-        format=None,
-        strict=False,
-        limits=limits,
-        findings=findings,
-        engine="auto",
-        **reading,
-    )
+    return models.read(path, SampleList, reading, limits, findings)
 
 
 def _write(samples: SampleList, output: str, findings: Findings) -> None:
-    """Write a list, and tell what was found on the way and how much was written."""
-    data = api.dumps(samples, format=FORMAT, findings=findings)
-    _tell(findings)
-    if output == "-":
-        put(data, formats.get(FORMAT))
-        return
-    files.write(output, data)
     count = len(samples.name)
     said = f"{len(samples):,} samples of {count:,} file{'' if count == 1 else 's'}"
-    say(f"{safe(output)}: {said}")
-
-
-def _tell(findings: Findings) -> None:
-    for line in lines(findings, _SHOWN, notes=False):
-        say(line)
+    models.write(samples, FORMAT, output, findings, shown=_SHOWN, said=said)
 
 
 def _shown(outcomes: Iterable[Item], count: int, what: str) -> Iterable[Item]:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from exset import api, files, formats
-from exset.cli.frame import limit_option, lines, put, read_options, say, wrong
-from exset.errors import Findings, safe
+from exset import files, formats
+from exset.cli import models
+from exset.cli.frame import limit_option, read_options, say, wrong
+from exset.errors import Findings
 from exset.limits import Limits
 from exset.protocols import Option
 
@@ -19,10 +20,6 @@ if TYPE_CHECKING:
 FORMAT = "manifest"
 _SHOWN = 3
 
-output_option = click.option(
-    "-o", "--output", metavar="FILE", default="-", help="Where to write (standard output)."
-)
-
 
 @click.group()
 def manifest() -> None:
@@ -31,7 +28,7 @@ def manifest() -> None:
 
 @manifest.command()
 @click.argument("path", metavar="FOLDER|TABLE.csv")
-@output_option
+@models.output_option
 @click.option("--suffix", "suffixes", metavar=".EXT", multiple=True, help="Take such files alone.")
 @click.option(
     "--label", type=click.Choice(["ASCII_INT", "STRING"]), default="ASCII_INT", help="Its type."
@@ -89,7 +86,7 @@ def build(
 
 @manifest.command()
 @click.argument("file")
-@output_option
+@models.output_option
 @click.option("--by", metavar="COLUMN", type=int, default=-1, help="The class (the last column).")
 @click.option("--seed", metavar="N", type=click.IntRange(min=0), help="Shuffle the records, too.")
 @read_options
@@ -116,7 +113,7 @@ def balance(
 
 @manifest.command()
 @click.argument("file")
-@output_option
+@models.output_option
 @click.option("--subset-fraction", metavar="F", type=float, default=1.0, help="Of aeon's options.")
 @click.option("--shuffle-manifest", is_flag=True, help="Of aeon's options.")
 @click.option(
@@ -141,7 +138,7 @@ def pick(
 
     What a seed gives depends on the dialect, which --from-dialect says.
     """
-    from exset.runtime.aeon_picks import node_rows, picked
+    from exset.runtime.aeon_picks import cache_name, node_rows, picked
 
     findings = Findings()
     read = _read(file, reading, limits, findings)
@@ -157,31 +154,16 @@ def pick(
     except ValueError as error:
         wrong(str(error))
     _write(made, output, findings)
-    say(f"cache: aeon_cache_{uid}" if node is None else "cache: aeon uses none with several nodes")
+    told = cache_name(uid) if node is None else "aeon uses none with several nodes"
+    say(f"cache: {told}")
 
 
 def _read(path: str, reading: dict[str, Option], limits: Limits, findings: Findings) -> Manifest:
     from exset.grammars.manifests import Manifest
 
-    return api.load(
-        path,
-        model=Manifest,
-        format=None,
-        strict=False,
-        limits=limits,
-        findings=findings,
-        engine="auto",
-        **reading,
-    )
+    return models.read(path, Manifest, reading, limits, findings)
 
 
 def _write(made: Manifest, output: str, findings: Findings) -> None:
-    """Write a manifest, and tell what was found on the way and how much was written."""
-    data = api.dumps(made, format=FORMAT, findings=findings)
-    for line in lines(findings, _SHOWN, notes=False):
-        say(line)
-    if output == "-":
-        put(data, formats.get(FORMAT))
-        return
-    files.write(output, data)
-    say(f"{safe(output)}: {formats.get(FORMAT).family.counted(len(made))}")
+    said = formats.get(FORMAT).family.counted(len(made))
+    models.write(made, FORMAT, output, findings, shown=_SHOWN, said=said)

@@ -21,12 +21,15 @@ from exset.cli.frame import (
     tally,
     wrong,
 )
+from exset.cli.models import tell
 from exset.errors import Findings, Severity, safe
 from exset.limits import Limits
 
 if TYPE_CHECKING:
     from exset.grammars.schema import Schema
     from exset.runtime.reading import HasPairs, Pair
+
+_SHOWN = 3
 
 SCHEMA = 1
 """The version of what `--json` writes; it changes when a key goes or means something else."""
@@ -87,7 +90,7 @@ def show(
     else:
         for line in schema_show.lines(resolved, wanted, layout):
             click.echo(safe(line))
-    _tell(findings)
+    tell(findings, _SHOWN)
 
 
 @schema.command()
@@ -195,7 +198,7 @@ def build(
         limits=limits,
         jobs=jobs,
     )
-    _tell(built.findings)
+    tell(built.findings, _SHOWN)
     wanted = schema_build.experiment(built.schema, ((group, path) for group, _, path in pairs))
     files.write(output, api.dumps(built.schema, format="schema"))
     if experiment is not None:
@@ -218,8 +221,3 @@ def _listed(path: str, limits: Limits, findings: Findings) -> Iterator[Pair]:
         wrong(f"{safe(path)} is no list of samples")
     named: HasPairs = model
     return named.pairs()
-
-
-def _tell(findings: Findings) -> None:
-    for line in lines(findings, 3, notes=False):
-        say(line)
