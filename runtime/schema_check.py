@@ -11,7 +11,7 @@ from exset.access import USUAL, Access
 from exset.errors import Finding, Findings, FormatError, Place, Severity
 from exset.grammars.schema import Schema
 from exset.limits import DEFAULT, Limits
-from exset.runtime.batches import run_in_batches
+from exset.runtime.small_files import run_in_batches
 from exset.runtime.hdf5 import File
 from exset.runtime.hdf5_files import failure
 from exset.runtime.layout import Column, found, lay_out, located
