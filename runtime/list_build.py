@@ -22,10 +22,10 @@ from exset.grammars.sample_words import File as Record
 from exset.grammars.samples import SampleList
 from exset.jobs import Outcome
 from exset.limits import DEFAULT, Limits
-from exset.runtime.small_files import run_in_batches
 from exset.runtime.hdf5 import File, is_group
 from exset.runtime.hdf5_files import failure
 from exset.runtime.hdf5_scan import Prototype, groups, guessed, prototype_of, scan
+from exset.runtime.small_files import run_in_batches
 
 _BLANKS = frozenset(" \t\n\v\f\r")
 

@@ -24,9 +24,9 @@ from exset.grammars.samples import SampleList
 from exset.grammars.strings import Strings
 from exset.jobs import Outcome
 from exset.limits import DEFAULT, Limits
-from exset.runtime.small_files import run_in_batches
 from exset.runtime.hdf5 import File, is_group
 from exset.runtime.hdf5_files import failure
+from exset.runtime.small_files import run_in_batches
 
 _SHOWN = 3
 

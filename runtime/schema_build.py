@@ -14,10 +14,10 @@ from exset.limits import DEFAULT, Limits
 from exset.parsers.schema import parse
 from exset.parsers.schema_text import written
 from exset.parsers.yaml_tree import DEEPEST
-from exset.runtime.small_files import run_in_batches
 from exset.runtime.hdf5 import File, Form
 from exset.runtime.hdf5_files import failure
 from exset.runtime.hdf5_scan import Prototype, guessed, prototype_of, scan
+from exset.runtime.small_files import run_in_batches
 from exset.runtime.statistics import Spread
 from exset.source import Source
 

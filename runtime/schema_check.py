@@ -11,7 +11,6 @@ from exset.access import USUAL, Access
 from exset.errors import Finding, Findings, FormatError, Place, Severity
 from exset.grammars.schema import Schema
 from exset.limits import DEFAULT, Limits
-from exset.runtime.small_files import run_in_batches
 from exset.runtime.hdf5 import File
 from exset.runtime.hdf5_files import failure
 from exset.runtime.layout import Column, found, lay_out, located
@@ -19,6 +18,7 @@ from exset.runtime.packing import Plan, plan
 from exset.runtime.reading import HasPairs, Pair, joined
 from exset.runtime.recipes import Compat
 from exset.runtime.schema import resolve
+from exset.runtime.small_files import run_in_batches
 
 
 @dataclass(frozen=True)

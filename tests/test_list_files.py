@@ -20,11 +20,11 @@ from exset.grammars.sample_kinds import Kind
 from exset.jobs import Outcome
 from exset.kernels import Engine
 from exset.parsers.labels import parse as parse_labels
-from exset.runtime.small_files import run_in_batches
 from exset.runtime.hdf5_files import files_in
 from exset.runtime.list_build import Found, built, search_for, searched
 from exset.runtime.list_files import Checker
 from exset.runtime.list_kinds import recast
+from exset.runtime.small_files import run_in_batches
 from exset.source import Source
 
 
