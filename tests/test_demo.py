@@ -1,10 +1,5 @@
-import contextlib
-import io
 import os
-import re
-import shlex
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,8 +8,6 @@ from click.testing import CliRunner
 import exset
 from exset import demo, samples
 from exset.cli import cli
-
-README = Path(__file__).parent.parent / "README.md"
 
 
 def test_the_demo(tmp_path: Path) -> None:
@@ -69,33 +62,3 @@ def test_samples_show_what_they_say() -> None:
     assert sets["xor-events.ex"].header.proc and sets["xor-events.ex"].num_events == 8
     assert len(sets["groups.ex"].groups) == 5
     assert sets["pulse.ex"].effective("max_time").tolist()[:3] == [1, 2, 3]
-
-
-def blocks(kind: str) -> Iterator[str]:
-    """The fenced blocks of a kind in README."""
-    yield from re.findall(rf"^```{kind}\n(.*?)^```", README.read_text(), re.MULTILINE | re.DOTALL)
-
-
-def test_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every command that README shows gives what README shows; its Python runs, in order."""
-    monkeypatch.chdir(tmp_path)
-    ran = 0
-    for block in blocks("console"):
-        for command, wanted in re.findall(
-            r"^\$ exset (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE
-        ):
-            shown = CliRunner().invoke(cli, shlex.split(command))
-            assert shown.exit_code == 0, (command, shown.output)
-            pattern = re.escape(wanted).replace(re.escape("...\n"), "(?:.*\n)*")
-            assert re.fullmatch(pattern, shown.stdout + shown.stderr), (command, shown.output)
-            ran += 1
-    assert ran >= 4
-    names: dict[str, object] = {}
-    for block in blocks("python"):
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out):
-            exec(compile(block, "README.md", "exec"), names)
-        wanted = re.findall(r"^(?:print\(.*\)|[^\n]*)  # -> (.*)$", block, re.MULTILINE)
-        assert out.getvalue().splitlines() == wanted
-        ran += 1
-    assert ran >= 6

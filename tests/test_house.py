@@ -244,10 +244,14 @@ UNIMPORTED = {
     "cupy-cuda12x": "imported by name, as cupy, by exset.runtime.arrays",
     "cupy-cuda13x": "imported by name, as cupy, by exset.runtime.arrays",
     "exset": "the extra dev has what the extra test has",
+    "furo": "the theme of the pages",
     "mypy": "a command",
+    "myst-parser": "an extension of sphinx",
     "pytest-xdist": "a plugin of pytest",
     "pytorch-metric-learning": "what the benchmarks measure samplers against",
     "ruff": "a command",
+    "sphinx": "a command",
+    "sphinxcontrib-programoutput": "an extension of sphinx",
 }
 
 
