@@ -31,7 +31,7 @@ class Drawn(Protocol):
         ...
 
 
-class Batches:
+class BatchSampler:
     """The batches of a sampler's replica as lists of int, for `DataLoader(batch_sampler=...)`."""
 
     def __init__(self, sampler: "NxMSampler") -> None:
@@ -43,6 +43,11 @@ class Batches:
 
     def __iter__(self) -> Iterator[list[int]]:
         return self.sampler._batches()
+
+    @property
+    def epoch(self) -> int:
+        """The sampler's epoch."""
+        return self.sampler.epoch
 
     def set_epoch(self, epoch: int) -> None:
         """Set the sampler's epoch."""
@@ -129,9 +134,9 @@ class NxMSampler(ABC):
     def _draw(self) -> Drawn:
         """The batches of the current epoch."""
 
-    def batches(self) -> Batches:
+    def batches(self) -> BatchSampler:
         """Return this replica's batches, for `DataLoader(batch_sampler=...)`."""
-        return Batches(self)
+        return BatchSampler(self)
 
     def set_epoch(self, epoch: int) -> None:
         """Set the epoch that the next iteration is of."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.runtime.arrays import namespace_of, to_host
-from exset.runtime.samplers.base import NxMSampler
+from exset.runtime.samplers.base import BatchSampler, NxMSampler
 from exset.runtime.samplers.epoch import Epoch
 from exset.runtime.samplers.grouping import MOST, Grouping, Labels, group
 from exset.runtime.samplers.layout import Layout, lay_out
@@ -26,6 +26,20 @@ class State(TypedDict):
     epoch: int
     batch: int
     plan: str
+
+
+class PlannedBatchSampler(BatchSampler):
+    """The batches of a planned sampler, and where it is."""
+
+    sampler: "PlannedNxMSampler"
+
+    def state_dict(self, yielded: int | None = None) -> State:
+        """Return where the sampler is; as its own `state_dict`."""
+        return self.sampler.state_dict(yielded)
+
+    def load_state_dict(self, state: State) -> None:
+        """Go on there; as the sampler's own `load_state_dict`."""
+        self.sampler.load_state_dict(state)
 
 
 class PlannedNxMSampler(NxMSampler):
@@ -70,6 +84,10 @@ class PlannedNxMSampler(NxMSampler):
             rank,
             seed,
         )
+
+    def batches(self) -> PlannedBatchSampler:
+        """Return this replica's batches, for `DataLoader(batch_sampler=...)`."""
+        return PlannedBatchSampler(self)
 
     def batch(self, which: int | slice) -> NDArray[np.int64]:
         """Return a batch of the current epoch by its number among those of all replicas, (N*M,).
