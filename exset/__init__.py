@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from exset.runtime.example_sets import from_arrays
     from exset.runtime.reading import SampleReader
     from exset.runtime.samplers.base import NxMSampler
+    from exset.runtime.samplers.examples import ExampleSampler
     from exset.runtime.samplers.names import build_sampler
     from exset.runtime.samplers.nxm import ExhaustiveNxMSampler, RandomNxMSampler
     from exset.runtime.samplers.planned import PlannedNxMSampler
@@ -39,6 +40,7 @@ __all__ = [
     "Event",
     "Example",
     "ExampleArrays",
+    "ExampleSampler",
     "ExampleSet",
     "ExhaustiveNxMSampler",
     "Finding",
@@ -100,6 +102,7 @@ _HOMES = {
     "exset.runtime.example_csr": ("Csr", "to_csr"),
     "exset.runtime.example_sets": ("from_arrays",),
     "exset.runtime.samplers.base": ("NxMSampler",),
+    "exset.runtime.samplers.examples": ("ExampleSampler",),
     "exset.runtime.samplers.names": ("build_sampler",),
     "exset.runtime.samplers.nxm": ("ExhaustiveNxMSampler", "RandomNxMSampler"),
     "exset.runtime.samplers.planned": ("PlannedNxMSampler",),
