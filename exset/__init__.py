@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from exset.grammars.samples import SampleList
     from exset.grammars.schema import Schema
     from exset.limits import Limits
+    from exset.runtime.batches import Batches
     from exset.runtime.example_arrays import ExampleArrays, to_arrays
     from exset.runtime.example_csr import Csr, to_csr
     from exset.runtime.example_sets import from_arrays
@@ -35,6 +36,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "FORMATS",
+    "Batches",
     "Csr",
     "Dense",
     "Event",
@@ -98,6 +100,7 @@ _HOMES = {
     "exset.grammars.schema": ("Schema",),
     "exset.grammars.loader_config": ("LoaderConfig",),
     "exset.limits": ("Limits",),
+    "exset.runtime.batches": ("Batches",),
     "exset.runtime.example_arrays": ("ExampleArrays", "to_arrays"),
     "exset.runtime.example_csr": ("Csr", "to_csr"),
     "exset.runtime.example_sets": ("from_arrays",),
