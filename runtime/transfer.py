@@ -21,6 +21,14 @@ class Event(Protocol):
         """Whether the stream is past it."""
         ...
 
+    def synchronize(self) -> None:
+        """Wait until it is."""
+        ...
+
+
+_UNDER_WAY = 4
+"""Batches that may be under way: a host far ahead of its device would hold memory for all."""
+
 
 @dataclass(frozen=True)
 class Sent:
@@ -81,6 +89,8 @@ class StreamedTransfer(Transfer):
         """Make the arrays of a batch, and have them copied."""
         with self._device, self._user:
             arrays = dict(make())
+            if len(self._under_way) >= _UNDER_WAY:
+                self._under_way[0][0].synchronize()
             while self._under_way and self._under_way[0][0].done:
                 self._under_way.popleft()
             pinned = {name: self._pinned(each) for name, each in arrays.items() if self._goes(each)}
