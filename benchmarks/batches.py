@@ -1,0 +1,68 @@
+"""Batches of rows of 120 numbers, against a plain loop that reads and uses them in turn."""
+
+import time
+from collections.abc import Callable, Iterable
+from functools import partial
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+import exset
+from benchmarks.inputs import Inputs
+from benchmarks.measure import Spread, race
+from benchmarks.rows import Cases, Figures
+from exset.runtime.dataset import Dataset, Values
+
+ROWS, WIDE = 50_000, 120
+
+Use = Callable[[dict[str, Values]], object]
+
+
+class Rows(Dataset):
+    """The rows of an array."""
+
+    fields = ("inputs",)
+
+    def __init__(self, rows: int) -> None:
+        """Make so many."""
+        self.inputs = np.zeros((rows, WIDE), np.float32)
+
+    def __len__(self) -> int:
+        return len(self.inputs)
+
+    def batch(self, indices: ArrayLike) -> dict[str, Values]:
+        """Return some."""
+        return {"inputs": self.inputs[np.asarray(indices)]}
+
+
+def epochs(inputs: Inputs, runs: int) -> Cases:
+    """Reading alone, without a thread and with one; and with a millisecond's work of a device."""
+    rows = Rows(max(int(ROWS * inputs.part), 1000))
+    for name, prefetch, size, use in [
+        ("256 rows, no thread", 0, 256, len),
+        ("256 rows, 2 ahead", 2, 256, len),
+        ("4,096 rows and 1 ms of use, 2 ahead", 2, 4096, lambda batch: time.sleep(1e-3)),
+    ]:
+        yield name, partial(_epoch, rows, size, prefetch, use, runs)
+
+
+def _epoch(rows: Rows, size: int, prefetch: int, use: Use, runs: int) -> Figures:
+    order = np.random.default_rng(0).permutation(len(rows))
+    batches = exset.Batches(rows, order, size, prefetch=prefetch)
+
+    def plain() -> Iterable[dict[str, Values]]:
+        return (rows.batch(order[at : at + size]) for at in range(0, len(order), size))
+
+    result = race(lambda: _use(batches, use), lambda: _use(plain(), use), runs)
+    count = len(batches)
+    each = Spread.of([seconds / count * 1e6 for seconds in result.subjects])
+    return {
+        "us a batch": each,
+        "plain, us": result.peer.median / count * 1e6,
+        "times as fast": result.ratio,
+    }
+
+
+def _use(batches: Iterable[dict[str, Values]], use: Use) -> None:
+    for batch in batches:
+        use(batch)
