@@ -36,7 +36,8 @@ class Ahead(Generic[Item]):
         # Its lock may be taken twice by a thread: again by `close`, where garbage is collected.
         self._changed = Condition()
         self._over = self._stopped = False
-        self._thread = Thread(target=copy_context().run, args=(self._run,), daemon=True)
+        run = copy_context().run
+        self._thread = Thread(target=run, args=(self._run,), name="exset ahead", daemon=True)
 
     def __iter__(self) -> Iterator[Item]:
         return self
