@@ -87,7 +87,8 @@ class StreamedTransfer(Transfer):
 
     def send(self, make: Callable[[], Mapping[str, Values]]) -> Sent:
         """Make the arrays of a batch, and have them copied."""
-        with self._device, self._user:
+        user = self._user
+        with self._device, user:
             arrays = dict(make())
             if len(self._under_way) >= _UNDER_WAY:
                 self._under_way[0][0].synchronize()
@@ -97,7 +98,7 @@ class StreamedTransfer(Transfer):
             for name, each in pinned.items():
                 arrays[name] = self.xp.empty(each.shape, each.dtype)
             # The memory may have been a batch's that the user's stream is not done with yet.
-            self._stream.wait_event(self._user.record())
+            self._stream.wait_event(user.record())
             for name, each in pinned.items():
                 if each.size:
                     self.xp.ndarray.set(arrays[name], each, stream=self._stream)
