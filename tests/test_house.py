@@ -309,16 +309,8 @@ def test_version_is_light() -> None:
 
 
 SLOW = {
-    *(
-        "concurrent.futures",
-        "decimal",
-        "exset.grammars.build",
-        "hashlib",
-        "importlib.metadata",
-        "importlib.resources",
-        "logging",
-    ),
-    *("multiprocessing", "numpy.ma", "pathlib", "tempfile"),
+    *("concurrent.futures", "decimal", "exset.grammars.build", "hashlib", "importlib.metadata"),
+    *("importlib.resources", "logging", "multiprocessing", "numpy.ma", "pathlib", "tempfile"),
 }
 
 
