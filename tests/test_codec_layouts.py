@@ -1,6 +1,7 @@
 """Layouts that are only named: what they are lowered to is kept, and made anew when it must be."""
 
 import ast
+import zlib
 from importlib.machinery import ModuleSpec
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -14,6 +15,7 @@ from exset.codecs.engine import Layout, layout, read, write
 from exset.codecs.engine.lowering import lower
 from exset.codecs.engine.program import Program
 from exset.codecs.engine.tree import Tree, parted
+from exset.codecs.lens_meaning import REALS
 from exset.source import Source
 from tests.foreign_layouts import LAYOUTS
 from tests.lens_bex import RICH
@@ -32,6 +34,7 @@ def test_a_program_is_kept_whole(name: str) -> None:
 
 
 def test_what_is_named_is_what_is_declared() -> None:
+    assert tuple(REALS.values()) == lens_layout.REALS
     assert lens.LAYOUT.tree.root.construct is lens_layout.BinaryExampleFile
     for part in (lens.LAYOUT, lens.PARTED.head, lens.PARTED.tail, lens.PARTED.one):
         assert vars(part.program) == vars(lower(part.tree))
@@ -44,7 +47,7 @@ def test_the_cache_of_layouts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     [stored] = tmp_path.glob("layouts/*")
     whole = stored.read_bytes()
     flipped = whole[:-9] + bytes([whole[-9] ^ 1]) + whole[-8:]
-    for broken in (b"", b"no program", whole[:-30], flipped):
+    for broken in (b"", b"no program", whole[:-30], flipped, zlib.compress(b"no program")):
         stored.write_bytes(broken)
         again = Layout(NAME)
         assert vars(again.program) == vars(first)

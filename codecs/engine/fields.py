@@ -155,7 +155,7 @@ def check_columns(layout: Layout, fields: Mapping[str, Values]) -> None:
         raise ValueError(f"write: missing or unknown columns: {', '.join(wrong)}")
     for path, leaf in layout.leaves.items():
         column = fields[path]
-        wanted = str(leaf.native) if leaf.is_number else "strings"
-        found = "strings" if isinstance(column, Strings) else str(column.dtype)
+        wanted = leaf.native if leaf.is_number else "strings"
+        found = "strings" if isinstance(column, Strings) else column.dtype
         if found != wanted:
             raise ValueError(f"{path}: a column of {wanted} is wanted, not {found}")

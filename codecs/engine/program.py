@@ -138,7 +138,7 @@ class Program:
         """What `to_bytes` wrote; ValueError if it is something else, or is damaged."""
         try:
             found = ast.literal_eval(zlib.decompress(data).decode())
-        except zlib.error as error:
+        except (zlib.error, SyntaxError) as error:
             raise ValueError(f"this is no program: {error}") from None
         program = cls()
         vars(program).update(found)
