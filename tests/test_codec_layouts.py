@@ -8,12 +8,14 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from construct import Byte, IfThenElse, Pass, Struct, this
 
 from exset import cache
 from exset.codecs import lens, lens_layout
 from exset.codecs.engine import Layout, layout, read, write
 from exset.codecs.engine.lowering import lower
 from exset.codecs.engine.program import Program
+from exset.codecs.engine.strings import NulString
 from exset.codecs.engine.tree import Tree, parted
 from exset.codecs.lens_meaning import REALS
 from exset.source import Source
@@ -21,7 +23,8 @@ from tests.foreign_layouts import LAYOUTS
 from tests.lens_bex import RICH
 
 NAME = "exset.codecs.lens_layout:BinaryExampleFile"
-DECLARATIONS = {"lens": lens_layout.BinaryExampleFile, **LAYOUTS}
+ODD = Struct("s" / NulString(), "x" / IfThenElse((this.s == b"") | (this.s == b"\xff"), Byte, Pass))
+DECLARATIONS = {"lens": lens_layout.BinaryExampleFile, "odd": ODD, **LAYOUTS}
 
 
 @pytest.mark.parametrize("name", DECLARATIONS)

@@ -1,6 +1,6 @@
 """A lowered layout as plain data: what `machine.run` runs, what its streams mean, why it fails."""
 
-import ast
+import json
 import zlib
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -130,28 +130,44 @@ class Program:
         return self.leaves[path].stream + self.holds_numbers(path)
 
     def to_bytes(self) -> bytes:
-        """The whole as Python would write it, the tuples without their names; compressed."""
-        return zlib.compress(repr({name: _bare(it) for name, it in vars(self).items()}).encode(), 1)
+        """The whole as JSON, in which bytes are Latin-1; compressed."""
+        text = json.dumps(vars(self), default=lambda raw: raw.decode("latin-1"))
+        return zlib.compress(text.encode(), 1)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Program":
         """What `to_bytes` wrote; ValueError if it is something else, or is damaged."""
         try:
-            found = ast.literal_eval(zlib.decompress(data).decode())
-        except (zlib.error, SyntaxError) as error:
+            found = json.loads(zlib.decompress(data))
+        except zlib.error as error:
             raise ValueError(f"this is no program: {error}") from None
         program = cls()
         vars(program).update(found)
+        program.constants = _raw(found["constants"])
         program.leaves = {path: Leaf(*each) for path, each in found["leaves"].items()}
         program.rows = {path: Row(*each) for path, each in found["rows"].items()}
-        program.origins = {at: Origin(*each) for at, each in found["origins"].items()}
-        program.feeds = [Feed(*each) for each in found["feeds"]]
+        program.origins = {int(at): _origin(*each) for at, each in found["origins"].items()}
+        program.feeds = [
+            Feed(path, is_real, None if value is None else _raw(value))
+            for path, is_real, value in found["feeds"]
+        ]
+        program.gaps = [(stream, pattern) for stream, pattern in found["gaps"]]
+        program.fixed = [(stream, _raw(text)) for stream, text in found["fixed"]]
         return program
 
 
-def _bare(value: object) -> object:
-    if isinstance(value, dict):
-        return {key: _bare(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_bare(each) for each in value]
-    return tuple(value) if isinstance(value, tuple) else value
+def _raw(text: str) -> bytes:
+    return text.encode("latin-1")
+
+
+def _origin(
+    kind: Kind,
+    path: str,
+    field: str | None,
+    size: int,
+    text: str,
+    value: int | str,
+    numbers: list[tuple[str, int]],
+) -> Origin:
+    constant = _raw(value) if isinstance(value, str) else value
+    return Origin(kind, path, field, size, text, constant, tuple((a, b) for a, b in numbers))
