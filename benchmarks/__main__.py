@@ -46,7 +46,7 @@ SECTIONS: dict[str, tuple[str, Callable[[Inputs, int], Cases]]] = {
     "small": ("A file of 1 kB, as a process", small.answers),
 }
 _RUNS = 5
-_RUNS_OF = {"memory": 3, "parts": 3, "scan": 3, "fields": 3, "small": 7}
+_RUNS_OF = {"memory": 3, "parts": 3, "scan": 3, "fields": 3, "small": 15}
 _QUICK = 1 / 500
 
 
@@ -55,7 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--json", metavar="FILE", help="write all figures there, too")
     parser.add_argument("--only", metavar="NAME", help="only cases with this in `section name`")
-    parser.add_argument("--runs", metavar="N", type=int, help="how many turns (5; small files 7)")
+    parser.add_argument("--runs", metavar="N", type=int, help="how many turns (5; small files 15)")
     parser.add_argument("--quick", action="store_true", help="tiny inputs, one turn: a trial")
     chosen = parser.parse_args(arguments)
 

@@ -1,9 +1,9 @@
 """Lens example files, binary (.bex): bytes to `ExampleSet` and back.
 
-The layout is that of the Lens manual, "Example Files", section "Binary Format", in its words and
-its order; Lens 2.63 (example.c: readBinaryExampleSet, writeBinaryExampleFile) decides what it
-means. Everything is big-endian; reals have four bytes whatever sizeof(real) says; a string is raw
-bytes and a NUL. What is lost: an empty name, a NUL in a string, a negative frequency, each an error
+The layout, in `lens_layout`, is that of the Lens manual, "Example Files", section "Binary Format";
+Lens 2.63 (example.c: readBinaryExampleSet, writeBinaryExampleFile) decides what it means.
+Everything is big-endian; reals have four bytes whatever sizeof(real) says; a string is raw bytes
+and a NUL. What is lost: an empty name, a NUL in a string, a negative frequency, each an error
 unless `lossy` is given.
 """
 
@@ -12,27 +12,10 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
-from construct import (
-    Array,
-    Check,
-    Const,
-    Construct,
-    Flag,
-    Float32b,
-    IfThenElse,
-    Int32sb,
-    Int32ub,
-    Pass,
-    Rebuild,
-    Struct,
-    len_,
-    this,
-)
 
 from exset.codecs.engine import (
     Fields,
     Layout,
-    NulString,
     Part,
     Parted,
     Parts,
@@ -43,7 +26,7 @@ from exset.codecs.engine import (
 from exset.codecs.lens_columns import columns_of
 from exset.codecs.lens_doubts import report_groups, report_header, report_rest
 from exset.codecs.lens_losses import Losses, ints
-from exset.codecs.lens_meaning import REALS, Before, Meaning, header_of
+from exset.codecs.lens_meaning import Before, Meaning, header_of
 from exset.errors import Findings, FormatError
 from exset.files import Blocks
 from exset.grammars.examples import ExampleSet, SetHeader
@@ -53,89 +36,9 @@ from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits
 from exset.source import Source
 
-Integer, Real, Boolean, String = Int32sb, Float32b, Flag, NulString()
-
-# Lens reads a negative number of ranges, or of events in a list, as none.
-EventList = Struct(
-    "set_numEventsInList" / Rebuild(Integer, len_(this.event_num)),
-    "event_num" / Array(this.set_numEventsInList * (this.set_numEventsInList > 0), Integer),
-)  # a negative event_num ends a span
-
-
-def _range(real: str) -> Construct:
-    """A range of inputs or of targets: they differ in what their reals are called."""
-    return Struct(
-        "range_groupName" / String,
-        "range_numUnits" / Integer,
-        "range_sparseEncoding" / Boolean,
-        "units"
-        / IfThenElse(
-            this.range_sparseEncoding,
-            Struct(
-                f"range_{real}" / Real,
-                "unit_index" / Array(this._.range_numUnits, Integer),
-            ),
-            Struct(
-                "range_firstUnit" / Integer,
-                f"unit_{real}" / Array(this._.range_numUnits, Real),
-            ),
-        ),
-    )
-
-
-def _ranges(real: str) -> tuple[Construct, Construct]:
-    return (
-        "num_ranges" / Rebuild(Integer, len_(this.ranges)),
-        "ranges" / Array(this.num_ranges * (this.num_ranges > 0), _range(real)),
-    )
-
-
-SpecialEvent = Struct(
-    "event_num" / Integer,
-    Check((this.event_num >= 0) & (this.event_num < this._.example_numEvents)),
-    "event_proc" / String,
-    *(f"event_{real}" / Real for real in REALS.values()),
-)
-
-InputSet = Struct(
-    "events" / EventList,
-    *_ranges("externalInput"),
-    "shared_targets" / Boolean,
-    "target_events" / IfThenElse(this.shared_targets, EventList, Pass),
-)
-
-TargetSet = Struct(
-    "events" / EventList,
-    *_ranges("target"),
-)
-
-Example = Struct(
-    "example_name" / String,
-    "example_proc" / String,
-    "example_frequency" / Real,
-    "example_numEvents" / Integer,
-    Check(this.example_numEvents > 0),
-    "example_number_of_special_events" / Rebuild(Integer, len_(this.special_events)),
-    Check(this.example_number_of_special_events <= this.example_numEvents),
-    "special_events" / Array(this.example_number_of_special_events, SpecialEvent),
-    "example_numInputSets" / Rebuild(Integer, len_(this.inputs)),
-    "inputs" / Array(this.example_numInputSets, InputSet),
-    "example_numTargetSets" / Rebuild(Integer, len_(this.targets)),
-    "targets" / Array(this.example_numTargetSets, TargetSet),
-)
-
-BinaryExampleFile = Struct(
-    "magicExampleCookie" / Const(0xAAAAAAAA, Int32ub),
-    "sizeof_real" / Integer,
-    Check((this.sizeof_real == 4) | (this.sizeof_real == 8)),
-    "set_proc" / String,
-    *(f"set_{real}" / Real for real in REALS.values()),
-    "num_examples" / Rebuild(Integer, len_(this.examples)),
-    "examples" / Array(this.num_examples, Example),
-)
-
-LAYOUT: Final = Layout(BinaryExampleFile)
-PARTED: Final = Parted(BinaryExampleFile)
+_DECLARED: Final = "exset.codecs.lens_layout"
+LAYOUT: Final = Layout(f"{_DECLARED}:BinaryExampleFile")
+PARTED: Final = Parted(*(Layout(f"{_DECLARED}:{part}") for part in ("Head", "Tail", "One")))
 
 _BLOCK: Final = 1 << 18
 _SWAPPED: Final = (4).to_bytes(4, "little")
@@ -271,7 +174,7 @@ class Pieces:
     def begin(self, header: SetHeader, count: int) -> bytes:
         """What stands before the examples, how many there will be among it."""
         if not self._begun:
-            empty = ExampleSet.from_examples([], header)
+            empty = ExampleSet.none(header)
             self._header, self._begun = header, PARTED.write_head(columns_of(empty, self._losses))
         [number] = ints(np.array([count]), "examples").tolist()
         return self._begun + PARTED.counted(number)

@@ -1,4 +1,5 @@
-"""Where exset keeps what it works out once a machine: lowered grammars and compiled kernels.
+"""Where exset keeps what it works out once a machine: lowered grammars and layouts, and compiled
+kernels.
 
 A missing, broken or unwritable cache only costs time.
 """
@@ -6,6 +7,7 @@ A missing, broken or unwritable cache only costs time.
 import contextlib
 import os
 import sys
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec, source_hash
 
 ENVIRONMENT = "EXSET_CACHE"
@@ -36,12 +38,22 @@ def digest(text: str, *modules: str) -> str:
     """
     parts = [text.encode()]
     for module in modules:
-        spec = find_spec(module)
+        spec = _spec(module)
         assert spec is not None
         assert spec.origin is not None
         with open(spec.origin, "rb") as file:
             parts.append(file.read())
     return source_hash(b"\0".join(parts)).hex()
+
+
+def _spec(module: str) -> ModuleSpec | None:
+    """Where a module is; `find_spec` would import the package that it is in."""
+    package = module.rpartition(".")[0]
+    if not package or package in sys.modules:
+        return find_spec(module)
+    found = _spec(package)
+    assert found is not None
+    return PathFinder.find_spec(module, found.submodule_search_locations)
 
 
 def load(name: str) -> bytes | None:

@@ -19,6 +19,7 @@ from exset.protocols import Selectable
 from exset.source import Source
 
 if TYPE_CHECKING:
+    from exset.codecs.engine import Layout
     from exset.parsers.engine.grammar import Grammar
 
 LIBRARIES = ("numpy", "lark", "interegular", "construct", "numba", "h5py", "ruamel.yaml")
@@ -30,7 +31,7 @@ _MANY = 1 << 15
 
 @dataclass(frozen=True)
 class Part:
-    """What is worked out once a machine: a lowered grammar, or kernels that are compiled."""
+    """What is worked out once a machine: a lowered grammar or layout, or compiled kernels."""
 
     name: str
     ready: bool
@@ -57,12 +58,14 @@ class Report:
     stale: int
     """Bytes in the cache that this version of exset has no use for."""
     grammars: tuple[Part, ...]
+    layouts: tuple[Part, ...]
     kernels: tuple[Part, ...]
 
     @property
     def ready(self) -> bool:
         """Whether nothing is left to be worked out."""
-        parts = (*self.grammars, *(self.kernels if self.compiled else ()))
+        tables = (*self.grammars, *self.layouts)
+        parts = (*tables, *(self.kernels if self.compiled else ()))
         return all(part.ready for part in parts)
 
     def to_dict(self) -> dict[str, object]:
@@ -73,9 +76,10 @@ class Report:
 def examine() -> Report:
     """Look; nothing is compiled and nothing written."""
     folder = Path(cache.folder())
-    grammars = tuple(_grammar(found) for found in _grammars())
+    grammars = tuple(_lowered(found.file, found.cache_name) for found in _grammars())
+    layouts = tuple(_lowered(name, found.cache_name) for name, found in _layouts().items())
     groups = tuple(_group(found) for found in _groups())
-    used = sum(part.bytes for part in (*grammars, *groups))
+    used = sum(part.bytes for part in (*grammars, *layouts, *groups))
     everything = _size(folder)
     compiled, why = _compiler()
     return Report(
@@ -92,6 +96,7 @@ def examine() -> Report:
         bytes=everything,
         stale=max(everything - used, 0),
         grammars=grammars,
+        layouts=layouts,
         kernels=groups,
     )
 
@@ -100,7 +105,7 @@ def warm_up() -> float:
     """Read, write and draw much, so that all is compiled; return how many seconds it took.
 
     The bundled samples, repeated, are what is read and written, in every format of their family;
-    grammars that none of these is of are only made into tables.
+    grammars and layouts that none of these is of are only made into tables.
     """
     import numpy as np
 
@@ -112,6 +117,8 @@ def warm_up() -> float:
     begun = time.perf_counter()
     for grammar in _grammars():
         _ = grammar.lowered
+    for layout in _layouts().values():
+        _ = layout.program
     for name in samples.names():
         known = formats.by_suffix(name)
         assert known is not None
@@ -163,9 +170,18 @@ def _groups() -> Iterator[kernels.Kernels]:
     yield from (each for each in _objects() if isinstance(each, kernels.Kernels))
 
 
-def _grammar(grammar: "Grammar") -> Part:
-    found = Path(cache.folder(), grammar.cache_name)
-    return Part(grammar.file, found.is_file(), int(found.is_file()), _size(found))
+def _layouts() -> dict[str, "Layout"]:
+    """Those whose programs are kept, by name."""
+    from exset.codecs.engine import Layout, Parted
+
+    found = [each for each in _objects() if isinstance(each, Layout)]
+    found += [part for each in _objects() if isinstance(each, Parted) for part in each.layouts]
+    return {each.name.removeprefix("exset."): each for each in found if each.name is not None}
+
+
+def _lowered(name: str, cache_name: str | None) -> Part:
+    found = Path(cache.folder(), cache_name or "")
+    return Part(name, found.is_file(), int(found.is_file()), _size(found))
 
 
 def _group(group: kernels.Kernels) -> Part:

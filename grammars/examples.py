@@ -99,6 +99,21 @@ class ExampleSet(ExampleColumns):
         return normal_form(raw)
 
     @classmethod
+    def none(cls, header: SetHeader) -> Self:
+        """The set of no examples under a header."""
+        return cls.unchecked(
+            header=header,
+            name=Strings.none(0),
+            proc=Strings.none(0),
+            frequency=np.empty(0, np.float32),
+            event_offsets=offsets_of(np.empty(0, np.int64)),
+            events=Events.none(0),
+            lists=offsets_of(np.empty(0, np.int64)),
+            ranges=Ranges.none(0),
+            groups=Strings.none(0),
+        )
+
+    @classmethod
     def from_examples(
         cls, examples: "Iterable[build.Example]", header: SetHeader | None = None
     ) -> Self:
@@ -184,7 +199,7 @@ class ExampleSet(ExampleColumns):
 
     def under(self, header: SetHeader) -> Self:
         """The same examples for a set with another header; raises ValueError as `concat`."""
-        return self if self.header == header else self.from_examples([], header).concat(self)
+        return self if self.header == header else self.none(header).concat(self)
 
     def concat(self, *others: "ExampleSet") -> Self:
         """The examples of this set and then those of the others, under this set's header.

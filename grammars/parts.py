@@ -171,6 +171,17 @@ class Ranges(Rows):
                 raise ValueError(f"ranges: range {both.argmax()} has both values and units")
         self._freeze()
 
+    @classmethod
+    def none(cls, r: int) -> Self:
+        """Ranges [r] of the whole network without items."""
+        return cls.unchecked(
+            group=constant(-1, r, np.int32),
+            first=constant(0, r, np.int32),
+            value=constant(0, r, np.float32),
+            values=Ragged.none(r, np.float32),
+            units=Ragged.none(r, np.int32),
+        )
+
     def __len__(self) -> int:
         return self.group.size
 

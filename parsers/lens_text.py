@@ -77,7 +77,7 @@ class Pieces:
     def begin(self, header: SetHeader, count: int) -> bytes:
         """What stands before the examples; how many there will be makes no difference."""
         self._header = header
-        said = sayable(ExampleSet.from_examples([], header), self._diction).header
+        said = sayable(ExampleSet.none(header), self._diction).header
         return set_fields(said, self._compact)
 
     def units(self, examples: ExampleSet) -> bytes:

@@ -13,7 +13,6 @@ from exset.codecs import lens
 from exset.codecs.engine import (
     Fields,
     Layout,
-    NulString,
     Values,
     read,
     reference,
@@ -22,6 +21,7 @@ from exset.codecs.engine import (
     writing,
 )
 from exset.codecs.engine.execution import TooLarge
+from exset.codecs.engine.strings import NulString
 from exset.errors import FormatError
 from exset.grammars.columns import Strings
 from exset.kernels import Engine, available

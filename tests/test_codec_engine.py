@@ -40,7 +40,8 @@ from construct import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exset.codecs.engine import Fields, Layout, NulString, Values, read, write
+from exset.codecs.engine import Fields, Layout, Values, read, write
+from exset.codecs.engine.strings import NulString
 from exset.errors import FormatError, LimitError
 from exset.grammars.columns import Strings
 from exset.limits import Limits

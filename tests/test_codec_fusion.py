@@ -23,8 +23,8 @@ from construct import (
     this,
 )
 
-from exset.codecs.engine import Layout, NulString, Values, execution, opcodes, read
-from exset.codecs.engine.lowering import lower
+from exset.codecs.engine import Layout, Values, execution, opcodes, read
+from exset.codecs.engine.strings import NulString
 from exset.grammars.columns import Strings
 from exset.source import Source
 from tests.test_codec_drivers import compare_reading, compare_writing
@@ -85,11 +85,11 @@ JOINED = [
 
 def codes(*members: Construct) -> list[int]:
     """What the instructions of a layout do."""
-    return [row[0] for row in lower(Layout(Struct(*members))).code]
+    return [row[0] for row in Layout(Struct(*members)).program.code]
 
 
 def test_every_kind_is_there() -> None:
-    there = [row[0] for row in lower(LAYOUT).code]
+    there = [row[0] for row in LAYOUT.program.code]
     assert set(JOINED) <= set(there)
     assert there.count(opcodes.CHECK_LESS_EQUAL) == 1
     assert opcodes.CHECK not in there

@@ -6,7 +6,8 @@ import struct
 import numpy as np
 import pytest
 
-from exset.codecs.lens import BinaryExampleFile, decode, encode
+from exset.codecs.lens import decode, encode
+from exset.codecs.lens_layout import BinaryExampleFile
 from exset.errors import Findings, FormatError, LimitError
 from exset.grammars.build import Dense, Event, Example, Sparse
 from exset.grammars.examples import ExampleSet, SetHeader

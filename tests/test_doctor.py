@@ -30,9 +30,11 @@ def test_a_new_machine(folder: Path) -> None:
     assert (report.cache, report.writable, report.bytes) == (str(folder), True, 0)
     names = {"json.lark", "labels.lark", "lens.lark", "manifest.lark", "sample_list.lark"}
     assert {part.name for part in report.grammars} == names
+    names = {f"codecs.lens_layout:{name}" for name in ("BinaryExampleFile", "Head", "Tail", "One")}
+    assert {part.name for part in report.layouts} == names
     modules = ", ".join(part.name for part in report.kernels)
     assert "parsers.engine.kernel" in modules and "codecs.engine.machine" in modules
-    assert not any(part.ready for part in (*report.grammars, *report.kernels))
+    assert not any(part.ready for part in (*report.grammars, *report.layouts, *report.kernels))
     assert not report.ready and not folder.exists()
 
 
@@ -41,10 +43,14 @@ def test_what_is_in_the_cache(folder: Path) -> None:
     (folder / "kernels" / "old").write_bytes(bytes(1000))
     grammar = next(each for each in doctor._grammars() if each.file == "lens.lark")
     _ = grammar.__class__(grammar.file, grammar.start, grammar.steps).lowered
+    name, layout = next(iter(doctor._layouts().items()))
+    _ = layout.__class__(str(layout.name)).program
     report = doctor.examine()
-    part = next(part for part in report.grammars if part.name == grammar.file)
-    assert part.ready and part.files == 1 and part.bytes > 1000
-    assert (report.bytes, report.stale) == (part.bytes + 1000, 1000)
+    tables = next(part for part in report.grammars if part.name == grammar.file)
+    program = next(part for part in report.layouts if part.name == name)
+    for part in (tables, program):
+        assert part.ready and part.files == 1 and part.bytes > 100
+    assert (report.bytes, report.stale) == (tables.bytes + program.bytes + 1000, 1000)
 
 
 def test_as_text_and_as_json(folder: Path) -> None:

@@ -309,14 +309,28 @@ def test_version_is_light() -> None:
 
 
 SLOW = {
-    *("concurrent.futures", "decimal", "importlib.metadata", "importlib.resources", "logging"),
-    *("multiprocessing", "numpy.ma", "pathlib", "tempfile"),
+    *("concurrent.futures", "decimal", "exset.grammars.build", "hashlib", "importlib.metadata"),
+    *("importlib.resources", "logging", "multiprocessing", "numpy.ma", "pathlib", "tempfile"),
 }
 
 
-def test_a_small_text_is_read_with_little() -> None:
-    """What these modules cost is felt with each small file; Lark is for a grammar that is new."""
-    arguments = "['exset', 'info', 'exset::xor.ex']"
+@pytest.mark.parametrize(
+    "words",
+    [
+        "info exset::xor.ex",
+        "info {small}.bex",
+        "convert exset::xor.ex -o {small}.bex",
+        "convert {small}.bex -o {small}.ex",
+    ],
+)
+def test_a_small_file_is_read_and_written_with_little(words: str, tmp_path: Path) -> None:
+    """What these modules cost is felt with each small file.
+
+    Lark and Construct are for a grammar or a layout that is new, a compiler is for large files.
+    """
+    small = tmp_path / "small"
+    exset.save(exset.load("exset::xor.ex"), f"{small}.bex")
+    arguments = ["exset", *words.format(small=small).split()]
     code = f"import sys; sys.argv = {arguments}\nfrom exset.cli import main\nmain()"
     loaded(code)
     assert loaded(code) & (SLOW | HEAVY) == {"numpy"}

@@ -12,12 +12,10 @@ from exset.codecs.engine.drivers import read, write
 from exset.codecs.engine.fields import Fields, Values
 from exset.codecs.engine.layout import Layout
 from exset.codecs.engine.parts import Part, Parted, Parts, Shifted
-from exset.codecs.engine.strings import NulString
 
 __all__ = [
     "Fields",
     "Layout",
-    "NulString",
     "Part",
     "Parted",
     "Parts",

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from exset.codecs.engine import moves
 from exset.codecs.engine.fields import quiet_numbers
-from exset.codecs.engine.nodes import Number
+from exset.codecs.engine.program import Leaf
 from exset.grammars.arrays import Bytes, Ints, Longs, compact, frozen, offsets_of
 from exset.grammars.columns import Strings
 from exset.kernels import Kernels
@@ -34,20 +34,20 @@ class Mover:
 
     compiled: bool
 
-    def numbers(self, data: Bytes, leaf: Number, starts: Offsets, shift: int) -> Numbers:
+    def numbers(self, data: Bytes, leaf: Leaf, starts: Offsets, shift: int) -> Numbers:
         """The numbers that begin at the starts and a shift."""
         if self.compiled and _is_word(leaf):
             out = np.empty(starts.size, np.uint32)
             gather = KERNELS.compiled(moves.gather_words)
             gather(data, starts, shift, _is_big(leaf), leaf.is_real, out)
             return out.view(leaf.native)
-        if self.compiled and leaf.stored.itemsize == 1:
+        if self.compiled and leaf.dtype.itemsize == 1:
             octets = np.empty(starts.size, np.uint8)
             KERNELS.compiled(moves.gather_octets)(data, starts, shift, octets)
-            return octets != 0 if leaf.stored.kind == "b" else octets.view(leaf.stored)
+            return octets != 0 if leaf.dtype.kind == "b" else octets.view(leaf.dtype)
         return _found(data, leaf, starts + np.int64(shift))
 
-    def rows(self, data: Bytes, leaf: Number, starts: Offsets, lengths: Offsets) -> Numbers:
+    def rows(self, data: Bytes, leaf: Leaf, starts: Offsets, lengths: Offsets) -> Numbers:
         """The numbers of rows that begin at the starts."""
         if self.compiled and _is_word(leaf):
             out = np.empty(int(lengths.sum(dtype=np.int64)), np.uint32)
@@ -68,13 +68,13 @@ class Mover:
         return Strings.unchecked(data=frozen(out), offsets=offsets, given=given)
 
     def put_numbers(
-        self, out: Bytes, leaf: Number, column: Numbers, starts: Offsets, shift: int
+        self, out: Bytes, leaf: Leaf, column: Numbers, starts: Offsets, shift: int
     ) -> None:
         """The inverse of `numbers`."""
         if self.compiled and _is_word(leaf):
             scatter = KERNELS.compiled(moves.scatter_words)
             scatter(_words(column), starts, shift, _is_big(leaf), leaf.is_real, out)
-        elif self.compiled and leaf.stored.itemsize == 1:
+        elif self.compiled and leaf.dtype.itemsize == 1:
             octets = frozen(np.ascontiguousarray(column).view(np.uint8))
             KERNELS.compiled(moves.scatter_octets)(octets, starts, shift, out)
         else:
@@ -83,7 +83,7 @@ class Mover:
     def put_rows(
         self,
         out: Bytes,
-        leaf: Number,
+        leaf: Leaf,
         column: Numbers,
         starts: Offsets,
         lengths: Offsets,
@@ -131,12 +131,12 @@ class Mover:
         return starts, lengths
 
 
-def _is_word(leaf: Number) -> bool:
-    return leaf.stored.itemsize == 4
+def _is_word(leaf: Leaf) -> bool:
+    return leaf.dtype.itemsize == 4
 
 
-def _is_big(leaf: Number) -> bool:
-    return leaf.stored.str[0] == ">"
+def _is_big(leaf: Leaf) -> bool:
+    return leaf.dtype.str[0] == ">"
 
 
 def _words(column: Numbers) -> NDArray[np.uint32]:
@@ -151,26 +151,26 @@ def _places(starts: Offsets, lengths: Offsets, size: int = 1) -> Longs:
     return places
 
 
-def _elements(leaf: Number, starts: Offsets, lengths: Offsets) -> Longs:
-    return _places(starts, lengths, leaf.stored.itemsize)
+def _elements(leaf: Leaf, starts: Offsets, lengths: Offsets) -> Longs:
+    return _places(starts, lengths, leaf.dtype.itemsize)
 
 
-def _found(data: Bytes, leaf: Number, starts: Longs) -> Numbers:
+def _found(data: Bytes, leaf: Leaf, starts: Longs) -> Numbers:
     if starts.size == 0:
         return np.empty(0, leaf.native)
-    if leaf.stored.itemsize == 1:
+    if leaf.dtype.itemsize == 1:
         raw = data[starts]
-        return raw != 0 if leaf.stored.kind == "b" else raw.view(leaf.stored)
-    raw = sliding_window_view(data, leaf.stored.itemsize)[starts]
-    found = raw.view(leaf.stored).reshape(-1).astype(leaf.native, copy=False)
+        return raw != 0 if leaf.dtype.kind == "b" else raw.view(leaf.dtype)
+    raw = sliding_window_view(data, leaf.dtype.itemsize)[starts]
+    found = raw.view(leaf.dtype).reshape(-1).astype(leaf.native, copy=False)
     return quiet_numbers(found)
 
 
-def _put(out: Bytes, leaf: Number, column: Numbers, starts: Longs) -> None:
+def _put(out: Bytes, leaf: Leaf, column: Numbers, starts: Longs) -> None:
     if starts.size == 0:
         return
-    size = leaf.stored.itemsize
-    raw = np.ascontiguousarray(quiet_numbers(column).astype(leaf.stored)).view(np.uint8)
+    size = leaf.dtype.itemsize
+    raw = np.ascontiguousarray(quiet_numbers(column).astype(leaf.dtype)).view(np.uint8)
     if size == 1:
         out[starts] = raw
     else:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.codecs.engine.layout import Layout
-from exset.codecs.engine.nodes import Number, Record, Repeat
 from exset.errors import Place
 from exset.grammars.columns import Flags, Floats, Ints, Longs, Ragged, Strings
 from exset.source import Source
@@ -96,13 +95,13 @@ class Fields(Mapping[str, Values]):
     def offset(self, path: str, index: int) -> int:
         """The offset of an element of a column; IndexError if there is none."""
         starts, leaf = self.starts[path], self.layout.leaves[path]
-        if path not in self.bounds or not isinstance(leaf, Number):
+        if path not in self.bounds or not leaf.is_number:
             return int(starts[index])
         bounds = self.bounds[path]
         if not 0 <= index < bounds[-1]:
             raise IndexError(f"{path} has no element {index}")
         run = int(np.searchsorted(bounds, index, "right")) - 1
-        return int(starts[run] + (index - bounds[run]) * leaf.stored.itemsize)
+        return int(starts[run] + (index - bounds[run]) * leaf.dtype.itemsize)
 
     def place(self, source: Source, path: str, index: int) -> Place:
         """The place of an element of a column, for messages."""
@@ -125,11 +124,11 @@ def indexed(layout: Layout, starts: Mapping[str, Longs], path: str, offset: int)
             continue
         nth = int(np.searchsorted(starts[prefix], offset, "right")) - 1
         start = int(starts[prefix][nth])
-        if isinstance(rows.element, Number):
-            text += f"[{(offset - start) // rows.element.stored.itemsize}]"
+        if rows.is_numbers:
+            text += f"[{(offset - start) // rows.least}]"
             continue
         text += f"[{nth - int(np.searchsorted(starts[prefix], begin))}]"
-        if isinstance(rows, Repeat) or isinstance(rows.element, Record):
+        if rows.is_records:
             begin = start
     return text
 
@@ -156,7 +155,7 @@ def check_columns(layout: Layout, fields: Mapping[str, Values]) -> None:
         raise ValueError(f"write: missing or unknown columns: {', '.join(wrong)}")
     for path, leaf in layout.leaves.items():
         column = fields[path]
-        wanted = str(leaf.native) if isinstance(leaf, Number) else "strings"
-        found = "strings" if isinstance(column, Strings) else str(column.dtype)
+        wanted = leaf.native if leaf.is_number else "strings"
+        found = "strings" if isinstance(column, Strings) else column.dtype
         if found != wanted:
             raise ValueError(f"{path}: a column of {wanted} is wanted, not {found}")

@@ -5,13 +5,11 @@ names are looked at; the others are fetched from their offsets later, all at onc
 """
 
 from collections import defaultdict
-from functools import lru_cache
-from typing import Final
+from typing import Final, TypeAlias
 
 from exset.codecs.engine import opcodes as op
 from exset.codecs.engine.expressions import is_real
 from exset.codecs.engine.fusion import fuse
-from exset.codecs.engine.layout import Layout
 from exset.codecs.engine.nodes import (
     Alignment,
     Blob,
@@ -19,7 +17,6 @@ from exset.codecs.engine.nodes import (
     Constant,
     Expression,
     Gap,
-    Leaf,
     Match,
     Node,
     Nothing,
@@ -35,7 +32,11 @@ from exset.codecs.engine.nodes import (
     matches,
     named,
 )
-from exset.codecs.engine.program import Feed, Origin, Program
+from exset.codecs.engine.origins import origin_of
+from exset.codecs.engine.program import Feed, Leaf, Program, Row
+from exset.codecs.engine.tree import Tree
+
+_Origin: TypeAlias = Node | tuple[Number, ...] | None
 
 _INT64: Final = 2**63
 _STREAMS: Final = 1 << 16  # as many as an operand holds beside a feed
@@ -58,27 +59,24 @@ _TRUTHS: Final = frozenset((*_COMPARISONS, "!=", "not"))  # operators that give 
 _WHOLE: Final = {"//": op.DIVIDE, "%": op.MODULO, "&": op.AND, "|": op.OR}
 
 
-@lru_cache(maxsize=64)
-def lower(layout: Layout) -> Program:
-    """The program of a layout."""
-    return _Lowering(layout).program
+def lower(tree: Tree) -> Program:
+    """The program of a declaration."""
+    return _Lowering(tree).program
 
 
 class _Lowering:
-    def __init__(self, layout: Layout) -> None:
-        self.program = Program(layout)
+    def __init__(self, tree: Tree) -> None:
+        self.program = Program()
         self.block: list[Number] = []
         # Where the value of a field is: a register, of reals for a real.
         self.registers: dict[str, int] = {}
-        self.wanted = {
-            number.path for each in expressions_in(layout.root) for number in named(each)
-        }
+        self.wanted = {number.path for each in expressions_in(tree.root) for number in named(each)}
         self.matches: dict[str, list[Match]] = defaultdict(list)
-        for expression in expressions_in(layout.root):
+        for expression in expressions_in(tree.root):
             for match in matches(expression):
                 self.matches[match.field.path].append(match)
         self.matched: dict[Match, int] = {}
-        self.node(layout.root)
+        self.node(tree.root)
         self.emit(op.END)
         fuse(self.program.code)
         if self.program.streams > _STREAMS:
@@ -86,15 +84,16 @@ class _Lowering:
 
     # Instructions, registers and streams.
 
-    def emit(self, *operands: int, origin: Origin = None) -> int:
+    def emit(self, *operands: int, origin: _Origin = None) -> int:
         """Add an instruction, and return where it is."""
         self.flush()
         return self._add(*operands, origin=origin)
 
-    def _add(self, *operands: int, origin: Origin = None) -> int:
+    def _add(self, *operands: int, origin: _Origin = None) -> int:
         at = len(self.program.code)
         self.program.code.append([*operands, *[0] * (op.WIDTH - len(operands))])
-        self.program.origins[at] = origin
+        if origin is not None:
+            self.program.origins[at] = origin_of(origin)
         return at
 
     def here(self) -> int:
@@ -125,8 +124,11 @@ class _Lowering:
         return self.program.streams - 2
 
     def feed(self, what: Number | String | Blob | Match) -> int:
-        is_real = isinstance(what, Number) and what.is_real
-        self.program.feeds.append(Feed(what, is_real))
+        if isinstance(what, Match):
+            feed = Feed(what.field.path, value=what.value)
+        else:
+            feed = Feed(what.path, isinstance(what, Number) and what.is_real)
+        self.program.feeds.append(feed)
         return len(self.program.feeds) - 1
 
     def flush(self) -> None:
@@ -142,7 +144,7 @@ class _Lowering:
         else:
             self._add(op.BLOCK, stream, size, origin=numbers)
         for number in numbers:
-            self.program.leaves[number.path] = (stream, offset)
+            self.program.leaves[number.path] = Leaf(number.stored.str, stream, offset)
             if number.path in self.wanted and number.path not in self.registers:
                 self._load(number, stream, size - offset)
             offset += least_size(number)
@@ -205,12 +207,12 @@ class _Lowering:
     def text(self, node: String | Blob) -> None:
         count = self.count(node.count) if isinstance(node, Blob) else 0
         self.flush()
-        stream = self.pair()
-        self.program.leaves[node.path] = (stream, 0)
-        feed = self.feed(node)
+        stream, feed = self.pair(), self.feed(node)
         if isinstance(node, Blob):
+            self.program.leaves[node.path] = Leaf("blob", stream)
             self.emit(op.BLOB, stream, count, feed, origin=node)
         else:
+            self.program.leaves[node.path] = Leaf("string", stream)
             self.emit(op.STRING, stream, feed, origin=node)
         for match in self.matches[node.path]:
             self.matched[match] = target = self.register()
@@ -249,39 +251,37 @@ class _Lowering:
         count = self.count(node.count if bare is None else bare)
         self.flush()
         if isinstance(node.element, Number):
-            stream = self.pair()
-            self.program.leaves[node.path] = (stream, 0)
-            self.program.rows[node.path] = stream + 1
-            self.program.elements[node.path] = stream
-            size = least_size(node.element)
+            stream, size = self.pair(), least_size(node.element)
+            self.program.leaves[node.path] = Leaf(node.element.stored.str, stream)
+            self.program.rows[node.path] = Row(stream + 1, stream, size, True, False)
             self.emit(op.BULK, stream, size, count, bare is not None, origin=node)
             return
-        stream, counter = self.stream(), self.register()
-        self.program.rows[node.path] = stream
+        stream, counter, lenient = self.stream(), self.register(), bare is not None
         least = least_size(node.element) if [*named(node.count)] else 0
-        lenient = bare is not None
         begin = self.emit(op.EACH, stream, count, least, 0, counter, lenient, origin=node)
-        body = self.element(node)
+        body = self.element(node, stream)
         self.emit(op.NEXT, counter, body, self.here() + 1)
         self.patch(begin, 4)
 
     def repeat(self, node: Repeat) -> None:
         self.flush()
         stream, counter = self.stream(), self.register()
-        self.program.rows[node.path] = stream
         self.emit(op.SET, counter, 0)
-        body = self.element(node)
+        body = self.element(node, stream)
         condition = self.condition(node.condition)
         self.emit(op.UNTIL, stream, condition, counter, body)
 
-    def element(self, node: Rows | Repeat) -> int:
-        """Lower the element of an array; return where it begins."""
+    def element(self, node: Rows | Repeat, counts: int) -> int:
+        """Lower the element of an array, whose counts go to a stream; return where it begins."""
         body, first = self.here(), _first(node.element)
+        begin: int | str
         if isinstance(first, Number | String):
-            self.program.elements[node.path] = first.path
+            begin = first.path
         else:
-            self.program.elements[node.path] = stream = self.stream()
-            self.emit(op.PLACE, stream)
+            begin = self.stream()
+            self.emit(op.PLACE, begin)
+        least, is_record = least_size(node.element), isinstance(node.element, Record)
+        self.program.rows[node.path] = Row(counts, begin, least, False, is_record)
         self.node(node.element)
         self.flush()
         return body
@@ -384,7 +384,7 @@ def _is_plain(condition: Operation) -> bool:
     return not any(isinstance(each, Operation) for each in condition.operands)
 
 
-def _first(node: Node) -> Leaf | Node:
+def _first(node: Node) -> Node:
     """What something begins with, if that is always the same."""
     while isinstance(node, Record) and node.members:
         node = node.members[0][1]

@@ -6,17 +6,16 @@ the count, made to fit, and the array.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from time import monotonic
 from typing import Final, NoReturn
 
 import numpy as np
-from construct import Array, Struct
 
 from exset.codecs.engine.drivers import is_compiled, read, write
 from exset.codecs.engine.failures import Cut
 from exset.codecs.engine.fields import Fields, Values
 from exset.codecs.engine.layout import Layout
-from exset.codecs.engine.nodes import Number, Rows, least_size
 from exset.errors import Finding, Findings, FormatError
 from exset.files import Blocks
 from exset.kernels import Engine
@@ -30,22 +29,33 @@ _FULL: Final = 0.95  # of a window, by what records took so far: then few are re
 class Parted:
     """A declaration whose last two fields are a count and an array of so many records.
 
-    head: the layout of what comes before. tail: that of the two. one: that of a single record.
-    TypeError if it is none such.
+    head: the layout of what comes before. tail: that of the two. one: that of a single record. They
+    are those of the parts that `tree.parted` gives.
     """
 
-    def __init__(self, declaration: Struct) -> None:
-        """Take it apart."""
-        self.head = Layout(Struct(*declaration.subcons[:-2]))
-        self.tail = Layout(Struct(*declaration.subcons[-2:]))
-        (_, count), (name, rows) = self.tail.root.members
-        if not (isinstance(count, Number) and isinstance(rows, Rows) and rows.count is count):
-            raise TypeError("the last two fields must be a count and an array of so many records")
-        self.one = Layout(Struct(str(name) / Array(1, declaration.subcons[-1].subcon.subcon)))
-        self.stored = count.stored
-        self.size = count.stored.itemsize
-        self.path = str(name)
-        self.least = least_size(rows.element)
+    def __init__(self, head: Layout, tail: Layout, one: Layout) -> None:
+        """Take the layouts."""
+        self.layouts = self.head, self.tail, self.one = head, tail, one
+
+    @cached_property
+    def path(self) -> str:
+        """The path of the array."""
+        return next(path for path in self.tail.rows if "." not in path)
+
+    @cached_property
+    def least(self) -> int:
+        """The fewest bytes of a record."""
+        return self.tail.rows[self.path].least
+
+    @cached_property
+    def stored(self) -> np.dtype[np.generic]:
+        """The dtype of the count in the file."""
+        return next(iter(self.tail.leaves.values())).dtype
+
+    @property
+    def size(self) -> int:
+        """The bytes of the count."""
+        return self.stored.itemsize
 
     def counted(self, count: int) -> bytes:
         """The bytes of a count."""

@@ -1,51 +1,173 @@
-"""A lowered layout: what `machine.run` runs, and what its streams mean."""
+"""A lowered layout as plain data: what `machine.run` runs, what its streams mean, why it fails."""
 
-from dataclasses import dataclass, field
-from typing import TypeAlias
+import json
+import zlib
+from typing import Literal, NamedTuple, TypeAlias
 
-from exset.codecs.engine.layout import Layout
-from exset.codecs.engine.nodes import Blob, Match, Node, Number, String, holds_numbers
+import numpy as np
 
-# What an instruction was made from, for messages.
-Origin: TypeAlias = Node | tuple[Number, ...] | None
+# What an instruction was made from: a block of numbers, ..., an array of numbers, another one, ...
+Kind: TypeAlias = Literal[
+    "block", "test", "constant", "string", "numbers", "rows", "blob", "gap", "alignment"
+]
 
 
-@dataclass(frozen=True)
-class Feed:
-    """A column whose values a program wants when it writes: `what` says what of them."""
+class Leaf(NamedTuple):
+    """A field.
 
-    what: Number | String | Blob | Match
+    stored: the dtype of a number in the file, as NumPy writes it; or "string", or "blob". stream:
+    where its offsets are. shift: where it is in a block of numbers.
+    """
+
+    stored: str
+    stream: int
+    shift: int = 0
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a number, or a flag."""
+        return self.stored not in ("string", "blob")
+
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        """The dtype of a number in the file."""
+        return np.dtype(self.stored)
+
+    @property
+    def native(self) -> np.dtype[np.generic]:
+        """The dtype of its column."""
+        return self.dtype.newbyteorder("=")
+
+    @property
+    def is_real(self) -> bool:
+        """Whether it is a floating-point number."""
+        return self.dtype.kind == "f"
+
+
+class Row(NamedTuple):
+    """An array.
+
+    stream: where its counts are. begin: the stream of the offsets of its elements, or the field
+    that they begin with. least: the fewest bytes of an element. is_numbers, is_records: of what.
+    """
+
+    stream: int
+    begin: int | str
+    least: int
+    is_numbers: bool
+    is_records: bool
+
+
+class Feed(NamedTuple):
+    """A column whose values a program wants when it writes.
+
+    They are numbers, or lengths of strings; with a value whether each string is these bytes.
+    """
+
+    path: str
     is_real: bool = False
+    value: bytes | None = None
 
 
-@dataclass(eq=False)
+class Origin(NamedTuple):
+    """What an instruction was made from, for messages.
+
+    field: what a test or a count names first, if anything. size: of a constant, or the least of an
+    element. text: a condition as a person would write it. value: of a constant. numbers: of a
+    block, their paths and sizes.
+    """
+
+    kind: Kind
+    path: str
+    field: str | None = None
+    size: int = 0
+    text: str = ""
+    value: int | bytes = 0
+    numbers: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def operand(self) -> int:
+        """Where the instruction has its count."""
+        return 3 if self.kind == "numbers" else 2
+
+    @property
+    def is_array(self) -> bool:
+        """Whether it is an array."""
+        return self.kind in ("numbers", "rows")
+
+
 class Program:
     """A lowered layout.
 
     code: the instructions. constants: bytes. ints, reals: the registers as they begin. streams:
-    how many there are. pairs: the first of each two that go together. origins: of the instructions.
-    feeds: of the machine. leaves: the stream of each leaf, and where in a block it is. rows: the
-    stream of each array's counts. elements: the stream of the offsets of an array's elements, or
-    the leaf that they begin with. gaps: the streams of the offsets and sizes (the next one) of
-    padding, and its byte. fixed: the streams of the offsets of constants, and their bytes.
+    how many there are. pairs: the first of each two that go together. leaves, rows: of the fields
+    and the arrays by path, in the order of the file. origins: of the instructions that may fail.
+    feeds: of the machine. gaps: the streams of the offsets and sizes (the next one) of padding, and
+    its byte. fixed: the streams of the offsets of constants, and their bytes.
     """
 
-    layout: Layout
-    code: list[list[int]] = field(default_factory=list)
-    constants: bytearray = field(default_factory=bytearray)
-    ints: list[int] = field(default_factory=list)
-    reals: list[float] = field(default_factory=list)
-    streams: int = 0
-    pairs: list[int] = field(default_factory=list)
-    origins: dict[int, Origin] = field(default_factory=dict)
-    feeds: list[Feed] = field(default_factory=list)
-    leaves: dict[str, tuple[int, int]] = field(default_factory=dict)
-    rows: dict[str, int] = field(default_factory=dict)
-    elements: dict[str, int | str] = field(default_factory=dict)
-    gaps: list[tuple[int, int]] = field(default_factory=list)
-    fixed: list[tuple[int, bytes]] = field(default_factory=list)
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.code: list[list[int]] = []
+        self.constants = b""
+        self.ints: list[int] = []
+        self.reals: list[float] = []
+        self.streams = 0
+        self.pairs: list[int] = []
+        self.leaves: dict[str, Leaf] = {}
+        self.rows: dict[str, Row] = {}
+        self.origins: dict[int, Origin] = {}
+        self.feeds: list[Feed] = []
+        self.gaps: list[tuple[int, int]] = []
+        self.fixed: list[tuple[int, bytes]] = []
+
+    def holds_numbers(self, path: str) -> bool:
+        """Whether a field is an array of numbers, which is read and written at once."""
+        return path in self.rows and self.rows[path].is_numbers
 
     def total(self, path: str) -> int:
         """The stream in which the machine counts the values of a column that it has written."""
-        stream, _ = self.leaves[path]
-        return stream + holds_numbers(self.layout.rows.get(path))
+        return self.leaves[path].stream + self.holds_numbers(path)
+
+    def to_bytes(self) -> bytes:
+        """The whole as JSON, in which bytes are Latin-1; compressed."""
+        text = json.dumps(vars(self), default=lambda raw: raw.decode("latin-1"))
+        return zlib.compress(text.encode(), 1)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "Program":
+        """What `to_bytes` wrote; ValueError if it is something else, or is damaged."""
+        try:
+            found = json.loads(zlib.decompress(data))
+        except zlib.error as error:
+            raise ValueError(f"this is no program: {error}") from None
+        program = cls()
+        vars(program).update(found)
+        program.constants = _raw(found["constants"])
+        program.leaves = {path: Leaf(*each) for path, each in found["leaves"].items()}
+        program.rows = {path: Row(*each) for path, each in found["rows"].items()}
+        program.origins = {int(at): _origin(*each) for at, each in found["origins"].items()}
+        program.feeds = [
+            Feed(path, is_real, None if value is None else _raw(value))
+            for path, is_real, value in found["feeds"]
+        ]
+        program.gaps = [(stream, pattern) for stream, pattern in found["gaps"]]
+        program.fixed = [(stream, _raw(text)) for stream, text in found["fixed"]]
+        return program
+
+
+def _raw(text: str) -> bytes:
+    return text.encode("latin-1")
+
+
+def _origin(
+    kind: Kind,
+    path: str,
+    field: str | None,
+    size: int,
+    text: str,
+    value: int | str,
+    numbers: list[tuple[str, int]],
+) -> Origin:
+    constant = _raw(value) if isinstance(value, str) else value
+    return Origin(kind, path, field, size, text, constant, tuple((a, b) for a, b in numbers))

@@ -63,7 +63,7 @@ def read(layout: Layout, source: Source, *, limits: Limits = DEFAULT) -> Fields:
     stream = io.BytesIO(source.data)
     reading = _Reading(layout, source, limits)
     try:
-        copied(layout.root, reading).parse_stream(stream)
+        copied(layout.tree.root, reading).parse_stream(stream)
     except (ConstructError, ArithmeticError) as error:
         place = Place.in_bytes(source, stream.tell())
         raise FormatError(f"an expression has no value: {error}", place=place) from error
@@ -79,7 +79,7 @@ def write(layout: Layout, fields: Mapping[str, Values]) -> bytes:
     stream = io.BytesIO()
     writing = _Writing(layout, fields)
     try:
-        copied(layout.root, writing).build_stream(None, stream)
+        copied(layout.tree.root, writing).build_stream(None, stream)
     except (ConstructError, ArithmeticError) as error:
         raise FormatError(f"an expression has no value: {error}") from error
     writing.check_end()
@@ -99,7 +99,7 @@ class _Reading:
         self.texts: dict[str, list[bytes]] = defaultdict(list)
         self.numbers = {
             path: array(_CODES.get(leaf.native.char, leaf.native.char))
-            for path, leaf in layout.leaves.items()
+            for path, leaf in layout.tree.leaves.items()
             if isinstance(leaf, Number)
         }
 
@@ -107,7 +107,7 @@ class _Reading:
         """The columns of what was read."""
         return Fields(
             self.layout,
-            {path: self._column(leaf) for path, leaf in self.layout.leaves.items()},
+            {path: self._column(leaf) for path, leaf in self.layout.tree.leaves.items()},
             self.places(),
             {path: offsets_of(_longs(self.counts[path])) for path in self.layout.rows},
             end,

@@ -11,22 +11,7 @@ from exset.codecs.engine.execution import Execution, Streams
 from exset.codecs.engine.failures import Reason, failure
 from exset.codecs.engine.fields import Fields, Values
 from exset.codecs.engine.layout import Layout
-from exset.codecs.engine.lowering import lower
-from exset.codecs.engine.nodes import (
-    Alignment,
-    Blob,
-    Constant,
-    Gap,
-    Number,
-    Rows,
-    String,
-    Test,
-    holds_numbers,
-    least_size,
-    named,
-    spelt,
-)
-from exset.codecs.engine.program import Program
+from exset.codecs.engine.program import Origin
 from exset.grammars.arrays import Ints, Longs, compact, frozen, offsets_of
 from exset.grammars.columns import Ragged
 from exset.limits import Limits
@@ -40,10 +25,9 @@ def read(layout: Layout, source: Source, limits: Limits, *, compiled: bool) -> F
 
     Raises TooLarge where an expression needs more than 64 bits.
     """
-    program = lower(layout)
-    execution = Execution(program, source.view, limits.max_name, compiled)
+    execution = Execution(layout.program, source.view, limits.max_name, compiled)
     streams, failed = execution.run()
-    found = _Found(program, source, streams, Mover(compiled))
+    found = _Found(layout, source, streams, Mover(compiled))
     if failed is not None:
         _Failure(found, source, execution, limits).report(failed)
     return TableFields(
@@ -83,37 +67,36 @@ class Lazy(Mapping[str, V], Generic[V]):
 class _Found:
     """The columns of a file, from the streams of a run over it."""
 
-    def __init__(self, program: Program, source: Source, streams: Streams, mover: Mover) -> None:
-        self.program = program
+    def __init__(self, layout: Layout, source: Source, streams: Streams, mover: Mover) -> None:
+        self.layout = layout
         self.streams = streams
         self.mover = mover
         self.data = np.frombuffer(source.view, np.uint8)
 
     def column(self, path: str) -> Values:
         """A column of the file."""
-        leaf = self.program.layout.leaves[path]
-        stream, shift = self.program.leaves[path]
-        starts = self.streams[stream]
-        if not isinstance(leaf, Number):
-            return self.mover.strings(self.data, starts, self.streams[stream + 1])
-        if path in self.program.rows:
-            return frozen(self.mover.rows(self.data, leaf, starts, self.streams[stream + 1]))
-        return frozen(self.mover.numbers(self.data, leaf, starts, shift))
+        leaf = self.layout.leaves[path]
+        starts = self.streams[leaf.stream]
+        if not leaf.is_number:
+            return self.mover.strings(self.data, starts, self.streams[leaf.stream + 1])
+        if path in self.layout.rows:
+            return frozen(self.mover.rows(self.data, leaf, starts, self.streams[leaf.stream + 1]))
+        return frozen(self.mover.numbers(self.data, leaf, starts, leaf.shift))
 
     def starts(self, path: str) -> Longs:
         """The offsets of the elements of a column or an array."""
-        if path in self.program.elements:
-            begin = self.program.elements[path]
-            if isinstance(begin, str) and begin != path:
-                return self.starts(begin)
+        if path in self.layout.rows:
+            begin = self.layout.rows[path].begin
             if isinstance(begin, int):
                 return self.streams[begin].astype(np.int64)
-        stream, shift = self.program.leaves[path]
-        return self.streams[stream] + np.int64(shift)
+            if begin != path:
+                return self.starts(begin)
+        leaf = self.layout.leaves[path]
+        return self.streams[leaf.stream] + np.int64(leaf.shift)
 
     def bounds(self, path: str) -> Longs:
         """Where the instances of an array begin in its column."""
-        counts = self.streams[self.program.rows[path]]
+        counts = self.streams[self.layout.rows[path].stream]
         return offsets_of(cast(Longs, compact(counts)))
 
     def interleaved(self, first: str, second: str) -> tuple[Offsets, Offsets]:
@@ -121,9 +104,9 @@ class _Found:
         streams = []
         for add in (0, 1):
             for path in (first, second):
-                number = isinstance(self.program.layout.leaves[path], Number)
-                single = number and path not in self.program.rows
-                streams.append(self.streams[self.program.leaves[path][0] + add * (not single)])
+                leaf = self.layout.leaves[path]
+                single = leaf.is_number and path not in self.layout.rows
+                streams.append(self.streams[leaf.stream + add * (not single)])
         a, b, a_lengths, b_lengths = streams
         return self.mover.interleaved(a, b, a_lengths, b_lengths)
 
@@ -136,28 +119,26 @@ class TableFields(Fields):
 
     def spans(self, path: str) -> tuple[Longs, Longs]:
         """Where the strings of a column begin, and how long they are: none is copied for it."""
-        stream, _ = self.found.program.leaves[path]
-        streams = self.found.streams
+        stream, streams = self.layout.leaves[path].stream, self.found.streams
         return streams[stream].astype(np.int64), streams[stream + 1].astype(np.int64)
 
     def counts(self, path: str) -> Ints | Longs:
         """How many elements each instance of an array has."""
-        return self.found.streams[self.found.program.rows[path]]
+        return self.found.streams[self.layout.rows[path].stream]
 
     def merged(self, first: str, second: str) -> Values:
         """Two columns of one kind as one, in the order of the file."""
         found, leaf = self.found, self.layout.leaves[first]
-        shift = found.program.leaves[first][1]
-        if shift != found.program.leaves[second][1]:
+        if leaf.shift != self.layout.leaves[second].shift:
             return super().merged(first, second)
         starts, lengths = found.interleaved(first, second)
-        if isinstance(leaf, Number):
-            return frozen(found.mover.numbers(found.data, leaf, starts, shift))
+        if leaf.is_number:
+            return frozen(found.mover.numbers(found.data, leaf, starts, leaf.shift))
         return found.mover.strings(found.data, starts, lengths)
 
     def merged_rows(self, first: str, second: str) -> Ragged[np.generic]:
         """Two arrays of numbers as one, in the order of the file."""
-        found, leaf = self.found, cast(Number, self.layout.leaves[first])
+        found, leaf = self.found, self.layout.leaves[first]
         starts, lengths = found.interleaved(first, second)
         values = frozen(found.mover.rows(found.data, leaf, starts, lengths))
         return Ragged.unchecked(values=values, offsets=offsets_of(cast(Longs, compact(lengths))))
@@ -173,64 +154,59 @@ class _Failure:
         self.limits = limits
         self.offset = found.streams.end
         self.left = len(execution.data) - self.offset
-        layout = found.program.layout
-        self.starts = Lazy([*layout.leaves, *layout.rows], found.starts)
+        self.layout = found.layout
+        self.starts = Lazy([*self.layout.leaves, *self.layout.rows], found.starts)
 
     def report(self, at: int) -> NoReturn:
         """Raise the error of the instruction at a place."""
-        origin = self.found.program.origins[at]
-        match origin:
-            case Test():
-                field = next(named(origin.condition))
-                self.fail_at(field, Reason.CHECK, condition=spelt(origin.condition))
-            case Constant():
+        origin = self.layout.program.origins[at]
+        match origin.kind:
+            case "test":
+                self.fail_at(origin, Reason.CHECK, condition=origin.text)
+            case "constant":
                 if self.left < origin.size:
                     self.fail(Reason.ENDS, origin.path, self.offset)
-                self.fail(Reason.CONSTANT, origin.path, self.offset, value=origin.construct.value)
-            case String():
+                self.fail(Reason.CONSTANT, origin.path, self.offset, value=origin.value)
+            case "string":
                 if self.left > self.limits.max_name:
                     most = self.limits.max_name
                     self.fail(Reason.TOO_LONG, origin.path, self.offset, value=most)
                 self.fail(Reason.UNENDED, origin.path, self.offset)
-            case Rows() | Blob() | Gap():
-                self.count(origin, at)
-            case Alignment():
+            case "alignment":
                 self.fail(Reason.ENDS, origin.path, self.offset)
+            case "block":
+                self.ends(origin.numbers)
             case _:
-                self.ends(cast(tuple[Number, ...], origin))
+                self.count(origin, at)
 
-    def count(self, node: Rows | Blob | Gap, at: int) -> NoReturn:
+    def count(self, origin: Origin, at: int) -> NoReturn:
         """A count is wrong, or, if it is constant, the data end."""
-        field = next(named(node.count), None)
-        if field is None:
-            size = least_size(node.element) if isinstance(node, Rows) else self.left + 1
-            self.fail(Reason.ENDS, node.path, self.offset + self.left // size * size)
-        operand = 3 if holds_numbers(node) else 2
-        count = self.execution.ints[self.found.program.code[at][operand]]
-        size = least_size(node.element) if isinstance(node, Rows) else 1
-        needed = self.offset + int(count) * size
-        self.fail_at(field, Reason.NEGATIVE if count < 0 else Reason.TOO_MANY, needed=needed)
+        if origin.field is None:
+            size = origin.size if origin.is_array else self.left + 1
+            self.fail(Reason.ENDS, origin.path, self.offset + self.left // size * size)
+        count = self.execution.ints[self.layout.program.code[at][origin.operand]]
+        needed = self.offset + int(count) * origin.size
+        self.fail_at(origin, Reason.NEGATIVE if count < 0 else Reason.TOO_MANY, needed=needed)
 
-    def ends(self, numbers: tuple[Number, ...]) -> NoReturn:
+    def ends(self, numbers: tuple[tuple[str, int], ...]) -> NoReturn:
         """The data end in one of the numbers of a block."""
         end = 0
-        for number in numbers:
-            begin, end = end, end + least_size(number)
+        for path, size in numbers:
+            begin, end = end, end + size
             if end > self.left:
-                self.fail(Reason.ENDS, number.path, self.offset + begin)
+                self.fail(Reason.ENDS, path, self.offset + begin)
         raise AssertionError("the block fits")
 
-    def fail_at(self, field: Number, reason: Reason, needed: int = 0, **words: object) -> NoReturn:
-        """The error is at the field that was read last."""
-        offset = int(self.starts[field.path][-1])
-        stored = np.frombuffer(self.execution.data, field.stored, 1, offset)
-        value = stored[0].item()
-        value = int(value) if field.stored.kind == "b" else value
-        self.fail(reason, field.path, offset, needed, value=value, **words)
+    def fail_at(self, origin: Origin, reason: Reason, needed: int = 0, **words: object) -> NoReturn:
+        """The error is at the field that was read last of those that the origin names first."""
+        field = cast(str, origin.field)
+        stored, offset = self.layout.leaves[field].dtype, int(self.starts[field][-1])
+        value = np.frombuffer(self.execution.data, stored, 1, offset)[0].item()
+        value = int(value) if stored.kind == "b" else value
+        self.fail(reason, field, offset, needed, value=value, **words)
 
     def fail(
         self, reason: Reason, path: str, offset: int, needed: int = 0, **words: object
     ) -> NoReturn:
         """Raise the error."""
-        layout = self.found.program.layout
-        raise failure(reason, layout, self.source, self.starts, path, offset, needed, **words)
+        raise failure(reason, self.layout, self.source, self.starts, path, offset, needed, **words)

@@ -11,19 +11,6 @@ from exset.codecs.engine.columns import Mover
 from exset.codecs.engine.execution import Execution, Feeds, Streams, TooLarge
 from exset.codecs.engine.fields import Values, check_columns
 from exset.codecs.engine.layout import Layout
-from exset.codecs.engine.lowering import lower
-from exset.codecs.engine.nodes import (
-    Blob,
-    Gap,
-    Match,
-    Number,
-    Rows,
-    String,
-    Test,
-    holds_numbers,
-    named,
-    spelt,
-)
 from exset.codecs.engine.program import Program
 from exset.errors import FormatError
 from exset.grammars.arrays import Bytes, Ints, Longs, T, row_indices
@@ -49,7 +36,7 @@ def write(layout: Layout, fields: Mapping[str, Values], *, compiled: bool) -> by
     Raises TooLarge where an expression needs more than 64 bits.
     """
     check_columns(layout, fields)
-    program = lower(layout)
+    program = layout.program
     given = _given(program, fields)
     execution = Execution(program, b"", 0, compiled, given)
     streams, failed = execution.run()
@@ -65,27 +52,27 @@ def write(layout: Layout, fields: Mapping[str, Values], *, compiled: bool) -> by
 def _given(program: Program, fields: Mapping[str, Values]) -> Feeds:
     """The feeds of the machine, and how many values the column of each stream has."""
     limits = np.full(program.streams, _MOST, np.int64)
-    for path, (stream, _) in program.leaves.items():
+    for path, leaf in program.leaves.items():
         column = fields[path]
         at = program.total(path)
         limits[at] = min(limits[at], len(column))
-        if isinstance(column, Strings) and isinstance(program.layout.leaves[path], String):
-            limits[stream + 1] = _first_nul(column)
+        if isinstance(column, Strings) and leaf.stored == "string":
+            limits[leaf.stream + 1] = _first_nul(column)
     ints, reals, begins = list[Column](), list[Column](), list[int]()
     totals = [0, 0]
     for feed in program.feeds:
         begins.append(totals[feed.is_real])
         values: Column
-        if isinstance(feed.what, Match):
-            values = _equal(_strings(fields, feed.what.field), feed.what.value)
-        elif isinstance(feed.what, Number):
-            values = np.asarray(fields[feed.what.path])
+        column = fields[feed.path]
+        if not isinstance(column, Strings):
+            values = column
             if values.dtype == np.uint64 and values.size and values.max() >= 2**63:
                 raise TooLarge
+        elif feed.value is not None:
+            values = _equal(column, feed.value)
         else:
-            strings = _strings(fields, feed.what)
-            lengths = strings.lengths
-            values = lengths.astype(np.int32) if strings.data.size <= _INT32 else lengths
+            lengths = column.lengths
+            values = lengths.astype(np.int32) if column.data.size <= _INT32 else lengths
         totals[feed.is_real] += values.size
         (reals if feed.is_real else ints).append(values)
     small = all(each.dtype.itemsize < 4 or each.dtype == np.int32 for each in ints)
@@ -105,10 +92,6 @@ def _joined(parts: list[Column], dtype: type[T]) -> NDArray[T]:
         begin, end = end, end + len(part)
         joined[begin:end] = part
     return joined
-
-
-def _strings(fields: Mapping[str, Values], leaf: String | Blob) -> Strings:
-    return cast(Strings, fields[leaf.path])
 
 
 def _first_nul(strings: Strings) -> int:
@@ -132,23 +115,20 @@ def _fail(
 ) -> NoReturn:
     """Raise the error of the instruction at a place."""
     origin, code = program.origins[at], program.code[at]
-    if isinstance(origin, tuple):
-        for each in origin:
-            _check_room(fields, each.path, int(fill[code[1]]))
-    if isinstance(origin, Test):
-        path, condition = next(named(origin.condition)).path, spelt(origin.condition)
-        number = _used(program, fill, path) - 1
-        raise FormatError(f"{path} number {number} must satisfy: {condition}")
-    if isinstance(origin, String):
+    for path, _ in origin.numbers:
+        _check_room(fields, path, int(fill[code[1]]))
+    if origin.kind == "test":
+        number = _used(program, fill, field := cast(str, origin.field)) - 1
+        raise FormatError(f"{field} number {number} must satisfy: {origin.text}")
+    if origin.kind == "string":
         _check_room(fields, origin.path, used := int(fill[code[1]]))
         raise FormatError(f"{origin.path} number {used - 1}: a NUL in a string")
-    assert isinstance(origin, Rows | Blob | Gap)
-    count = int(ints[code[3 if holds_numbers(origin) else 2]])
+    count = int(ints[code[origin.operand]])
     if count < 0:
         raise FormatError(f"{origin.path}: a negative count, {count}")
     used = _used(program, fill, origin.path)
     _check_room(fields, origin.path, used)
-    length = _strings(fields, cast(Blob, origin)).lengths[used - 1]
+    length = cast(Strings, fields[origin.path]).lengths[used - 1]
     raise FormatError(f"{origin.path} number {used - 1}: {length} bytes, but {count} are wanted")
 
 
@@ -174,16 +154,14 @@ def _put_all(
     program: Program, fields: Mapping[str, Values], streams: Streams, mover: Mover, out: Bytes
 ) -> None:
     """Put every column at its offsets, into a buffer of zeros."""
-    for path, leaf in program.layout.leaves.items():
-        column = fields[path]
-        stream, shift = program.leaves[path]
-        starts = streams[stream]
+    for path, leaf in program.leaves.items():
+        column, starts = fields[path], streams[leaf.stream]
         if isinstance(column, Strings):
             mover.put_strings(out, column, starts)
-        elif isinstance(leaf, Number) and path in program.rows:
-            mover.put_rows(out, leaf, column, starts, streams[stream + 1])
-        elif isinstance(leaf, Number):
-            mover.put_numbers(out, leaf, column, starts, shift)
+        elif path in program.rows:
+            mover.put_rows(out, leaf, column, starts, streams[leaf.stream + 1])
+        else:
+            mover.put_numbers(out, leaf, column, starts, leaf.shift)
     for stream, raw in program.fixed:
         places = streams[stream][:, np.newaxis] + np.arange(len(raw))
         out[places] = np.frombuffer(raw, np.uint8)

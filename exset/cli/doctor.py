@@ -19,8 +19,8 @@ SCHEMA = 1
 def doctor(compiles: bool, as_json: bool) -> None:
     """Say what is installed, which engine is in use, and what the cache holds.
 
-    Grammars are turned into tables, and kernels are compiled, when they are first needed on a
-    machine; --compile does it now, and says how long that took.
+    Grammars and layouts are turned into tables, and kernels are compiled, when they are first
+    needed on a machine; --compile does it now, and says how long that took.
     """
     import json
 
@@ -55,7 +55,8 @@ def _rows(report: "Report") -> list[tuple[str, str]]:
     rows.append(("cache", f"{report.cache}, {size(report.bytes)}{state}"))
     if report.stale:
         rows.append(("", f"{size(report.stale)} of it from other versions, which may be deleted"))
-    for label, parts in (("grammars", report.grammars), ("kernels", report.kernels)):
+    tables = ("grammars", report.grammars), ("layouts", report.layouts)
+    for label, parts in (*tables, ("kernels", report.kernels)):
         for number, part in enumerate(parts):
             ready = f"ready, {size(part.bytes)}" if part.ready else "not yet"
             rows.append(("" if number else label, f"{part.name}: {ready}"))
