@@ -16,6 +16,7 @@ VERBS = {
     "cat": "exset.cli.look",
     "split": "exset.cli.parts",
     "stats": "exset.cli.parts",
+    "plot": "exset.cli.plot",
     "list": "exset.cli.lists:lists",
     "manifest": "exset.cli.manifest",
     "schema": "exset.cli.schema",

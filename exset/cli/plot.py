@@ -1,0 +1,132 @@
+"""`exset plot`: a picture of examples."""
+
+import re
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+import click
+
+from exset.cli.frame import limit_option, lines, say, wrong
+from exset.cli.models import read
+from exset.errors import Findings, FormatError, safe
+from exset.limits import Limits
+
+if TYPE_CHECKING:
+    from exset.grammars.arrays import Longs
+    from exset.grammars.examples import ExampleSet
+
+_SLICE = re.compile(r"(-?\d+)|(-?\d*):(-?\d*)(?::(-?\d*))?", re.ASCII)
+
+
+@click.command()
+@click.argument("file")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    required=True,
+    help="The picture, by its suffix: .png, .svg or .pdf.",
+)
+@click.option(
+    "-e",
+    "--examples",
+    "wanted",
+    metavar="WHICH",
+    multiple=True,
+    help="An index, from 0; a slice, FIRST:END or FIRST:END:STEP; or a pattern of names, ba*.",
+)
+@click.option("--inputs", metavar="GROUP=SIZE", multiple=True, help="The groups, in order.")
+@click.option("--targets", metavar="GROUP=SIZE", multiple=True, help="The groups, in order.")
+@click.option(
+    "--ticks",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="One row a tick, of N in an interval of time.",
+)
+@limit_option
+def plot(
+    file: str,
+    output: str,
+    wanted: tuple[str, ...],
+    inputs: tuple[str, ...],
+    targets: tuple[str, ...],
+    ticks: int | None,
+    limits: Limits,
+) -> None:
+    """Draw inputs and targets of examples as heat maps by group, one row an event.
+
+    \b
+      exset plot train.ex -o train.png
+      exset plot train.ex -o some.pdf -e 0:5 -e "ba*"
+      exset plot train.ex -o some.svg --inputs onset=20 --inputs vowel=6 --targets 12
+
+    Without sizes of groups, or one number of units, the least that the file needs are taken; groups
+    that are not named are left out. As many rows are drawn as one can see, from the first on.
+    Needs matplotlib: pip install 'exset[plot]'.
+    """
+    from exset.grammars.examples import ExampleSet
+    from exset.runtime import pictures
+    from exset.runtime.picture_rows import picture_rows
+
+    pictures.suffix(output)
+    findings = Findings()
+    examples = read(file, ExampleSet, {}, limits, findings)
+    which = _chosen(examples, wanted)
+    layouts = _layout("inputs", inputs), _layout("targets", targets)
+    try:
+        shown = picture_rows(
+            examples, which, *layouts, ticks=ticks, findings=findings, limits=limits
+        )
+        pictures.write(shown, output, "" if file == "-" else file)
+    except FormatError:
+        raise
+    except (ValueError, ImportError) as error:
+        wrong(safe(str(error)))
+    for line in lines(findings, 1, notes=False):
+        say(line)
+    what = f"{len(shown.names):,} example{'' if len(shown.names) == 1 else 's'}"
+    hint = "" if shown.cut is None else f": {shown.cut} (--examples says which)"
+    say(f"{safe(output)}: {what}" if shown.cut is None else f"{safe(output)}{hint}")
+
+
+def _chosen(examples: "ExampleSet", wanted: tuple[str, ...]) -> "Longs | None":
+    """The indices of the examples that are wanted, each once; None for all. UsageError."""
+    import numpy as np
+
+    if not wanted:
+        return None
+    numbers: list[int] = []
+    names: list[str] = []
+    for each in wanted:
+        match = _SLICE.fullmatch(each)
+        found: list[int] | range
+        if match is None:
+            names = names or [examples.name.text(i) or "" for i in range(len(examples))]
+            found = [i for i, name in enumerate(names) if fnmatchcase(name, each)]
+        elif match[1] is not None:
+            index = int(match[1])
+            found = range(len(examples))[index : None if index == -1 else index + 1]
+        else:
+            first, end, step = (int(part) if part else None for part in match.groups()[1:])
+            if step == 0:
+                wrong(f"{each}: a step of 0")
+            found = range(len(examples))[first:end:step]
+        if not found:
+            wrong(f"{safe(each)}: there is no such example, of {len(examples):,}")
+        numbers += found
+    return np.array(list(dict.fromkeys(numbers)), np.int64)
+
+
+def _layout(side: str, given: tuple[str, ...]) -> "dict[str, int] | int | None":
+    """The sizes of groups, or one number of units; None if nothing is given. UsageError."""
+    if not given:
+        return None
+    if len(given) == 1 and given[0].isdecimal():
+        return int(given[0])
+    sizes: dict[str, int] = {}
+    for each in given:
+        name, equals, size = each.rpartition("=")
+        if not equals or not size.isdecimal() or name in sizes:
+            wrong(f"--{side} {safe(each)}: GROUP=SIZE is wanted, once for each group")
+        sizes[name] = int(size)
+    return sizes
