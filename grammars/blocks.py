@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from exset.grammars.arrays import Longs, check_column, chosen_rows, constant
 from exset.grammars.blobs import Blobs
 from exset.grammars.given import check_kind
+from exset.grammars.hypertext import table, text
 from exset.grammars.strings import Strings
 from exset.grammars.tables import Rows, Table
 
@@ -181,6 +182,11 @@ class Block(Table):
         kind = "archive" if self.header is None else "aeon"
         count = f"{len(self)} record{'' if len(self) == 1 else 's'}"
         return f"Block({count}, {len(self.elements)} elements, {kind})"
+
+    def _repr_html_(self) -> str:
+        names, sizes = self.elements.name, self.elements.data.lengths
+        rows = ((text(names[i]), sizes[i]) for i in range(len(names)))
+        return table(repr(self), ("entry", "bytes"), rows, len(names))
 
     @property
     def width(self) -> int | None:

@@ -27,6 +27,7 @@ from exset.grammars.arrays import (
     take,
 )
 from exset.grammars.columns import Reals, Strings
+from exset.grammars.hypertext import table
 from exset.grammars.normal import normal_form
 from exset.grammars.parts import (
     REAL_FIELDS,
@@ -167,6 +168,14 @@ class ExampleSet(ExampleColumns):
             groups[5:] = ["..."]
         return f"ExampleSet({counts}{', groups: ' if groups else ''}{', '.join(groups)})"
 
+    def _repr_html_(self) -> str:
+        rows = (
+            (each.index, each.name or "", f"{each.frequency:g}", len(each.events), *_sides(each))
+            for each in self.examples
+        )
+        heads = ("", "name", "frequency", "events", "inputs of the first", "targets of the first")
+        return table(repr(self), heads, rows, len(self))
+
     def select(self, which: ArrayLike | slice) -> Self:
         """Some of the examples: indices in any order, repeated or negative; a mask; or a slice.
 
@@ -235,6 +244,15 @@ class ExampleSet(ExampleColumns):
             ranges=Ranges.concat(ranges),
             groups=groups,
         )
+
+
+def _sides(example: ExampleView) -> tuple[str, str]:
+    """The inputs and the targets of an example's first event, as notebooks show them."""
+    event = example.events[0]
+    inputs, targets = (
+        "" if each is None else repr(each)[1:-1] for each in (event.inputs, event.targets)
+    )
+    return inputs, targets
 
 
 def _count(n: int, noun: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from exset.errors import Findings
+from exset.grammars.hypertext import table
 from exset.grammars.json_values import node
 from exset.grammars.loader_kinds import Dialect, dialect_of
 from exset.grammars.loader_numbers import wrapped
@@ -57,6 +58,14 @@ class LoaderConfig:
 
     def __len__(self) -> int:
         return len(self.etl)
+
+    def _repr_html_(self) -> str:
+        rows = (
+            (each.type, ", ".join(f"{name}: {value!r}" for name, value in each.to_dict().items()))
+            for each in self.etl
+        )
+        title = f"LoaderConfig({self.dialect}, {len(self)} columns)"
+        return table(title, ("type", "given"), rows, len(self))
 
     @property
     def etl(self) -> tuple[Settings, ...]:

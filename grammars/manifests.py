@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from exset.grammars.arrays import Ints, Longs, check_column, chosen_rows, concat, constant, take
 from exset.grammars.given import check_kind, raw, shown
+from exset.grammars.hypertext import SHOWN, table, text
 from exset.grammars.manifest_words import Dialect, ElementType
 from exset.grammars.strings import Strings
 from exset.grammars.tables import Table
@@ -106,6 +107,15 @@ class Manifest(Table):
         types = " ".join(self.types) or "no types"
         count = f"{len(self)} record{'' if len(self) == 1 else 's'}"
         return f"Manifest({count}, {types}, {self.dialect})"
+
+    def _repr_html_(self) -> str:
+        wide = min(self.width, SHOWN + 1)  # one that is too many says that there are more
+        heads = [*self.types, *[""] * wide][:wide]
+        rows = (
+            [text(self.fields[begin + i]) for i in range(wide)]
+            for begin in range(0, len(self.fields), self.width or 1)
+        )
+        return table(repr(self), heads, rows, len(self))
 
     def column(self, index: SupportsIndex) -> Strings:
         """The fields of a column, by its number. Raises IndexError."""

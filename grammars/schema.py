@@ -15,6 +15,7 @@ from numbers import Integral, Real
 from typing import Any, Final, TypeAlias
 
 from exset.errors import Place
+from exset.grammars.hypertext import table
 from exset.source import Source, Span
 
 METADATA: Final = "metadata"
@@ -90,6 +91,15 @@ class Schema:
     def __len__(self) -> int:
         """How many fields it names."""
         return 0 if not self.root.children else sum(1 for _ in self.root.leaves())
+
+    def _repr_html_(self) -> str:
+        count = len(self)
+        rows = (
+            ("/".join(path), ", ".join(f"{k}: {v.value!r}" for k, v in leaf.metadata.items()))
+            for path, leaf in (self.root.leaves() if count else ())
+        )
+        fields = f"{count} field{'' if count == 1 else 's'}"
+        return table(f"Schema({fields})", ("field", "metadata"), rows, count)
 
     @classmethod
     def of(cls, tree: Mapping[str, Any] | None) -> Schema:
