@@ -33,7 +33,7 @@ from exset.grammars.given import check_kind, raw, shown
 from exset.grammars.hypertext import table, text
 from exset.grammars.sample_kinds import Kind
 from exset.grammars.sample_words import File, Totals, check_word, check_words
-from exset.grammars.spans import Spans, normal_spans
+from exset.grammars.spans import Spans, first_of, normal_spans
 from exset.grammars.strings import Strings
 from exset.grammars.tables import Table
 from exset.grammars.views import Views
@@ -183,26 +183,13 @@ class SampleList(Table):
         return f"SampleList({self.kind}, {counts} of {where})"
 
     def _repr_html_(self) -> str:
-        included, excluded = self.included, self.excluded
+        included, excluded, ends = self.included, self.excluded, self.id_offsets
         rows = (
-            (text(self.name[i]), included[i], excluded[i], self._first_ids(i))
+            (text(self.name[i]), included[i], excluded[i], first_of(self.ids, ends[i], ends[i + 1]))
             for i in range(len(self.name))
         )
         ids = "ids of those excluded" if self.kind.is_exclusion else "ids"
         return table(repr(self), ("file", "included", "excluded", ids), rows, len(self.name))
-
-    def _first_ids(self, index: int) -> str:
-        """The first ids of a file, as text; spans are not expanded."""
-        begin, end = self.id_offsets[index : index + 2].tolist()
-        shown = range(begin, min(end, begin + 4))
-        words = []
-        for i in shown:
-            if isinstance(self.ids, Spans):
-                first, last = self.ids[i]
-                words.append(f"{first}" if first == last else f"{first} ... {last}")
-            else:
-                words.append(text(self.ids[i]))
-        return ", ".join(words) + (", …" if end > shown.stop else "")
 
     @property
     def files(self) -> Views[FileView]:

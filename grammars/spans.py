@@ -6,6 +6,8 @@ from typing import Self, SupportsIndex
 import numpy as np
 
 from exset.grammars.arrays import Longs, check_column, frozen, row_indices
+from exset.grammars.hypertext import text
+from exset.grammars.strings import Strings
 from exset.grammars.tables import Rows
 
 
@@ -43,6 +45,16 @@ class Spans(Rows):
     def numbers(self) -> Longs:
         """All numbers, span after span: int64."""
         return row_indices(self.first, self.counts)
+
+
+def first_of(ids: Strings | Spans, begin: int, end: int) -> str:
+    """The first of some ids, from begin to before end, as text; spans are not expanded."""
+    shown = range(begin, min(end, begin + 4))
+    words = [
+        text(ids[i]) if isinstance(ids, Strings) else " ... ".join(map(str, dict.fromkeys(ids[i])))
+        for i in shown
+    ]
+    return ", ".join(words) + (", …" if end > shown.stop else "")
 
 
 def normal_spans(numbers: Longs, offsets: Longs) -> tuple[Spans, Longs]:

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import os
 import re
 import shlex
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import exset
+from exset import samples
 from exset.cli import VERBS, cli
 
 ROOT = Path(__file__).parent.parent
@@ -69,3 +71,31 @@ def test_every_public_name_has_its_place() -> None:
 def test_every_verb_has_its_place() -> None:
     shown = re.findall(r"} exset (\w+) --help", (ROOT / "docs" / "commands.md").read_text())
     assert shown == list(VERBS)
+
+
+def blocks(kind: str) -> list[str]:
+    """README's blocks of a kind that `test_a_page` does not run."""
+    text = (ROOT / "README.md").read_text()
+    return re.findall(rf"^```{kind}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.usefixtures("torch")
+def test_the_recipe_of_torch() -> None:
+    """README's network learns, and says what README says."""
+    (script,) = (each for each in blocks("py") if "torch.distributed" not in each)
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(script, "README.md", "exec"), {})
+    assert out.getvalue().splitlines() == re.findall(r"^# -> (.*)$", script, re.MULTILINE)
+
+
+def test_the_recipe_of_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """README's commands, of a set that has such groups and names."""
+    pytest.importorskip("matplotlib", reason="the extra plot is not installed")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.ex").write_bytes(samples.read("groups.ex").data.replace(b"bee", b"bat"))
+    (script,) = (each for each in blocks("sh") if "exset plot" in each)
+    for command in script.splitlines():
+        done = CliRunner().invoke(cli, shlex.split(command.removeprefix("exset ")))
+        assert done.exit_code == 0, done.stderr
+    assert sorted(os.listdir()) == ["some.svg", "train.ex", "train.png"]
