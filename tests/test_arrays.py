@@ -1,8 +1,6 @@
 """Arrays against the slow model, and each worked example of the manual."""
 
-import csv
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +15,6 @@ from exset.runtime.example_layout import Layout
 from exset.testing import example_sets
 from tests import lens_slow
 from tests.backends import BACKENDS
-from tests.test_lens_corpus import load as load_file
 
 DEVICES: list[Device] = ["cpu", "portable"]
 if len(BACKENDS) > 1:
@@ -153,23 +150,6 @@ def test_examples_and_ticks(device: Device, examples: ExampleSet) -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_real_files(device: Device, corpus: Path) -> None:
-    """Each that loads, under the layout that it allows to infer."""
-    seen = 0
-    with (corpus / "lens" / "oracle.tsv").open(newline="") as table:
-        paths = [row["path"] for row in csv.DictReader(table, delimiter="\t", quoting=3)]
-    for name in paths:
-        path = corpus / "lens" / "files" / name
-        try:
-            examples = load_file(path, "auto")
-        except FormatError:
-            continue
-        check(examples, to_arrays(examples, device=device, findings=exset.Findings()))
-        seen += 1
-    assert seen > 100
-
-
-@pytest.mark.parametrize("device", DEVICES)
 @given(examples=fitting)
 def test_sparse_rows(device: Device, examples: ExampleSet) -> None:
     arrays = to_arrays(examples, SIX, SIX, device=device)
@@ -258,6 +238,36 @@ def test_targets_of_the_manual(
     wanted = np.array(expected, np.float32)
     np.testing.assert_array_equal(to_host(arrays.targets), wanted)
     np.testing.assert_array_equal(to_host(arrays.target_mask), ~np.isnan(wanted))
+
+
+SAME = [
+    ("I: () 2 3;", "I: 2 3;"),
+    ("B: 2 0 3;", "I: 2 0 3 T: 2 0 3;"),
+    ("b: 0 2;", "i: 0 2 t: 0 2;"),
+    ("; 2 [* defI:-1] T: 1;", "; 2 [defI:-1] T: 1;"),
+    ("I: {} 0 3;", "i: 0 3;"),
+    ("I:0 0 T:0; I:0 1 T:1; I:1 0 T:1; I:1 1 T:0;", ";; i:1 t:0; i:0 t:0; i:*;"),
+    ("; 3 I: 1 0 0 I: 0 1 0 I: 0 0 1 T: 0 1 T: 1 0 T: 1 1;",
+     "; 3 I: 1 0 0 T: 0 1 I: 0 1 0 T: 1 0 I: 0 0 1 T: 1 1;"),
+    ("I:1 0 0 0 T:1 0 0 0; I:0 1 0 0 T:0 1 0 0; I:0 0 1 0 T:0 0 1 0; I:0 0 0 1 T:0 0 0 1;",
+     "i:0 t:0; i:1 t:1; i:2 t:2; i:3 t:3;"),
+    ("i:0 t:0; i:1 t:1; i:2 t:2; i:3 t:3;", "b:0; b:1; b:2; b:3;"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("one, other", SAME)
+def test_what_the_manual_calls_equivalent(one: str, other: str) -> None:
+    a = to_arrays(text(one), findings=exset.Findings())
+    b = to_arrays(text(other), a.input_layout, a.target_layout)
+    for column in ("inputs", "targets", "example", "event"):
+        np.testing.assert_array_equal(getattr(a, column), getattr(b, column))
+
+
+def test_the_event_list_of_the_manual() -> None:
+    arrays = to_arrays(text("; 10 [0 3-6 9 max:3.5 min:1] I: 1;"), 1, 0)
+    listed = np.isin(np.arange(10), [0, 3, 4, 5, 6, 9])
+    assert (arrays.max_time == 3.5).tolist() == (arrays.min_time == 1).tolist() == listed.tolist()
+    assert arrays.inputs.ravel().tolist() == listed.tolist()
 
 
 def test_the_crazy_xor_of_the_manual() -> None:
