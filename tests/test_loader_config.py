@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import exset
-from exset import Findings, FormatError, LoaderConfig, Severity
+from exset import Findings, FormatError, FormatWarning, LoaderConfig, Severity
 from exset.grammars.loader_hints import RENAMED, distance, nearest
 from exset.grammars.loader_kinds import DIALECTS, Dialect
 from exset.grammars.loader_tables import LOADER
@@ -233,6 +233,15 @@ def test_defaults_are_those_of_the_version() -> None:
     assert LoaderConfig.from_dict(config({**IMAGE, "channels": 3}, pinned=False)) == made
     assert LoaderConfig.from_dict(config({**IMAGE, "channels": 1})) != made
     assert pickle.loads(pickle.dumps(made)) == made and len(made) == 1
+
+
+def test_what_is_odd_is_said_without_being_asked() -> None:
+    with pytest.warns(FormatWarning, match="'minibatch_size' is outdated") as caught:
+        made = LoaderConfig.from_dict({"manifest_filename": "a", "minibatch_size": 2, "etl": []})
+    assert caught[0].filename == __file__
+    assert repr(made) == "LoaderConfig(no etl, batch_size 2, head)"
+    made = LoaderConfig.from_dict(config(IMAGE, {"type": "label"}))
+    assert repr(made) == "LoaderConfig(image label, batch_size 2, head)"
 
 
 def test_the_version_is_guessed_with_a_note() -> None:
