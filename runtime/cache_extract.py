@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from base64 import b64encode
 from collections.abc import Sequence
@@ -29,6 +30,7 @@ MANIFEST: Final = b"manifest.tsv"
 """The name of the manifest of what was extracted."""
 
 _FORMATS: Final = {ElementType.ASCII_INT: "<i", ElementType.ASCII_FLOAT: "<f"}
+_HELD_BY_NAN: Final = (1 << 22) - 1
 
 
 @dataclass(frozen=True)
@@ -249,4 +251,13 @@ def _field(data: memoryview, kind: ElementType, where: str) -> Field:
     if len(data) != 4:
         raise FormatError(f"{where}: {len(data)} bytes, but {kind} has four: other --types?")
     number = struct.unpack(_FORMATS[kind], data)[0]
-    return number if kind is ElementType.ASCII_INT else str(np.float32(number))
+    if kind is ElementType.ASCII_INT:
+        return int(number)
+    return _nan(data) if math.isnan(number) else str(np.float32(number))
+
+
+def _nan(data: memoryview) -> str:
+    """The word that C reads as this NaN, with its sign and what else it holds."""
+    bits = int.from_bytes(data, "little")
+    held = bits & _HELD_BY_NAN
+    return f"{'-' * (bits >> 31)}nan{f'({held})' if held else ''}"
