@@ -73,7 +73,7 @@ def test_manifests_of_strangers(folder: Path) -> None:
 def test_what_cannot_be_meant(folder: Path) -> None:
     (folder / "b.cpio").write_bytes(BLOCK)
     for line in (
-        *("cache predict m.tsv --subset-fraction 2", "cache extract b.cpio -o x --damaged"),
+        *("cache predict m.tsv --subset-fraction 2", "cache extract b.cpio -o x --manifest m.tsv"),
         *("cache extract b.cpio -o x --types WHAT", "cache extract m.tsv -o x"),
         *("cache build m.tsv . --block-size 0", "cache extract b.cpio"),
     ):

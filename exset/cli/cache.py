@@ -205,11 +205,15 @@ def extract(
             findings=findings,
         )
     else:
-        if manifest is not None or damaged:
-            wrong("--manifest and --damaged are for the folder of a cache")
+        if manifest is not None:
+            wrong("--manifest is for the folder of a cache")
         read = api.read_source(source, limits=limits)
         known = api.recognise(read)
-        if known.name == "block":
+        if known.name == "block" and damaged:
+            done = cache_extract.extract_damaged(
+                read, output, types=kinds, suffixes=suffixes, limits=limits, findings=findings
+            )
+        elif known.name == "block":
             block = known.read(read, limits=limits, findings=findings)
             assert isinstance(block, Block)
             done = cache_extract.extract_block(block, output, types=kinds, suffixes=suffixes)
