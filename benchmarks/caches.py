@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from functools import partial
+from mmap import ACCESS_READ, mmap
 
 import numpy as np
 
@@ -20,7 +21,9 @@ _TINY = 1_000_000
 def cases(inputs: Inputs, runs: int) -> Cases:
     """Many large elements written and read, and the index of very many tiny ones."""
     yield "write 5,000 x 100 kB", partial(_write, inputs, runs)
-    yield "read 5,000 x 100 kB", partial(_read, inputs, runs)
+    yield "read 5,000 x 100 kB", partial(_read, inputs, _copy_pieces, "file.read(100_000)", runs)
+    mapped = partial(_read, inputs, _copy_mapped, "slices of a mapped file", runs)
+    yield "read 5,000 x 100 kB, mapped", mapped
     yield "index 1,000,000 tiny records", partial(_index, inputs, runs)
 
 
@@ -51,18 +54,32 @@ def _write(inputs: Inputs, runs: int) -> Figures:
     return _figures(result, len(elements) * _BYTES, "the same bytes and fsync")
 
 
-def _read(inputs: Inputs, runs: int) -> Figures:
+def _read(inputs: Inputs, peer: Callable[[str], None], name: str, runs: int) -> Figures:
     elements = _payload(inputs)
     path = os.path.join(inputs.folder, "large.cpio")
     _block(path, elements)
-    result = race(partial(_copy_elements, path), partial(_copy_file, path), runs)
-    return _figures(result, len(elements) * _BYTES, "the file read")
+    result = race(partial(_copy_elements, path), partial(peer, path), runs)
+    return _figures(result, len(elements) * _BYTES, name)
 
 
 def _copy_elements(path: str) -> None:
-    """Every byte of every element, as bytes."""
+    """Every byte of every element, as bytes of its own."""
     for (element,) in api.load(path, model=Block):
         bytes(element)
+
+
+def _copy_pieces(path: str) -> None:
+    """As many bytes in as many pieces, by the system's own reading."""
+    with open(path, "rb") as file:
+        while file.read(_BYTES):
+            pass
+
+
+def _copy_mapped(path: str) -> None:
+    """The same of a mapped file, which is what any reader pays that copies no payload."""
+    with open(path, "rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as view:
+        for begin in range(0, len(view), _BYTES):
+            view[begin : begin + _BYTES]
 
 
 def _copy_file(path: str) -> None:

@@ -193,7 +193,8 @@ def _cut(error: FormatError, whole: int) -> FormatError:
         f"{error.hint}; {whole} elements before it are whole, aeon makes up the others from zeros:"
         " exset cache extract --damaged saves what there is"
     )
-    return FormatError(error.message, place=error.place, hint=hint)
+    message = f"element {whole} goes beyond the end of the file ({error.message})"
+    return FormatError(message, place=error.place, hint=hint)
 
 
 def _entries(fields: Fields, source: Source, findings: Findings) -> Entries:

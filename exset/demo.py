@@ -34,6 +34,7 @@ def run(folder: str) -> Iterator[str]:
         ("info", "pulse.ex"),
         ("cat --head 1", "xor-binary.bex"),
         ("validate", "xor-sparse.ex"),
+        ("config show", "pictures.json"),
         ("convert --to ex -o -", "groups.bex"),
     ):
         yield f"  exset {verb} {shlex.quote(os.path.join(folder, name))}"

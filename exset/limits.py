@@ -23,7 +23,7 @@ class Limits:
     max_ratio: int = 200
     """Decompressed bytes for each compressed byte, counted above 64 MiB only."""
     max_text: int = 1 << 22
-    """Bytes of a YAML file."""
+    """Bytes of a YAML or JSON file."""
     max_nodes: int = 1 << 20
     """Values of a JSON file, nodes of a schema with those that aliases repeat, objects of HDF5."""
     max_array: int = 1 << 32

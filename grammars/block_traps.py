@@ -71,7 +71,8 @@ TRAPS: Final = MappingProxyType(
         "aeon-cache-lock": Trap(
             _WARNING,
             "there is a caching_in_progress: {who}",
-            "if nothing writes the cache any more, the next build takes it over",
+            "if nothing writes the cache any more, the next build takes it over; one of another"
+            " machine has to be removed by hand",
         ),
         "aeon-cache-gap": Trap(_ERROR, "block {number} is missing", _REBUILD),
         "aeon-cache-block": Trap(_ERROR, "block {number} is broken: {why}", _REBUILD),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from exset.errors import Findings
+from exset.errors import Findings, warn
 from exset.grammars.hypertext import table
 from exset.grammars.json_values import node
 from exset.grammars.loader_kinds import Dialect, dialect_of
@@ -22,7 +22,7 @@ from exset.grammars.loader_traps import Places
 from exset.limits import DEFAULT, Limits
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LoaderConfig:
     """A configuration of aeon's loader, for one version of aeon; its length is that of `etl`."""
 
@@ -42,10 +42,15 @@ class LoaderConfig:
         """Check a configuration as Python programs write it, of dicts, lists and tuples.
 
         `dialect`, `findings` and errors as in `exset.parsers.loader_config.parse`; their places
-        name members. Raises FormatError for what no aeon takes.
+        name members. Without `findings` one FormatWarning tells of them. Raises FormatError for
+        what no aeon takes.
         """
+        heard = Findings() if findings is None else findings
         tree = node(config, depth=limits.max_depth)
-        return cls(read(tree, Places(name), dialect=dialect, findings=findings))
+        made = cls(read(tree, Places(name), dialect=dialect, findings=heard))
+        if findings is None:
+            warn(heard, 3)
+        return made
 
     @property
     def dialect(self) -> Dialect:
@@ -58,6 +63,10 @@ class LoaderConfig:
 
     def __len__(self) -> int:
         return len(self.etl)
+
+    def __repr__(self) -> str:
+        types = " ".join(str(each.type) for each in self.etl) or "no etl"
+        return f"LoaderConfig({types}, batch_size {self.batch_size}, {self.dialect})"
 
     def _repr_html_(self) -> str:
         rows = (

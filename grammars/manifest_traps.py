@@ -34,7 +34,7 @@ TRAPS: Final = MappingProxyType(
             _WARNING,
             "the record ends in a carriage return, which belongs to its last field",
             "a FILE is looked for under a name that ends in it, a STRING keeps it: save the"
-            " manifest with Unix line ends",
+            " manifest with Unix line ends, as dos2unix does",
         ),
         "aeon-empty-path": Trap(
             _ERROR,

@@ -74,9 +74,12 @@ def parse(
     """The value that a JSON text holds.
 
     `findings` collects names that are given twice, and a byte order mark. `engine` as in
-    `exset.parsers.lens`. Raises FormatError, and LimitError for `max_depth`, `max_nodes` and
-    `max_name`.
+    `exset.parsers.lens`. Raises FormatError, and LimitError for `max_depth`, `max_nodes`,
+    `max_name` and `max_text`.
     """
+    if len(source.data) > limits.max_text:
+        what = f"there are more than {limits.max_text:,} bytes of JSON"
+        raise LimitError(what, source=source, hint=remedy("max_text"))
     findings = Findings() if findings is None else findings
     begin = len(_BOM) if source.data.startswith(_BOM) else 0
     if begin:

@@ -27,7 +27,15 @@ from exset.parsers.engine.errors import syntax_error
 from exset.parsers.engine.stream import ParseStream, Rejection
 from exset.parsers.manifest_checks import check_elements
 from exset.parsers.manifest_columns import KERNELS
-from exset.parsers.manifest_words import GRAMMARS, HEADER, RECORD, TYPES, guessed, hint
+from exset.parsers.manifest_words import (
+    GRAMMARS,
+    HEADER,
+    RECORD,
+    TYPES,
+    encoding_hint,
+    guessed,
+    hint,
+)
 from exset.source import Source, Span
 
 COMPILED_FROM: Final = 100_000
@@ -228,6 +236,7 @@ class _Reading:
         span = Span(start, len(self.source.data) if end < 0 else end)
         separator = "comma" if self.dialect is Dialect.CSV else "tab"
         advice = f"one {separator} separates two fields; nothing quotes one"
+        advice = encoding_hint(self.source.data) or advice
         return FormatError(
             message, source=self.source, span=span, hint=advice, code="aeon-record-width"
         )
@@ -238,7 +247,10 @@ class _Reading:
         end = data.find(b"\n", at)
         rest = data[at:] if end < 0 else data[at:end]
         return syntax_error(
-            self.grammar, self.source, rejection, lambda _, expected: hint(rest, expected)
+            self.grammar,
+            self.source,
+            rejection,
+            lambda _, expected: encoding_hint(data) or hint(rest, expected),
         )
 
 

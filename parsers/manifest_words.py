@@ -39,14 +39,24 @@ def guessed(data: bytes) -> Dialect:
     return Dialect.CSV if b"," in line and b"\t" not in line else Dialect.SEED
 
 
+def encoding_hint(data: bytes) -> str | None:
+    """What may help where a text is none of aeon's at all, whatever the error."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "the file is UTF-16: save it as UTF-8, without a byte order mark"
+    return None
+
+
 def hint(rest: bytes, expected: frozenset[str]) -> str | None:
     """What may help where the grammar is broken; rest: of the line, from the error on."""
     if expected & set(TYPES) or "TAB" in expected:
-        if rest.endswith(b"\r"):
+        if b"\r" in rest:
+            ends = "CR LF" if rest.find(b"\r") == len(rest) - 1 else "CR alone"
             return (
-                "the lines end in CR LF, and aeon takes the CR for a part of the type's name:"
-                " save the manifest with Unix line ends"
+                f"the lines end in {ends}, and aeon takes the CR for a part of the type's name:"
+                " save the manifest with Unix line ends, as dos2unix does"
             )
+        if rest.lower().startswith(b"[tab]"):
+            return "`[tab]` stands for one tab, as in aeon's user guide: write the tab itself"
         return f"the types are {', '.join(TYPES)}, exactly so, with one tab between two"
     if rest.startswith(BOM):
         return "save the file as UTF-8 without a byte order mark"

@@ -19,6 +19,7 @@ from typing import Final
 import numpy as np
 
 from exset import files
+from exset.access import USUAL, Access
 from exset.codecs.cpio_writing import BlockWriter
 from exset.errors import Findings, FormatError, Place
 from exset.grammars.block_traps import trap
@@ -40,6 +41,7 @@ class Plan:
 
     manifest: the records that aeon uses, in its order. uid: what it knows them by. root: its
     manifest_root. block_size: what is wanted; blocks: the records of each block that has some.
+    access: its roots are the folders that all files must lie in.
     """
 
     manifest: Manifest
@@ -47,6 +49,7 @@ class Plan:
     root: str
     block_size: int
     blocks: tuple[range, ...]
+    access: Access = USUAL
 
     @classmethod
     def of(
@@ -58,6 +61,7 @@ class Plan:
         subset_fraction: float = 1.0,
         shuffle_manifest: bool = False,
         random_seed: int = 0,
+        access: Access = USUAL,
         findings: Findings | None = None,
     ) -> Plan:
         """The plan for a manifest and aeon's configuration, whose words these are.
@@ -76,7 +80,8 @@ class Plan:
         if not wanted[-1] and findings is not None:
             words = {"size": block_size, "records": len(found)}
             findings.add(trap("aeon-cache-empty-block", None, **words))
-        return cls(found, uid, root, block_size, tuple(each for each in wanted if each))
+        some = tuple(each for each in wanted if each)
+        return cls(found, uid, root, block_size, some, access)
 
     def fitted(self, cache: Cache) -> Plan:
         """The plan with blocks as large as those of a cache, by the first that can be read."""
@@ -270,7 +275,8 @@ def _write(plan: Plan, number: int, path: str, clock: Callable[[], float]) -> No
     failed: list[ElementError] = []
     with files.writing(path) as file:
         writer = BlockWriter(file, clock)
-        for record in encoded(plan.manifest, np.arange(rows.start, rows.stop), root=plan.root):
+        which = np.arange(rows.start, rows.stop)
+        for record in encoded(plan.manifest, which, root=plan.root, access=plan.access):
             errors = [each for each in record if isinstance(each, ElementError)]
             failed += errors
             if not failed:
@@ -286,6 +292,6 @@ def _failure(failed: list[ElementError]) -> FormatError:
     return FormatError(
         "elements cannot be cached: " + "; ".join(shown + more),
         hint="aeon caches such records all the same, and mixes up all that follow: exset validate"
-        " --files names them all",
+        " --files --base ROOT names them all",
         code=failed[0].code,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from base64 import b64encode
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from exset import files
-from exset.codecs.cpio import salvage
+from exset.codecs.cpio import decode, salvage
 from exset.codecs.cpio_checks import short_records
 from exset.errors import Findings, FormatError, Place, Severity, safe
 from exset.extract import Extractor, parts_of
@@ -20,15 +21,18 @@ from exset.grammars.block_traps import trap
 from exset.grammars.blocks import Block, Entries, record_numbers
 from exset.grammars.manifest_words import ElementType
 from exset.grammars.manifests import Field, Manifest
+from exset.limits import DEFAULT, Limits
 from exset.parsers.manifest_text import render
 from exset.runtime.cache import Cache
 from exset.runtime.cache_build import Plan
 from exset.sniff import suffix_of
+from exset.source import Source
 
 MANIFEST: Final = b"manifest.tsv"
 """The name of the manifest of what was extracted."""
 
 _FORMATS: Final = {ElementType.ASCII_INT: "<i", ElementType.ASCII_FLOAT: "<f"}
+_HELD_BY_NAN: Final = (1 << 22) - 1
 
 
 @dataclass(frozen=True)
@@ -86,8 +90,13 @@ def extract_cache(
             if number in whole:
                 rows.add(whole[number].elements, width or 0, prefix, names)
                 continue
-            saved, records, is_broken = _saved(cache, number, width or 0)
-            rows.add(saved, width or 0, prefix, names if is_broken else None, records)
+            try:
+                source = files.read(cache.blocks[number], limits=cache.limits, maps=lambda _: True)
+                saved = _saved(source, cache.limits, width or 0, Findings())
+            except (FormatError, OSError):  # of which `check` has told
+                continue
+            given = names if saved.is_broken else None
+            rows.add(saved.elements, saved.width, prefix, given, saved.records)
         return rows.done()
 
 
@@ -135,31 +144,72 @@ def extract_archive(archive: Block, folder: str, *, name: str, findings: Finding
         return Extracted(out.count, out.bytes, None)
 
 
-def _saved(cache: Cache, number: int, width: int) -> tuple[Entries, list[int], bool]:
-    """The whole records of a block: their elements, their numbers, and whether it is broken at all.
+def extract_damaged(
+    source: Source,
+    folder: str,
+    *,
+    types: Sequence[ElementType] | None = None,
+    suffixes: Sequence[str] | None = None,
+    limits: Limits = DEFAULT,
+    findings: Findings,
+) -> Extracted:
+    """Write the elements of the records of one block that are whole, as `extract_block`.
+
+    What is wrong with it is among the findings. Raises FormatError if there is no telling how many
+    elements a record has.
+    """
+    saved = _saved(source, limits, len(types or ()), findings)
+    if not saved.width:
+        raise FormatError(
+            "there is no telling how many elements a record has, by the names of these",
+            place=Place.of(source.name),
+            hint="--types says how many, and what they are",
+        )
+    with Extractor(folder) as out:
+        rows = _Rows(out, types, suffixes)
+        rows.add(saved.elements, saved.width, b"", records=saved.records)
+        return rows.done()
+
+
+@dataclass(frozen=True)
+class _Saved:
+    """The whole records of a block: their elements, how many each has, and their numbers.
+
+    is_broken: whether anything is wrong with it.
+    """
+
+    elements: Entries
+    width: int
+    records: list[int]
+    is_broken: bool = True
+
+
+def _saved(source: Source, limits: Limits, width: int, findings: Findings) -> _Saved:
+    """What is whole of a block, whose records have so many elements; 0 if that is not known.
 
     Where elements are missing their places say nothing: the names that aeon gave them do, and
     without these nothing is saved.
     """
     is_cut, is_broken = False, True
     try:
-        block = cache.block(number)
+        block = decode(source, limits=limits, findings=findings)
         entries = block.elements
+        width = width or block.width or 0
         is_broken = block.width != width or bool(short_records(block))
-    except (FormatError, OSError):
+    except FormatError as error:
         is_cut = True
-        try:
-            source = files.read(cache.blocks[number], limits=cache.limits, maps=lambda _: True)
-            entries = salvage(source, limits=cache.limits)
-        except (FormatError, OSError):
-            entries = Block.of([]).elements
+        findings.add(error.finding)
+        entries = salvage(source, limits=limits)
     records = record_numbers(entries.name)
     if records is None:
         count = len(entries) // width if width and (is_cut or not is_broken) else 0
-        return entries.take(np.arange(count * width)), list(range(count)), is_broken
+        some = entries.take(np.arange(count * width))
+        return _Saved(some, width, list(range(count)), is_broken)
     counts = np.bincount(records)
-    whole = np.flatnonzero(counts == width).tolist() if width else []
-    return entries.take(np.flatnonzero(np.isin(records, whole))), whole, is_broken
+    width = width or int(counts.max())
+    whole = np.flatnonzero(counts == width).tolist()
+    some = entries.take(np.flatnonzero(np.isin(records, whole)))
+    return _Saved(some, width, whole, is_broken)
 
 
 class _Rows:
@@ -249,4 +299,13 @@ def _field(data: memoryview, kind: ElementType, where: str) -> Field:
     if len(data) != 4:
         raise FormatError(f"{where}: {len(data)} bytes, but {kind} has four: other --types?")
     number = struct.unpack(_FORMATS[kind], data)[0]
-    return number if kind is ElementType.ASCII_INT else str(np.float32(number))
+    if kind is ElementType.ASCII_INT:
+        return int(number)
+    return _nan(data) if math.isnan(number) else str(np.float32(number))
+
+
+def _nan(data: memoryview) -> str:
+    """The word that C reads as this NaN, with its sign and what else it holds."""
+    bits = int.from_bytes(data, "little")
+    held = bits & _HELD_BY_NAN
+    return f"{'-' * (bits >> 31)}nan{f'({held})' if held else ''}"

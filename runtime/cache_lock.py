@@ -50,7 +50,10 @@ class Lock:
         """Take the lock. Raises BlockingIOError if somebody else has it, and OSError."""
         for _ in range(_TRIES):
             if self._made():
-                self._handle = os.open(self.path, os.O_RDWR)
+                try:
+                    self._handle = os.open(self.path, os.O_RDWR)
+                except FileNotFoundError:  # somebody puts it back, or has one of his own
+                    continue
                 while _flock(self._handle) is False and self.is_held():
                     time.sleep(_MOMENT)  # somebody is judging it
                 if self.is_held():
@@ -117,10 +120,10 @@ class Lock:
             raw = os.read(handle, _LONGEST)
             owner = owner_in(raw)
             if not _is_stale(handle, owner, status.st_mtime):
-                where = os.path.dirname(self.path)
-                raise BlockingIOError(
-                    errno.EWOULDBLOCK, f"the cache is being built, {owner}", where
-                )
+                what = f"the cache is being built: {owner}"
+                if owner.pid and owner.host != host():
+                    what += f"; if that machine works on it no more, remove {NAME}"
+                raise BlockingIOError(errno.EWOULDBLOCK, what, os.path.dirname(self.path))
             self._take_away(status)
         finally:
             os.close(handle)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from exset import kernels
+from exset.access import USUAL, Access, lies_in
 from exset.errors import Severity, safe
 from exset.grammars.arrays import chosen_rows
 from exset.grammars.manifest_traps import TRAPS, trap
@@ -51,7 +52,7 @@ class ElementError:
 
     def __str__(self) -> str:
         where = f"record {self.record}, column {self.column}"
-        return f"{where}{f', line {self.line}' if self.line else ''}: {self.message} [{self.code}]"
+        return f"{where}{f', line {self.line}' if self.line else ''}: {self.message}"
 
 
 @dataclass(frozen=True)
@@ -123,18 +124,23 @@ def elements(
 
 
 def encoded(
-    manifest: Manifest, which: ArrayLike | slice = slice(None), *, root: str | bytes = b""
+    manifest: Manifest,
+    which: ArrayLike | slice = slice(None),
+    *,
+    root: str | bytes = b"",
+    access: Access = USUAL,
 ) -> Iterator[list[Encoded]]:
     """Yield the elements of each record as the bytes that aeon's loader gets; files are read.
 
-    which: the records, by default all. Numbers are four bytes, little-endian. An error does not
-    end it.
+    which: the records, by default all. root: aeon's manifest_root. access: its roots are the
+    folders that all files must lie in. Numbers are four bytes, little-endian. An error does not end
+    it.
     """
     rows = chosen_rows(which, len(manifest))
     for begin in range(0, rows.size, _BATCH):
         batch = rows[begin : begin + _BATCH]
         part = manifest.select(batch)
-        columns = [_encoded_column(part, column, root) for column in range(len(part.types))]
+        columns = [_encoded_column(part, column, root, access) for column in range(len(part.types))]
         for record, found in zip(batch.tolist(), zip(*columns, strict=True), strict=True):
             yield [
                 _moved(each, record) if isinstance(each, ElementError) else each for each in found
@@ -159,7 +165,9 @@ def read_file(path: bytes, dialect: Dialect = Dialect.HEAD) -> bytes:
         return file.read()
 
 
-def _encoded_column(part: Manifest, column: int, root: str | bytes) -> Iterator[Encoded]:
+def _encoded_column(
+    part: Manifest, column: int, root: str | bytes, access: Access
+) -> Iterator[Encoded]:
     found = elements(part, column, root=root)
     failed = {error.record: error for error in found.errors}
     if isinstance(found.values, Strings):
@@ -171,12 +179,15 @@ def _encoded_column(part: Manifest, column: int, root: str | bytes) -> Iterator[
         if record in failed:
             yield failed[record]
         elif found.kind is ElementType.FILE:
-            yield _file(part, record, column, value)
+            yield _file(part, record, column, value, access)
         else:
             yield value
 
 
-def _file(part: Manifest, record: int, column: int, path: bytes) -> Encoded:
+def _file(part: Manifest, record: int, column: int, path: bytes, access: Access) -> Encoded:
+    if not lies_in(os.fsdecode(path_of(path)), access.roots):
+        found = trap("aeon-file-outside", None, path=safe(os.fsdecode(path)))
+        return _error(part, record, column, found.code, found.message)
     try:
         return read_file(path, part.dialect)
     except OSError as error:

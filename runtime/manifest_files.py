@@ -59,7 +59,7 @@ def _trouble(path: bytes, dialect: Dialect) -> tuple[str, str]:
         if path.endswith(b"\r") and os.path.exists(path[:-1]):
             return "aeon-file-missing", (
                 "the name ends in a carriage return, and without it there is such a file: save the"
-                " manifest with Unix line ends"
+                " manifest with Unix line ends, as dos2unix does"
             )
         why = safe(error.strerror or str(error))
         return "aeon-file-missing", f"{why}; names count from manifest_root (--base FOLDER)"

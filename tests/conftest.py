@@ -33,6 +33,24 @@ def corpus() -> Path:
     return Path(folder)
 
 
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that is empty, and the current one."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def pipe(folder: Path) -> Callable[[str], str]:
+    """What makes a pipe of that name in the folder."""
+
+    def made(name: str) -> str:
+        os.mkfifo(name)
+        return name
+
+    return made
+
+
 @pytest.fixture(scope="session")
 def stdin() -> Callable[[bytes], SimpleNamespace]:
     """What makes something that stands for sys.stdin, with these bytes to read."""

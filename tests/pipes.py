@@ -14,6 +14,9 @@ TEXT = exset.dumps(SET, format="ex")
 BEX = exset.dumps(SET, format="bex")
 SECONDS = 120  # kernels may have to be compiled first
 
+Pipe = Callable[[str], str]
+"""The fixture `pipe`: makes a pipe of that name in the folder."""
+
 
 @contextmanager
 def meanwhile(act: Callable[[], object]) -> Iterator[None]:

@@ -20,12 +20,6 @@ XOR = b"I:0 0 T:0;\nI:0 1 T:1;\nI:1 0 T:1;\nI:1 1 T:0;\n"
 TRAP = b"I:1 T:1;\n[max:] I:2 T:0;\n"  # a missing value is read as NaN
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def test_text_and_binary_are_the_same_set(folder: Path) -> None:
     (folder / "xor.ex").write_bytes(XOR)
     assert exset.convert("xor.ex", "xor.bex") == 4

@@ -57,10 +57,23 @@ def test_from_manifest_to_files(folder: Path) -> None:
     assert done.exit_code == 0 and (folder / "z" / "manifest.tsv").read_bytes() == MANIFEST
 
 
+def test_manifests_of_strangers(folder: Path) -> None:
+    (folder / "x").write_bytes(b"x")
+    (folder / "data").mkdir()
+    (folder / "f.tsv").write_text("@FILE\n../x\n")
+    done = run("cache build f.tsv . --root data --within data")
+    assert done.exit_code == 1 and "lies outside of the roots [aeon-file-outside]" in done.stderr
+    done = run("cache build f.tsv . --root data --within data --within .")
+    assert done.exit_code == 0 and "1 block written" in done.stderr
+    (name,) = (path.name for path in folder.glob("aeon_cache_*"))
+    done = run(f"cache extract {name} -o out")
+    assert "1 file, and no manifest of them: for that, --types" in done.stderr
+
+
 def test_what_cannot_be_meant(folder: Path) -> None:
     (folder / "b.cpio").write_bytes(BLOCK)
     for line in (
-        *("cache predict m.tsv --subset-fraction 2", "cache extract b.cpio -o x --damaged"),
+        *("cache predict m.tsv --subset-fraction 2", "cache extract b.cpio -o x --manifest m.tsv"),
         *("cache extract b.cpio -o x --types WHAT", "cache extract m.tsv -o x"),
         *("cache build m.tsv . --block-size 0", "cache extract b.cpio"),
     ):

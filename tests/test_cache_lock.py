@@ -48,9 +48,10 @@ def test_stale_locks(tmp_path: Path, words: dict[str, object] | str, is_stale: b
     os.utime(path, (TIME, TIME))
     lock = Lock(str(tmp_path))
     if not is_stale:
-        with pytest.raises(BlockingIOError):
+        with pytest.raises(BlockingIOError) as caught:
             lock.__enter__()
         assert path.read_text() == text
+        assert ("remove caching_in_progress" in str(caught.value)) == ("elsewhere" in text)
         return
     with lock:
         assert lock.is_held()
@@ -70,6 +71,22 @@ def test_a_lock_that_aeon_holds(tmp_path: Path) -> None:
     path.write_bytes(b"")  # just made: whoever made it may be about to lock it
     with pytest.raises(BlockingIOError):
         Lock(str(tmp_path)).__enter__()
+
+
+def test_a_lock_that_is_taken_for_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A builder that judged an older lock moves the new one aside for a moment."""
+    real = os.open
+    moved = [tmp_path / cache_lock.NAME]
+
+    def opened(path: str, flags: int) -> int:
+        while moved:
+            moved.pop().unlink()
+        return real(path, flags)
+
+    monkeypatch.setattr(os, "open", opened)
+    with Lock(str(tmp_path)) as lock:
+        assert lock.is_held() and not moved
+    assert not os.listdir(tmp_path)
 
 
 def test_a_lock_without_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

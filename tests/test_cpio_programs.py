@@ -73,16 +73,18 @@ def test_blocks_are_archives_too(name: str, tmp_path: Path) -> None:
     assert [found[each] for each in sorted(found)] == [e for record in RECORDS for e in record]
 
 
-def test_ours_reads_theirs(tmp_path: Path) -> None:
-    cpio = program("cpio")
-    for name, data in FILES.items():
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(data)
-        os.utime(path, (TIME, TIME))
-    raw = run([cpio, "-o", "-H", "bin", "--quiet"], tmp_path, "\n".join(FILES).encode())
+@pytest.mark.parametrize("name", ["cpio", "bsdtar"])
+def test_ours_reads_theirs(name: str, tmp_path: Path) -> None:
+    path = program(name)
+    how = ["-o", "-H", "bin", "--quiet"] if name == "cpio" else ["-c", "--format", "bin", "-T", "-"]
+    for each, data in FILES.items():
+        file = tmp_path / each
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(data)
+        os.utime(file, (TIME, TIME))
+    raw = run([path, *how], tmp_path, "\n".join(FILES).encode())
     found = exset.loads(raw, model=Block)
-    assert found.header is None and found.padding == -(len(raw) - found.padding) % 512
+    assert found.header is None and len(raw) % 512 == 0 and not any(raw[-found.padding :])
     rows = zip(found.elements.name, found.elements.data, strict=True)
     assert {(name or b"").decode(): bytes(data) for name, data in rows} == FILES
     assert set(found.elements.time.tolist()) == {TIME} and found.elements.is_regular.all()

@@ -18,7 +18,12 @@ from exset.grammars.manifest_words import ElementType
 from exset.grammars.manifests import Manifest
 from exset.runtime.cache import Cache
 from exset.runtime.cache_build import Plan, build
-from exset.runtime.cache_extract import extract_archive, extract_block, extract_cache
+from exset.runtime.cache_extract import (
+    extract_archive,
+    extract_block,
+    extract_cache,
+    extract_damaged,
+)
 from exset.sniff import suffix_of
 from exset.source import Source
 from tests.cpio_files import END, RECORDS, TIME, TRAILER, block, elements, entry, header
@@ -294,6 +299,33 @@ def test_one_block(tmp_path: Path) -> None:
     shifted = decode(Source("b", header(4) + b"".join(elements(RECORDS)) + TRAILER + END))
     with pytest.raises(FormatError, match="no number of elements"):
         extract_block(shifted, str(tmp_path / "e"))
+
+
+@pytest.mark.parametrize("types", [None, (FILE, INT)])
+def test_one_damaged_block(tmp_path: Path, types: tuple[ElementType, ...] | None) -> None:
+    whole = block(RECORDS)
+    for number, (data, code, count) in enumerate(
+        (
+            (whole, None, 3),
+            (whole[:-150], "syntax", 2),
+            (header(3) + b"".join(elements([*RECORDS[:1], RECORDS[1][1:]])), "syntax", 1),
+            (header(4) + b"".join(elements(RECORDS)) + TRAILER + END, "aeon-block-shift", 3),
+        )
+    ):
+        findings, out = Findings(), tmp_path / str(number)
+        source = Source("b", data)
+        done = extract_damaged(source, str(out), types=types, findings=findings)
+        assert [finding.code for finding in findings] == [code] * (code is not None)
+        assert (done.files, done.records) == ((count, count) if types else (2 * count, None))
+        assert tree(out)["0000000.0.txt"] == b"12345"
+    unnamed = Source("b", whole[:-150].replace(b"rec_", b"ser_"))
+    if types:
+        done = extract_damaged(unnamed, str(tmp_path / "u"), types=types, findings=Findings())
+        assert done.records == 2
+        return
+    with pytest.raises(FormatError, match="no telling how many") as caught:
+        extract_damaged(unnamed, str(tmp_path / "u"), findings=Findings())
+    assert caught.value.hint and "--types" in caught.value.hint
 
 
 @pytest.mark.parametrize(

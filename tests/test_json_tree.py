@@ -162,6 +162,8 @@ def test_limits() -> None:
         parse(b'{"a":[1,2],"b":3}', max_nodes=4)
     assert caught.value.place is not None and caught.value.place.column == 16
     assert parse(b'["abc"]', max_name=3).plain() == ["abc"]
+    with pytest.raises(LimitError, match="more than 7 bytes of JSON"):
+        parse(b"[1, 2, 3]", max_text=7)
     with pytest.raises(LimitError, match="more than 3 bytes"):
         parse(b'["abcd"]', max_name=3)
 

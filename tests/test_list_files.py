@@ -1,4 +1,4 @@
-"""Sample lists and the HDF5 files that they name: built from them, checked against them."""
+"""Sample lists and the HDF5 files that they name: checked against them, and made another kind."""
 
 import os
 from dataclasses import dataclass
@@ -7,56 +7,19 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
 import exset
-from exset import Findings, FormatError, SampleList, Severity
+from exset import Findings, FormatError, SampleList
 from exset.access import Access
-from exset.cli import cli
 from exset.grammars.labels import Labels
-from exset.grammars.sample_kinds import Kind
-from exset.jobs import Outcome
 from exset.kernels import Engine
 from exset.parsers.labels import parse as parse_labels
-from exset.runtime.hdf5_files import files_in
-from exset.runtime.list_build import Found, built, search_for, searched
-from exset.runtime.list_files import Checker
 from exset.runtime.list_kinds import recast
 from exset.runtime.small_files import run_in_batches
 from exset.source import Source
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def write(path: str, samples: list[str], *, ordered: bool = True, **fields: object) -> None:
-    """A file of samples, each with the same fields."""
-    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-    with h5py.File(path, "w", track_order=ordered) as file:
-        for sample in samples:
-            group = file.create_group(sample, track_order=ordered)
-            for name, value in (fields or {"x": np.zeros(3)}).items():
-                group[name] = value
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(cli, arguments)
-
-
-def codes(samples: SampleList, **options: object) -> list[str]:
-    findings = Findings()
-    Checker(**options).check(samples, findings)  # type: ignore[arg-type]
-    return [finding.code for finding in findings]
-
-
-def listed(kind: str, *files: tuple[object, ...], directory: str = "d") -> SampleList:
-    label_file = "" if Kind(kind).has_label_file else None
-    return SampleList.of(kind, directory, files, label_file=label_file)
+from tests.hdf5_lists import codes, listed, write
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -238,83 +201,6 @@ def test_labels(folder: Path) -> None:
     assert codes(single) == ["lbann-repeated-label", "lbann-missing-labels"]
 
 
-def build(*paths: str, findings: Findings | None = None, **options: object) -> SampleList:
-    findings = Findings() if findings is None else findings
-    found = files_in(paths)
-    search = search_for(found, findings, **options)  # type: ignore[arg-type]
-    return built(list(searched(search, found)), findings)
-
-
-def test_lists_are_built(folder: Path) -> None:
-    write("d/a.h5", ["RUN/0", "RUN/1"], x=np.zeros(3), y=1.5)
-    write("d/sub/b.h5", ["RUN/0", "OTHER/DEEP/7"], x=np.ones(3), y=2.5)
-    write("d/sub/odd.h5", ["RUN/2"], x=np.ones(4), y=2.5)
-    write("d/nan.h5", ["RUN/3"], x=np.ones(3), y=np.nan)
-    Path("d/broken.hdf5").write_bytes(b"junk")
-    Path("d/notes.txt").write_bytes(b"no HDF5")
-    findings = Findings()
-    samples = build("d", findings=findings)
-    assert samples.directory == b"d"
-    assert list(samples) == [
-        *(("d/a.h5", "RUN/0"), ("d/a.h5", "RUN/1"), ("d/nan.h5", "RUN/3")),
-        *(("d/sub/b.h5", "RUN/0"), ("d/sub/b.h5", "OTHER/DEEP/7")),
-    ]
-    assert [finding.code for finding in findings] == ["hdf5", "list-odd-sample"]
-    findings = Findings()
-    finite = build("d/a.h5", "d/nan.h5", finite=["y"], findings=findings)
-    assert len(finite) == 2 and "NaN in y" in next(iter(findings)).message
-    assert len(build("d/sub", pattern="RUN/*")) == 2
-    Path("d/000.h5").write_bytes(b"broken, and the first")
-    assert list(build("d")) == list(samples)
-    with pytest.raises(FormatError, match="not an HDF5 file"):
-        build("d/000.h5", "d/broken.hdf5")
-    with pytest.raises(FormatError, match="no samples"):
-        build("d/sub", pattern="NOTHING/*")
-
-
-def test_a_search_goes_on_where_it_was(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number in range(4):
-        write(f"d/{number}.h5", ["a", "b"])
-    paths = files_in(["d"])
-    search = search_for(paths, Findings())
-    first = searched(search, paths, journal="j")
-    assert next(first).result() == Found(["a", "b"])
-    assert next(first).result()
-    first.close()
-    with open("j", "a") as file:
-        file.write('{"path": "d/2.h5", "sta')
-    looked: list[str] = []
-    run_search = type(search).__call__
-
-    def looking(self: object, path: str) -> Found:
-        looked.append(path)
-        return run_search(search, path)
-
-    monkeypatch.setattr(type(search), "__call__", looking)
-    outcomes = list(searched(search, paths, journal="j"))
-    assert looked == paths[2:]
-    assert [outcome.item for outcome in outcomes] == paths
-    assert all(outcome.result() == Found(["a", "b"]) for outcome in outcomes)
-    write("d/1.h5", ["a", "b", "c"])
-    looked.clear()
-    assert len(list(searched(search, paths, journal="j"))) == 4 and looked == ["d/1.h5"]
-    with pytest.raises(FormatError, match="another search"):
-        list(searched(search_for(paths, Findings(), pattern="a"), paths, journal="j"))
-    Path("j").write_bytes(b"\xff\n")
-    with pytest.raises(FormatError, match="no journal"):
-        list(searched(search, paths, journal="j"))
-
-
-@pytest.mark.parametrize("how", [["--pattern", "q/*"], ["--sample", "a/s"]])
-def test_a_circle_of_groups_has_an_end(folder: Path, how: list[str]) -> None:
-    with h5py.File("x.h5", "w") as file:
-        file["a/b/again"] = file.create_group("a")
-        file["a/s/x"] = 1.0
-    done = run("list", "build", "x.h5", *how)
-    assert done.exit_code == 1
-    assert "or in a circle" in done.stderr and "no samples were found" in done.stderr
-
-
 def test_files_and_labels_stay_within_the_roots(folder: Path) -> None:
     Path("d").mkdir()
     Path("d/a.png").touch()
@@ -323,60 +209,6 @@ def test_files_and_labels_stay_within_the_roots(folder: Path) -> None:
     for root, count in (("d", 1), ("nowhere", 2), (".", 0)):
         found = exset.validate("x.sample_list", check_files=True, access=Access(roots=(root,)))
         assert found.count("hdf5-roots") == count
-
-
-def test_what_no_list_can_name_is_told(folder: Path) -> None:
-    findings = Findings()
-    outcomes = [
-        Outcome("d/a b.h5", Found(["x"])),
-        Outcome("d/c.h5", Found(["x y", "z"], [("w", "it lacks v")])),
-        Outcome("d/e.h5", error=FileNotFoundError(2, "gone", "d/e.h5")),
-    ]
-    samples = built(outcomes, findings)
-    assert list(samples) == [("d/c.h5", "z")]
-    assert samples.files[0].excluded == 1
-    assert [finding.code for finding in findings] == [
-        *("lbann-blank", "list-odd-sample", "lbann-blank", "hdf5-file"),
-    ]
-    assert findings.worst is Severity.ERROR
-
-
-def test_as_commands(folder: Path) -> None:
-    write("d/a.h5", ["s1", "s2"])
-    write("d/b.h5", ["s1", "s2"])
-    done = run("list", "build", "d", "-o", "all.sample_list")
-    assert done.exit_code == 0, done.output
-    assert "4 samples of 2 files" in done.stderr
-    assert run("validate", "--files", "all.sample_list").stdout == "all.sample_list: ok\n"
-    done = run("list", "build", "d", "--kind", "conduit_hdf5_exclusion", "-o", "out.sample_list")
-    assert done.exit_code == 0, done.output
-    assert Path("out.sample_list").read_text().splitlines()[3:] == ["a.h5 2 0", "b.h5 2 0"]
-    done = run("convert", "--kind", "CONDUIT_HDF5_INCLUSION", "out.sample_list", "in.sample_list")
-    assert exset.load("in.sample_list") == exset.load("all.sample_list")
-    os.remove("d/b.h5")
-    done = run("validate", "--files", "all.sample_list")
-    assert done.exit_code == 1 and "no such file" in done.stdout
-    assert run("validate", "--files", "--base", "d", "all.sample_list").exit_code == 1
-    done = run("validate", "--files", "--root", "elsewhere", "all.sample_list")
-    assert done.exit_code == 1 and "outside of the roots" in done.stdout
-    assert run("list", "build", "d", "--sample", "s", "--pattern", "s").exit_code == 2
-    os.makedirs("empty")
-    assert "that end in .h5" in run("list", "build", "empty").stderr
-    assert run("list", "build", "d", "--sample", "nothing").exit_code == 1
-    findings = exset.validate("all.sample_list", check_files=True, ids="text")
-    assert findings.count("lbann-missing-file") == 1
-
-
-def test_lists_as_lbann_generates_them(corpus: Path) -> None:
-    """At least what LBANN's generator finds; and it drops an odd sample without a word."""
-    generate = corpus / "lbann/generate"
-    for paths, made in ((["a_default.h5", "b_default.h5"], "o_fl"), (["d"], "o_fl2")):
-        findings = Findings()
-        samples = build(*(str(generate / path) for path in paths), findings=findings)
-        theirs = exset.load(generate / made / "inclusive.sample_list", model=SampleList, ids="text")
-        ours = {(file.name.lstrip("/"), tuple(file.ids)) for file in samples.files}
-        assert ours == {(file.name.lstrip("/"), tuple(file.ids)) for file in theirs.files}
-        assert bool(findings.count("list-odd-sample")) == (made == "o_fl2")
 
 
 @dataclass(frozen=True)

@@ -7,38 +7,12 @@ from typing import Any
 import pytest
 
 import exset
-from exset import Finding, Findings, FormatError, LoaderConfig, Severity
+from exset import Findings, FormatError, FormatWarning, LoaderConfig, Severity
 from exset.grammars.loader_hints import RENAMED, distance, nearest
 from exset.grammars.loader_kinds import DIALECTS, Dialect
 from exset.grammars.loader_tables import LOADER
 from exset.grammars.loader_traps import TRAPS
-
-BASE: dict[str, Any] = {"manifest_filename": "a.tsv", "batch_size": 2, "etl": []}
-IMAGE = {"type": "image", "height": 4, "width": 6}
-AUDIO = {
-    "type": "audio",
-    "max_duration": "1 seconds",
-    "frame_stride": "10 milliseconds",
-    "frame_length": "25 milliseconds",
-}
-
-
-def config(*etl: dict[str, Any], **members: Any) -> dict[str, Any]:
-    return {**BASE, "etl": list(etl), **members}
-
-
-def found(given: dict[str, Any], dialect: str | None = "head") -> list[Finding]:
-    """All that is found in a configuration, what makes it unreadable last."""
-    findings = Findings()
-    try:
-        LoaderConfig.from_dict(given, dialect=dialect, findings=findings)
-    except FormatError as error:
-        return [*findings, error.finding]
-    return list(findings)
-
-
-def codes(given: dict[str, Any], dialect: str | None = "head") -> list[str]:
-    return [finding.code for finding in found(given, dialect)]
+from tests.loader_configs import AUDIO, BASE, IMAGE, codes, config, found
 
 
 def test_all_errors_at_once_with_their_places() -> None:
@@ -259,6 +233,15 @@ def test_defaults_are_those_of_the_version() -> None:
     assert LoaderConfig.from_dict(config({**IMAGE, "channels": 3}, pinned=False)) == made
     assert LoaderConfig.from_dict(config({**IMAGE, "channels": 1})) != made
     assert pickle.loads(pickle.dumps(made)) == made and len(made) == 1
+
+
+def test_what_is_odd_is_said_without_being_asked() -> None:
+    with pytest.warns(FormatWarning, match="'minibatch_size' is outdated") as caught:
+        made = LoaderConfig.from_dict({"manifest_filename": "a", "minibatch_size": 2, "etl": []})
+    assert caught[0].filename == __file__
+    assert repr(made) == "LoaderConfig(no etl, batch_size 2, head)"
+    made = LoaderConfig.from_dict(config(IMAGE, {"type": "label"}))
+    assert repr(made) == "LoaderConfig(image label, batch_size 2, head)"
 
 
 def test_the_version_is_guessed_with_a_note() -> None:

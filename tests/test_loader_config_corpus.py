@@ -1,8 +1,10 @@
 """aeon's verdicts on loader configurations, and configurations that people wrote."""
 
 import json
+import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from exset import Findings, FormatError, LoaderConfig
@@ -98,3 +100,43 @@ def test_configurations_of_runs(corpus: Path) -> None:
         "label_int8_out": ["aeon-later"],
         "label_map_default": ["aeon-later"],
     }
+
+
+def test_outputs_are_as_large_as_those_of_runs(corpus: Path) -> None:
+    """What each loader gave for a batch, or that it gave nothing."""
+    folder = corpus / "aeon" / "loader"
+    runs = (folder / "results.log").read_text(errors="replace").split("--- ")[1:]
+    seen: dict[str, int] = {}
+    for run in runs:
+        name, dialect = run.split("\n", 1)[0].split()
+        told = next((line for line in run.splitlines() if line.startswith('{"ok":true')), None)
+        try:
+            config, _ = read(folder / f"{name}.json", dialect)
+        except FormatError:
+            assert "'batch_major' not found" in run and dialect == "seed", name
+            continue
+        if told is None:  # the elements of the records, not the configuration, are to blame
+            continue
+        seen[dialect] = seen.get(dialect, 0) + 1
+        for batch in json.loads(told)["batches"]:
+            sizes = {name: output["size"] for name, output in batch.items()}
+            assert sizes == {
+                output.name: config.batch_size * math.prod(output.shape) * size_of(output.dtype)
+                for output in config.outputs
+            }, (name, dialect)
+    assert seen == {"head": 16, "seed": 15}
+
+
+def size_of(dtype: str) -> int:
+    """The bytes of a C++ type."""
+    others = {"float": "float32", "double": "float64", "char": "int8"}
+    return np.dtype(others.get(dtype, dtype.removesuffix("_t"))).itemsize
+
+
+def test_other_json_of_aeon_is_no_configuration(corpus: Path) -> None:
+    """The address of its network server, and annotations of boxes: every wrong member is told."""
+    folder = corpus / "aeon" / "files" / "NervanaSystems+aeon"
+    for path in (folder / "nds_manifest.json", *(folder / "annotations").glob("*.json")):
+        with pytest.raises(FormatError) as caught:
+            read(path)
+        assert caught.value.code == "aeon-unknown"

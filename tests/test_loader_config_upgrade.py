@@ -4,29 +4,8 @@ from typing import Any
 
 import pytest
 
-from exset import Finding, Findings, FormatError, LoaderConfig, Severity
-
-BASE: dict[str, Any] = {"manifest_filename": "a.tsv", "batch_size": 2, "etl": []}
-AUDIO = {
-    "type": "audio",
-    "max_duration": "1 seconds",
-    "frame_stride": "10 milliseconds",
-    "frame_length": "25 milliseconds",
-}
-
-
-def config(*etl: dict[str, Any], **members: Any) -> dict[str, Any]:
-    return {**BASE, "etl": list(etl), **members}
-
-
-def found(given: dict[str, Any], dialect: str | None = "head") -> list[Finding]:
-    """All that is found in a configuration, what makes it unreadable last."""
-    findings = Findings()
-    try:
-        LoaderConfig.from_dict(given, dialect=dialect, findings=findings)
-    except FormatError as error:
-        return [*findings, error.finding]
-    return list(findings)
+from exset import Findings, FormatError, LoaderConfig, Severity
+from tests.loader_configs import AUDIO, BASE, config, found
 
 
 def test_the_example_of_the_user_guide() -> None:

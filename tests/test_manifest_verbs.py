@@ -95,6 +95,20 @@ def test_files_are_checked(tmp_path: Path) -> None:
     assert run("validate", path).exit_code == 0
 
 
+def test_files_stay_within_the_roots(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.jpg").write_bytes(b"x")
+    (tmp_path / "b.jpg").write_bytes(b"x")
+    path = tmp_path / "m.tsv"
+    path.write_text("@FILE\na.jpg\n../b.jpg\n../b.jpg\n/etc/none\n")
+    options = ("--files", "--base", tmp_path / "in", "--root")
+    done = run("validate", *options, tmp_path / "in", path)
+    assert done.exit_code == 1 and done.stdout.count("[aeon-file-outside]") == 2
+    assert "m.tsv:3: " in done.stdout and "m.tsv:5: " in done.stdout
+    done = run("validate", *options, tmp_path, path)
+    assert done.stdout.count("[aeon-file-outside]") == 1 and "aeon-file-missing" not in done.stdout
+
+
 def test_all_files_are_there(pictures: Path) -> None:
     manifest = from_folder(str(pictures), suffixes=[".jpg"]).manifest
     findings = Findings(strict=True)

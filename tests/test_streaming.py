@@ -2,9 +2,7 @@
 
 import gzip
 import io
-import os
 import sys
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from queue import Queue
@@ -15,26 +13,9 @@ import pytest
 
 import exset
 from exset import ExampleSet, FormatError, files, samples, streaming
-from tests.pipes import BEX, SECONDS, SET, TEXT, XOR, meanwhile
+from tests.pipes import BEX, SECONDS, SET, TEXT, XOR, Pipe, meanwhile
 
 TRAP = b"I:1 T:1;\n[max:] I:2 T:0;\n"
-
-Pipe = Callable[[str], str]
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def pipe(folder: Path) -> Pipe:
-    def made(name: str) -> str:
-        os.mkfifo(name)
-        return name
-
-    return made
 
 
 @pytest.mark.parametrize("name", [name for name in samples.names() if name.endswith("ex")])

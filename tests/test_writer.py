@@ -1,10 +1,9 @@
 """`writer` and `convert`: files, pipes and standard output."""
 
 import io
-import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from queue import Queue
@@ -21,24 +20,7 @@ import exset
 from exset import ExampleSet, FormatError, files, streaming
 from exset.cli import cli
 from exset.testing import example_sets
-from tests.pipes import BEX, SECONDS, SET, TEXT, XOR, meanwhile
-
-Pipe = Callable[[str], str]
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def pipe(folder: Path) -> Pipe:
-    def made(name: str) -> str:
-        os.mkfifo(name)
-        return name
-
-    return made
+from tests.pipes import BEX, SECONDS, SET, TEXT, XOR, Pipe, meanwhile
 
 
 @given(example_sets(text=True, binary=True), st.sampled_from(["ex", "bex"]), st.booleans())

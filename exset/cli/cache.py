@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from exset import api
+from exset.access import Access
 from exset.cli.frame import BAD, FINE, limit_option, lines, say, tally, wrong
 from exset.errors import Findings, FormatError, Severity, safe
 from exset.limits import Limits
@@ -25,6 +26,14 @@ SCHEMA = 1
 Command = TypeVar("Command", bound=Callable[..., object])
 
 as_json = click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+
+
+within_option = click.option(
+    "--within",
+    metavar="FOLDER",
+    multiple=True,
+    help="Read no file outside of it, for the manifests of strangers.",
+)
 
 
 def plan_options(command: Command) -> Command:
@@ -85,6 +94,7 @@ def predict(
 @cache.command()
 @click.argument("manifest")
 @click.argument("cache_directory")
+@within_option
 @plan_options
 @limit_option
 def build(manifest: str, cache_directory: str, limits: Limits, **words: Any) -> None:
@@ -122,6 +132,7 @@ def check(
 @cache.command()
 @click.argument("folder")
 @click.option("--manifest", metavar="FILE", help="What the cache was built from.")
+@within_option
 @plan_options
 @limit_option
 @click.pass_context
@@ -180,6 +191,7 @@ def extract(
     findings = Findings()
     suffixes = None if ext is None else [f".{each.strip('. ')}" for each in ext.split(",")]
     kinds = None if types is None else _types(types)
+    also = ", and no manifest of them: for that, --types says what elements are"
     if os.path.isdir(source):
         found = Cache(source, limits)
         plan = None if manifest is None else _plan(manifest, limits, words, found)
@@ -193,23 +205,29 @@ def extract(
             findings=findings,
         )
     else:
-        if manifest is not None or damaged:
-            wrong("--manifest and --damaged are for the folder of a cache")
+        if manifest is not None:
+            wrong("--manifest is for the folder of a cache")
         read = api.read_source(source, limits=limits)
         known = api.recognise(read)
-        if known.name == "block":
+        if known.name == "block" and damaged:
+            done = cache_extract.extract_damaged(
+                read, output, types=kinds, suffixes=suffixes, limits=limits, findings=findings
+            )
+        elif known.name == "block":
             block = known.read(read, limits=limits, findings=findings)
             assert isinstance(block, Block)
             done = cache_extract.extract_block(block, output, types=kinds, suffixes=suffixes)
         elif known.name == "cpio":
+            also = ""
             archive = decode_archive(read, limits=limits, findings=findings)
             done = cache_extract.extract_archive(archive, output, name=read.name, findings=findings)
         else:
             wrong(f"{safe(source)} is no block and no archive, but: {known.title}")
     for line in lines(findings, 3, notes=False):
         say(line)
-    records = "" if done.records is None else f", {done.records:,} records in manifest.tsv"
-    say(f"{safe(source)} -> {safe(output)}: {done.files:,} files{records}")
+    if done.records is not None:
+        also = f", {done.records:,} records in manifest.tsv"
+    say(f"{safe(source)} -> {safe(output)}: {done.files:,} file{'s' * (done.files != 1)}{also}")
     ctx.exit(BAD if findings.worst is Severity.ERROR else FINE)
 
 
@@ -222,10 +240,13 @@ def _plan(manifest: str, limits: Limits, words: dict[str, Any], cache: Cache | N
     findings = Findings()
     dialect = words.pop("dialect")
     size = words.pop("block_size")
+    access = Access(roots=words.pop("within", ()))
     source = api.read_source(manifest, limits=limits)
     found = parse(source, limits=limits, findings=findings, dialect=dialect)
     try:
-        plan = Plan.of(found, block_size=size or BLOCK_SIZE, findings=findings, **words)
+        plan = Plan.of(
+            found, block_size=size or BLOCK_SIZE, access=access, findings=findings, **words
+        )
     except FormatError:
         raise
     except ValueError as error:

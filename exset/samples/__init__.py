@@ -11,7 +11,9 @@ groups.ex         ranges that name the groups of a network
 flowers.sample_list    an LBANN sample list: some samples of two HDF5 files
 molecules.sample_list  one whose ids are line numbers, in ranges
 
-captions.tsv           an aeon manifest that needs no files: texts and numbers
+pictures.tsv           an aeon manifest: pictures, and the class of each
+pictures.json          the configuration of aeon's loader that reads it
+captions.tsv           one that needs no files: texts and numbers
 """
 
 import errno
@@ -22,13 +24,13 @@ from exset.source import Source
 PREFIX = "exset::"
 """What a path begins with that names a bundled sample."""
 
+_SUFFIXES = (".ex", ".bex", ".sample_list", ".tsv", ".json")
+
 
 def names() -> tuple[str, ...]:
     """Return the file names of the samples, sorted."""
     found = os.listdir(os.path.dirname(__file__))
-    return tuple(
-        sorted(name for name in found if name.endswith((".ex", ".bex", ".sample_list", ".tsv")))
-    )
+    return tuple(sorted(name for name in found if name.endswith(_SUFFIXES)))
 
 
 def read(name: str) -> Source:

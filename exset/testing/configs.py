@@ -6,6 +6,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
+from exset.errors import Findings
 from exset.grammars.loader_config import LoaderConfig
 from exset.grammars.loader_kinds import Dialect, Kind, Member, Rule, Table
 from exset.grammars.loader_tables import AUGMENTATION, LOADER, TABLES, etl_types
@@ -68,7 +69,7 @@ def config_dicts(draw: st.DrawFn, dialect: Dialect = "head") -> dict[str, object
 @st.composite
 def loader_configs(draw: st.DrawFn, dialect: Dialect = "head") -> LoaderConfig:
     """Configurations that a version of aeon takes."""
-    return LoaderConfig.from_dict(draw(config_dicts(dialect)), dialect=dialect)
+    return LoaderConfig.from_dict(draw(config_dicts(dialect)), dialect=dialect, findings=Findings())
 
 
 @st.composite
