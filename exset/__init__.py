@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from exset import formats
     from exset.api import detect, dumps, load, loads, save, stats, validate
+    from exset.datasets import dataset
     from exset.errors import Finding, Findings, FormatError, FormatWarning, LimitError, Severity
     from exset.formats import FORMATS, Format
     from exset.grammars.build import Dense, Event, Example, Sparse
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from exset.grammars.samples import SampleList
     from exset.grammars.schema import Schema
     from exset.limits import Limits
+    from exset.runtime.dataset import Dataset
     from exset.runtime.example_arrays import ExampleArrays, to_arrays
     from exset.runtime.example_csr import Csr, to_csr
     from exset.runtime.example_sets import from_arrays
@@ -35,6 +37,7 @@ __version__ = "0.1.0"
 __all__ = [
     "FORMATS",
     "Csr",
+    "Dataset",
     "Dense",
     "Event",
     "Example",
@@ -62,6 +65,7 @@ __all__ = [
     "__version__",
     "build_sampler",
     "convert",
+    "dataset",
     "detect",
     "dumps",
     "formats",
@@ -80,6 +84,7 @@ __all__ = [
 
 _HOMES = {
     "exset.api": ("detect", "dumps", "load", "loads", "save", "stats", "validate"),
+    "exset.datasets": ("dataset",),
     "exset.errors": (
         "Finding",
         "Findings",
@@ -96,6 +101,7 @@ _HOMES = {
     "exset.grammars.schema": ("Schema",),
     "exset.grammars.loader_config": ("LoaderConfig",),
     "exset.limits": ("Limits",),
+    "exset.runtime.dataset": ("Dataset",),
     "exset.runtime.example_arrays": ("ExampleArrays", "to_arrays"),
     "exset.runtime.example_csr": ("Csr", "to_csr"),
     "exset.runtime.example_sets": ("from_arrays",),

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from exset import kernels
-from exset.errors import Severity, safe
+from exset.errors import LimitError, Severity, safe
 from exset.grammars.arrays import chosen_rows
 from exset.grammars.manifest_traps import TRAPS, trap
 from exset.grammars.manifest_words import Dialect, ElementType
 from exset.grammars.manifests import Manifest, joined
 from exset.grammars.strings import Strings
+from exset.limits import remedy
 from exset.parsers.engine.errors import shown
 from exset.parsers.manifest_base64 import decoded
 from exset.parsers.manifest_checks import NUMBER_TRAPS
@@ -141,13 +142,28 @@ def encoded(
             ]
 
 
+def contents(
+    manifest: Manifest, record: int, column: int, path: bytes, most: int | None = None
+) -> Encoded:
+    """The element that a FILE is, by its path. most: as for `read_file`."""
+    try:
+        return read_file(path, manifest.dialect, most)
+    except OSError as error:
+        why = error.strerror or str(error)
+        message = f"{safe(os.fsdecode(path))}: {why}" if path else "the path is empty"
+        return _error(manifest, record, column, "aeon-file", message)
+
+
 def path_of(path: bytes) -> bytes:
     """The path that aeon opens: as C does, up to a NUL."""
     return path.partition(b"\0")[0]
 
 
-def read_file(path: bytes, dialect: Dialect = Dialect.HEAD) -> bytes:
-    """What a file holds. Raises OSError where aeon fails, never ends, or reads something else."""
+def read_file(path: bytes, dialect: Dialect = Dialect.HEAD, most: int | None = None) -> bytes:
+    """What a file holds. Raises OSError where aeon fails, never ends, or reads something else.
+
+    most: how many bytes it may have, LimitError for more.
+    """
     path = path_of(path)
     status = os.stat(path)
     if not stat.S_ISREG(status.st_mode):
@@ -155,8 +171,13 @@ def read_file(path: bytes, dialect: Dialect = Dialect.HEAD) -> bytes:
         raise OSError(f"it is {what}, which aeon never finishes reading")
     if status.st_size >= HUGE and dialect is Dialect.HEAD:
         raise OSError("it has 2 GiB or more, of which aeon reads nothing but zeros")
+    if most is not None and status.st_size > most:
+        raise LimitError(
+            f"{safe(os.fsdecode(path))} has {status.st_size} bytes, and there are {most} left",
+            hint=f"take fewer records at a time; or {remedy('max_array')}",
+        )
     with open(path, "rb") as file:
-        return file.read()
+        return file.read(-1 if most is None else most)
 
 
 def _encoded_column(part: Manifest, column: int, root: str | bytes) -> Iterator[Encoded]:
@@ -171,18 +192,9 @@ def _encoded_column(part: Manifest, column: int, root: str | bytes) -> Iterator[
         if record in failed:
             yield failed[record]
         elif found.kind is ElementType.FILE:
-            yield _file(part, record, column, value)
+            yield contents(part, record, column, value)
         else:
             yield value
-
-
-def _file(part: Manifest, record: int, column: int, path: bytes) -> Encoded:
-    try:
-        return read_file(path, part.dialect)
-    except OSError as error:
-        why = error.strerror or str(error)
-        message = f"{safe(os.fsdecode(path))}: {why}" if path else "the path is empty"
-        return _error(part, record, column, "aeon-file", message)
 
 
 def _errors(

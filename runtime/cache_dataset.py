@@ -1,0 +1,164 @@
+"""Datasets of caches: the elements of records, from the blocks that have them."""
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Final
+
+import numpy as np
+
+from exset.errors import Findings, FormatError, Place, Severity
+from exset.grammars.arrays import Floats, Ints, Longs, offsets_of
+from exset.grammars.blobs import Blobs
+from exset.grammars.blocks import Block
+from exset.grammars.manifest_words import ElementType
+from exset.limits import DEFAULT, Limits
+from exset.runtime.cache import Cache
+from exset.runtime.record_dataset import NUMBERS, Column, RecordDataset
+
+_OPEN: Final = 200
+"""How many blocks are kept mapped into memory: each takes a handle of the system's."""
+
+Opener = Callable[[], Block]
+
+
+class CacheDataset(RecordDataset):
+    """The records of a cache, block after block; their elements stay in the files.
+
+    What is pickled are the paths: each process maps the files that it reads.
+    """
+
+    def __init__(
+        self,
+        blocks: Cache | Block | Opener,
+        *,
+        types: str | Iterable[ElementType | str] | None = None,
+        names: Iterable[str] | None = None,
+        padded: bool = False,
+        findings: Findings | None = None,
+        limits: Limits = DEFAULT,
+    ) -> None:
+        """Take a cache, a block, or what opens one, and the types that no block says.
+
+        types: `"FILE,ASCII_INT"`, say, or those of the manifest; by default all are bytes. names,
+        padded: as `ManifestDataset`.
+
+        All blocks are looked at once; what is odd is added to `findings`. Raises FormatError for
+        blocks that are broken, or none, and for elements that cannot be of the types; ValueError
+        for what is no type, and as `ManifestDataset`.
+        """
+        self._openers, self._place, whole = _opened(blocks, findings or Findings())
+        width = next((_width(block, self._place) for block in whole if len(block)), None)
+        kinds = None if types is None else _types(types)
+        if kinds is None:
+            kinds = (ElementType.BINARY,) * (width or 0)
+        elif width is not None and len(kinds) != width:
+            message = f"records have {width} elements, not {len(kinds)}: other types?"
+            raise FormatError(message, place=self._place)
+        super().__init__(kinds, names, padded, limits)
+        self._begins = offsets_of(np.array([len(block) for block in whole], np.int64))
+        for number, block in enumerate(whole):
+            self._check_block(number, block)
+        self._held = {n: block.elements.data for n, block in enumerate(whole[:_OPEN])}
+
+    def __len__(self) -> int:
+        return int(self._begins[-1])
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**vars(self), "_held": {}}
+
+    def _columns(self, rows: Longs) -> Iterator[Column]:
+        blocks = np.searchsorted(self._begins, rows, side="right") - 1
+        first = (rows - self._begins[blocks]) * len(self.types)
+        parts = [
+            (self._blobs(number), np.flatnonzero(blocks == number))
+            for number in np.unique(blocks).tolist()
+        ]
+        for column, kind in enumerate(self.types):
+            element = first + column
+            if kind in NUMBERS:
+                yield _numbers(parts, element, kind)
+                continue
+            lengths = np.empty(rows.size, np.int64)
+            for blobs, here in parts:
+                lengths[here] = blobs.lengths[element[here]]
+            offsets = np.array(offsets_of(lengths))
+            self._check(int(offsets[-1]), self.names[column])
+            data = np.empty(int(offsets[-1]), np.uint8)
+            for blobs, here in parts:
+                wanted = blobs.take(element[here])
+                for begin, each in zip(offsets[here].tolist(), wanted, strict=True):
+                    data[begin : begin + len(each)] = each
+            yield data, offsets
+
+    def _blobs(self, number: int) -> Blobs:
+        """The elements of a block, those asked for last being kept; FormatError if it changed."""
+        held = self._held.pop(number, None)
+        if held is None:
+            block = self._openers[number]()
+            if len(block) != self._begins[number + 1] - self._begins[number]:
+                raise FormatError(f"block {number} has changed", place=self._place)
+            self._check_block(number, block)
+            held = block.elements.data
+            if len(self._held) >= _OPEN:
+                del self._held[next(iter(self._held))]
+        self._held[number] = held
+        return held
+
+    def _check_block(self, number: int, block: Block) -> None:
+        """Raises FormatError for a block whose elements cannot be of the types."""
+        width = len(self.types)
+        if len(block) * width != len(block.elements):
+            raise FormatError(f"block {number} has other elements a record", place=self._place)
+        for column, kind in enumerate(self.types):
+            lengths = block.elements.data.lengths[column::width]
+            wrong = lengths != 4
+            if kind in NUMBERS and wrong.any():
+                record = int(wrong.argmax())
+                raise FormatError(
+                    f"block {number}, record {record}, element {column}: {lengths[record]} bytes,"
+                    f" but {kind} has four: other types?",
+                    place=self._place,
+                )
+
+
+def _numbers(parts: list[tuple[Blobs, Longs]], element: Longs, kind: ElementType) -> Ints | Floats:
+    found: Ints | Floats = np.empty(element.size, np.dtype(NUMBERS[kind]).newbyteorder("="))
+    for blobs, here in parts:
+        starts = blobs.starts[element[here]]
+        raw = blobs.data[starts[:, None] + np.arange(4)]
+        found[here] = raw.view(NUMBERS[kind])[:, 0]
+    return found
+
+
+def _opened(
+    given: Cache | Block | Opener, findings: Findings
+) -> tuple[tuple[Opener, ...], Place | None, list[Block]]:
+    """What opens the blocks, where they are, and the blocks themselves. Raises FormatError."""
+    if isinstance(given, Block):
+        return (partial(_same, given),), None, [given]
+    if not isinstance(given, Cache):
+        return (given,), None, [given()]
+    place = Place.of(given.path)
+    whole = given.check(findings)
+    if not whole or len(whole) != len(given):
+        worst = next(each for each in findings if each.severity is Severity.ERROR)
+        raise FormatError.of(worst)
+    return tuple(partial(given.block, number) for number in whole), place, [*whole.values()]
+
+
+def _same(block: Block) -> Block:
+    return block
+
+
+def _width(block: Block, place: Place | None) -> int:
+    if block.width is None:
+        raise FormatError("there is no telling which record an element is of", place=place)
+    return block.width
+
+
+def _types(given: str | Iterable[ElementType | str]) -> tuple[ElementType, ...]:
+    words = given.split(",") if isinstance(given, str) else given
+    try:
+        return tuple(ElementType(each.strip()) for each in words)
+    except ValueError as error:
+        raise ValueError(f"types: {error}; there are {', '.join(ElementType)}") from None
