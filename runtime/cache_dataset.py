@@ -42,11 +42,13 @@ class CacheDataset(RecordDataset):
         types: `"FILE,ASCII_INT"`, say, or those of the manifest; by default all are bytes. names,
         padded: as `ManifestDataset`.
 
-        All blocks are looked at once; what is odd is added to `findings`. Raises FormatError for
-        blocks that are broken, or none, and for elements that cannot be of the types; ValueError
-        for what is no type, and as `ManifestDataset`.
+        All blocks are looked at once; what is odd is added to `findings`, such as that the cache
+        is not marked as complete. Raises FormatError for blocks that are broken or missing, and for
+        elements that cannot be of the types; ValueError for what is no type, and as
+        `ManifestDataset`.
         """
-        self._openers, self._place, whole = _opened(blocks, findings or Findings())
+        told = Findings() if findings is None else findings
+        self._openers, self._place, whole = _opened(blocks, told)
         width = next((_width(block, self._place) for block in whole if len(block)), None)
         kinds = None if types is None else _types(types)
         if kinds is None:
@@ -139,10 +141,12 @@ def _opened(
     if not isinstance(given, Cache):
         return (given,), None, [given()]
     place = Place.of(given.path)
-    whole = given.check(findings)
-    if not whole or len(whole) != len(given):
-        worst = next(each for each in findings if each.severity is Severity.ERROR)
-        raise FormatError.of(worst)
+    heard = Findings()
+    whole = given.check(heard)
+    for finding in heard:
+        if finding.severity is Severity.ERROR and finding.code != "aeon-cache-incomplete":
+            raise FormatError.of(finding)
+        findings.add(finding)
     return tuple(partial(given.block, number) for number in whole), place, [*whole.values()]
 
 

@@ -177,7 +177,7 @@ def read_file(path: bytes, dialect: Dialect = Dialect.HEAD, most: int | None = N
             hint=f"take fewer records at a time; or {remedy('max_array')}",
         )
     with open(path, "rb") as file:
-        return file.read(-1 if most is None else most)
+        return file.read(status.st_size)
 
 
 def _encoded_column(part: Manifest, column: int, root: str | bytes) -> Iterator[Encoded]:

@@ -64,9 +64,11 @@ class TorchDataset(_Base):  # type: ignore[misc]
         batch = self[chosen]
         samples: list[Sample] = [{} for _ in range(chosen.size)]
         for name in self.dataset.ragged:
-            values, offsets = batch.pop(f"{name}.values"), batch.pop(f"{name}.offsets")
-            batch[name] = values.split(offsets.diff().tolist())
-        for name, column in batch.items():
+            lengths = batch.pop(f"{name}.offsets").diff().tolist()
+            batch[f"{name}.values"] = batch[f"{name}.values"].split(lengths)
+        values = {f"{name}.values": name for name in self.dataset.ragged}
+        for field, column in batch.items():
+            name = values.get(field, field)
             for sample, row in zip(samples, column, strict=True):
                 sample[name] = row
         return samples

@@ -54,14 +54,14 @@ def test_a_batch_is_what_the_slow_model_says(
             mask = np.frombuffer(sample[f"{side[:-1]}_mask"][2], np.bool_)
             assert mask.tolist() == (~np.isnan(wanted)).reshape(-1).tolist()
     for sample, its in zip(every, of, strict=True):
-        wanted = {
+        columns = {
             "example": np.array([e.index for e, _ in its]),
             "event": np.array([event.index for _, event in its]),
             "frequency": np.array([e.frequency for e, _ in its], np.float32),
         }
         for field in ("max_time", "min_time", "grace_time"):
-            wanted[field] = np.array([event.effective(field) for _, event in its], np.float32)
-        for name, each in wanted.items():
+            columns[field] = np.array([event.effective(field) for _, event in its], np.float32)
+        for name, each in columns.items():
             np.testing.assert_array_equal(np.frombuffer(sample[name][2], each.dtype), each)
 
 
