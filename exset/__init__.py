@@ -20,10 +20,13 @@ if TYPE_CHECKING:
     from exset.grammars.samples import SampleList
     from exset.grammars.schema import Schema
     from exset.limits import Limits
+    from exset.runtime.cache_dataset import CacheDataset
     from exset.runtime.dataset import Dataset
     from exset.runtime.example_arrays import ExampleArrays, to_arrays
     from exset.runtime.example_csr import Csr, to_csr
+    from exset.runtime.example_dataset import ExampleDataset
     from exset.runtime.example_sets import from_arrays
+    from exset.runtime.manifest_dataset import ManifestDataset
     from exset.runtime.reading import SampleReader
     from exset.runtime.samplers.base import NxMSampler
     from exset.runtime.samplers.names import build_sampler
@@ -36,12 +39,14 @@ __version__ = "0.1.0"
 
 __all__ = [
     "FORMATS",
+    "CacheDataset",
     "Csr",
     "Dataset",
     "Dense",
     "Event",
     "Example",
     "ExampleArrays",
+    "ExampleDataset",
     "ExampleSet",
     "ExhaustiveNxMSampler",
     "Finding",
@@ -53,6 +58,7 @@ __all__ = [
     "Limits",
     "LoaderConfig",
     "Manifest",
+    "ManifestDataset",
     "NxMSampler",
     "PlannedNxMSampler",
     "RandomNxMSampler",
@@ -101,10 +107,13 @@ _HOMES = {
     "exset.grammars.schema": ("Schema",),
     "exset.grammars.loader_config": ("LoaderConfig",),
     "exset.limits": ("Limits",),
+    "exset.runtime.cache_dataset": ("CacheDataset",),
     "exset.runtime.dataset": ("Dataset",),
     "exset.runtime.example_arrays": ("ExampleArrays", "to_arrays"),
     "exset.runtime.example_csr": ("Csr", "to_csr"),
+    "exset.runtime.example_dataset": ("ExampleDataset",),
     "exset.runtime.example_sets": ("from_arrays",),
+    "exset.runtime.manifest_dataset": ("ManifestDataset",),
     "exset.runtime.samplers.base": ("NxMSampler",),
     "exset.runtime.samplers.names": ("build_sampler",),
     "exset.runtime.samplers.nxm": ("ExhaustiveNxMSampler", "RandomNxMSampler"),

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from exset import kernels
+from exset.access import USUAL, Access, lies_in
 from exset.errors import LimitError, Severity, safe
 from exset.grammars.arrays import chosen_rows
 from exset.grammars.manifest_traps import TRAPS, trap
@@ -143,9 +144,20 @@ def encoded(
 
 
 def contents(
-    manifest: Manifest, record: int, column: int, path: bytes, most: int | None = None
+    manifest: Manifest,
+    record: int,
+    column: int,
+    path: bytes,
+    access: Access = USUAL,
+    most: int | None = None,
 ) -> Encoded:
-    """The element that a FILE is, by its path. most: as for `read_file`."""
+    """The element that a FILE is, by its path; it must lie in the roots of `access`, if any.
+
+    most: as for `read_file`.
+    """
+    if access.roots and not lies_in(os.fsdecode(path_of(path)), access.roots):
+        found = trap("aeon-file-outside", None, path=safe(os.fsdecode(path)))
+        return _error(manifest, record, column, found.code, found.message)
     try:
         return read_file(path, manifest.dialect, most)
     except OSError as error:

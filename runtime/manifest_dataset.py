@@ -1,20 +1,18 @@
 """Datasets of manifests: the elements that aeon makes of records, files and all."""
 
-import os
 from collections.abc import Iterable, Iterator
 from typing import NoReturn
 
 import numpy as np
 
-from exset.access import USUAL, Access, lies_in
-from exset.errors import Finding, Findings, FormatError, Place, Severity, safe
+from exset.access import USUAL, Access
+from exset.errors import Finding, Findings, FormatError, Place, Severity
 from exset.grammars.arrays import Bytes, Longs, offsets_of
-from exset.grammars.manifest_traps import trap
 from exset.grammars.manifest_words import ElementType
 from exset.grammars.manifests import Manifest
 from exset.grammars.strings import Strings
 from exset.limits import DEFAULT, Limits
-from exset.runtime.elements import ElementError, contents, elements, path_of
+from exset.runtime.elements import ElementError, contents, elements
 from exset.runtime.record_dataset import Column, RecordDataset
 
 
@@ -68,21 +66,13 @@ class ManifestDataset(RecordDataset):
     ) -> tuple[Bytes, Longs]:
         data, lengths = bytearray(), []
         for row, path in enumerate(paths):
-            real = os.fsdecode(path_of(path or b""))
-            if self._access.roots and not lies_in(real, self._access.roots):
-                outside = trap("aeon-file-outside", None, path=safe(os.fsdecode(path or b"")))
-                _fail(_at(part, row, column, outside), rows)
-            found = contents(part, row, column, path or b"", self._limits.max_array - len(data))
+            left = self._limits.max_array - len(data)
+            found = contents(part, row, column, path or b"", self._access, left)
             if isinstance(found, ElementError):
                 _fail(found, rows)
             data += found
             lengths.append(len(found))
         return np.frombuffer(data, np.uint8), offsets_of(np.array(lengths, np.int64)).copy()
-
-
-def _at(part: Manifest, row: int, column: int, finding: Finding) -> ElementError:
-    line, field = int(part.lines[row]), part[row][column]
-    return ElementError(row, column, line, field, finding.code, finding.message)
 
 
 def _fail(error: ElementError, rows: Longs) -> NoReturn:

@@ -79,7 +79,7 @@ class Batch:
 class SampleReader(Dataset):
     """Reads batches; what does not change from one to the next is found out once.
 
-    As a dataset its batches are in shape, [samples, *dims]. A file is open only while it is read,
+    As a dataset its batches are in shape, `(samples, *dims)`. A file is open only while it is read,
     so that no process has a handle of another's.
     """
 
@@ -145,7 +145,7 @@ class SampleReader(Dataset):
         return (*apart, *(each.name for each in groups))
 
     def batch(self, indices: ArrayLike) -> dict[str, Values]:
-        """Return the values of some samples in the shape [samples, *dims]; raises as `read`."""
+        """Return the values of some samples in the shape `(samples, *dims)`; raises as `read`."""
         chosen = chosen_rows(indices, len(self))
         if not len(self):
             return {}
