@@ -2,6 +2,7 @@
 
 import math
 import pickle
+from random import Random
 
 import numpy as np
 import pytest
@@ -10,11 +11,18 @@ from hypothesis import strategies as st
 
 import exset
 from exset import Dense, Event, Example, ExampleSet, FormatError, LimitError, Sparse
+from exset.runtime.arrays import Device, namespace, to_host
+from exset.runtime.example_arrays import arrays_of
 from exset.runtime.example_dataset import By, ExampleDataset
 from exset.runtime.example_layout import Layout
 from exset.testing import example_sets
 from tests import lens_slow
+from tests.backends import BACKENDS
 from tests.dataset_laws import check
+
+DEVICES: list[Device] = ["cpu", "portable"]
+if len(BACKENDS) > 1:
+    DEVICES.append("cuda")
 
 SIDES: tuple[lens_slow.Side, lens_slow.Side] = ("inputs", "targets")
 
@@ -63,6 +71,23 @@ def test_a_batch_is_what_the_slow_model_says(
             columns[field] = np.array([event.effective(field) for _, event in its], np.float32)
         for name, each in columns.items():
             np.testing.assert_array_equal(np.frombuffer(sample[name][2], each.dtype), each)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@settings(max_examples=20)
+@given(example_sets(), st.randoms())
+def test_some_events_on_a_device(device: Device, examples: ExampleSet, chance: Random) -> None:
+    findings, limits = exset.Findings(), exset.Limits()
+    try:
+        arrays = exset.to_arrays(examples, findings=findings)
+    except FormatError:
+        return
+    rows = np.array(chance.choices(range(max(len(arrays), 1)), k=4 * bool(len(arrays))), np.int64)
+    layouts = arrays.input_layout, arrays.target_layout
+    some = arrays_of(namespace(device), examples, layouts, findings, limits, rows)
+    for name, array in vars(some).items():
+        if not isinstance(array, Layout):
+            np.testing.assert_array_equal(to_host(array), getattr(arrays, name)[rows])
 
 
 def test_all_samples_are_the_arrays_of_the_set() -> None:
@@ -118,8 +143,6 @@ def test_what_is_wrong_is_said_when_it_is_made() -> None:
 
 def test_a_unit_outside_of_chosen_events_is_named_as_in_the_set() -> None:
     """Were one to get through, its place would be that in the whole set."""
-    from exset.runtime.example_arrays import arrays_of
-
     events = [Event([1]), Event([1, 2])]
     examples = ExampleSet.from_examples([Example(events[:1]), Example(events)])
     layouts = Layout(1), Layout(0)
