@@ -47,20 +47,19 @@ class CacheDataset(RecordDataset):
         elements that cannot be of the types; ValueError for what is no type, and as
         `ManifestDataset`.
         """
-        told = Findings() if findings is None else findings
-        self._openers, self._place, whole = _opened(blocks, told)
-        width = next((_width(block, self._place) for block in whole if len(block)), None)
         kinds = None if types is None else _types(types)
-        if kinds is None:
-            kinds = (ElementType.BINARY,) * (width or 0)
-        elif width is not None and len(kinds) != width:
-            message = f"records have {width} elements, not {len(kinds)}: other types?"
-            raise FormatError(message, place=self._place)
-        super().__init__(kinds, names, padded, limits)
-        self._begins = offsets_of(np.array([len(block) for block in whole], np.int64))
-        for number, block in enumerate(whole):
-            self._check_block(number, block)
-        self._held = {n: block.elements.data for n, block in enumerate(whole[:_OPEN])}
+        openers, counts = [], []
+        self._place = Place.of(blocks.path) if isinstance(blocks, Cache) else None
+        for opener, block in _opened(blocks, Findings() if findings is None else findings):
+            if len(block) and kinds is None:
+                kinds = (ElementType.BINARY,) * self._width(block)
+            self._check_block(block, kinds or ())
+            openers.append(opener)
+            counts.append(len(block))
+        super().__init__(kinds or (), names, padded, limits)
+        self._openers = openers
+        self._begins = offsets_of(np.array(counts, np.int64))
+        self._held: dict[int, Blobs] = {}
 
     def __len__(self) -> int:
         return int(self._begins[-1])
@@ -99,28 +98,37 @@ class CacheDataset(RecordDataset):
             block = self._openers[number]()
             if len(block) != self._begins[number + 1] - self._begins[number]:
                 raise FormatError(f"block {number} has changed", place=self._place)
-            self._check_block(number, block)
+            self._check_block(block, self.types)
             held = block.elements.data
             if len(self._held) >= _OPEN:
                 del self._held[next(iter(self._held))]
         self._held[number] = held
         return held
 
-    def _check_block(self, number: int, block: Block) -> None:
+    def _check_block(self, block: Block, types: tuple[ElementType, ...]) -> None:
         """Raises FormatError for a block whose elements cannot be of the types."""
-        width = len(self.types)
-        if len(block) * width != len(block.elements):
-            raise FormatError(f"block {number} has other elements a record", place=self._place)
-        for column, kind in enumerate(self.types):
+        if len(block) == 0:
+            return
+        width = self._width(block)
+        if width != len(types):
+            message = f"records have {width} elements, not {len(types)}: other types?"
+            raise FormatError(message, place=self._place)
+        for column, kind in enumerate(types):
             lengths = block.elements.data.lengths[column::width]
             wrong = lengths != 4
             if kind in NUMBERS and wrong.any():
                 record = int(wrong.argmax())
                 raise FormatError(
-                    f"block {number}, record {record}, element {column}: {lengths[record]} bytes,"
+                    f"record {record} of a block, element {column}: {lengths[record]} bytes,"
                     f" but {kind} has four: other types?",
                     place=self._place,
                 )
+
+    def _width(self, block: Block) -> int:
+        if block.width is None:
+            message = "there is no telling which record an element is of"
+            raise FormatError(message, place=self._place)
+        return block.width
 
 
 def _numbers(parts: list[tuple[Blobs, Longs]], element: Longs, kind: ElementType) -> Ints | Floats:
@@ -132,32 +140,24 @@ def _numbers(parts: list[tuple[Blobs, Longs]], element: Longs, kind: ElementType
     return found
 
 
-def _opened(
-    given: Cache | Block | Opener, findings: Findings
-) -> tuple[tuple[Opener, ...], Place | None, list[Block]]:
-    """What opens the blocks, where they are, and the blocks themselves. Raises FormatError."""
+def _opened(given: Cache | Block | Opener, findings: Findings) -> Iterator[tuple[Opener, Block]]:
+    """Yield the blocks, and what opens them again. Raises FormatError if not all are whole."""
     if isinstance(given, Block):
-        return (partial(_same, given),), None, [given]
-    if not isinstance(given, Cache):
-        return (given,), None, [given()]
-    place = Place.of(given.path)
-    heard = Findings()
-    whole = given.check(heard)
-    for finding in heard:
-        if finding.severity is Severity.ERROR and finding.code != "aeon-cache-incomplete":
-            raise FormatError.of(finding)
-        findings.add(finding)
-    return tuple(partial(given.block, number) for number in whole), place, [*whole.values()]
+        yield partial(_same, given), given
+    elif not isinstance(given, Cache):
+        yield given, given()
+    else:
+        heard = Findings()
+        for number, block in given.whole(heard):
+            yield partial(given.block, number), block
+        for finding in heard:
+            if finding.severity is Severity.ERROR and finding.code != "aeon-cache-incomplete":
+                raise FormatError.of(finding)
+            findings.add(finding)
 
 
 def _same(block: Block) -> Block:
     return block
-
-
-def _width(block: Block, place: Place | None) -> int:
-    if block.width is None:
-        raise FormatError("there is no telling which record an element is of", place=place)
-    return block.width
 
 
 def _types(given: str | Iterable[ElementType | str]) -> tuple[ElementType, ...]:
