@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from exset import formats
     from exset.api import detect, dumps, load, loads, save, stats, validate
+    from exset.datasets import dataset
     from exset.errors import Finding, Findings, FormatError, FormatWarning, LimitError, Severity
     from exset.formats import FORMATS, Format
     from exset.grammars.build import Dense, Event, Example, Sparse
@@ -20,9 +21,13 @@ if TYPE_CHECKING:
     from exset.grammars.schema import Schema
     from exset.limits import Limits
     from exset.runtime.batches import Batches
+    from exset.runtime.cache_dataset import CacheDataset
+    from exset.runtime.dataset import Dataset
     from exset.runtime.example_arrays import ExampleArrays, to_arrays
     from exset.runtime.example_csr import Csr, to_csr
+    from exset.runtime.example_dataset import ExampleDataset
     from exset.runtime.example_sets import from_arrays
+    from exset.runtime.manifest_dataset import ManifestDataset
     from exset.runtime.reading import SampleReader
     from exset.runtime.samplers.base import NxMSampler
     from exset.runtime.samplers.examples import ExampleSampler
@@ -37,11 +42,14 @@ __version__ = "0.1.0"
 __all__ = [
     "FORMATS",
     "Batches",
+    "CacheDataset",
     "Csr",
+    "Dataset",
     "Dense",
     "Event",
     "Example",
     "ExampleArrays",
+    "ExampleDataset",
     "ExampleSampler",
     "ExampleSet",
     "ExhaustiveNxMSampler",
@@ -54,6 +62,7 @@ __all__ = [
     "Limits",
     "LoaderConfig",
     "Manifest",
+    "ManifestDataset",
     "NxMSampler",
     "PlannedNxMSampler",
     "RandomNxMSampler",
@@ -66,6 +75,7 @@ __all__ = [
     "__version__",
     "build_sampler",
     "convert",
+    "dataset",
     "detect",
     "dumps",
     "formats",
@@ -84,6 +94,7 @@ __all__ = [
 
 _HOMES = {
     "exset.api": ("detect", "dumps", "load", "loads", "save", "stats", "validate"),
+    "exset.datasets": ("dataset",),
     "exset.errors": (
         "Finding",
         "Findings",
@@ -101,9 +112,13 @@ _HOMES = {
     "exset.grammars.loader_config": ("LoaderConfig",),
     "exset.limits": ("Limits",),
     "exset.runtime.batches": ("Batches",),
+    "exset.runtime.cache_dataset": ("CacheDataset",),
+    "exset.runtime.dataset": ("Dataset",),
     "exset.runtime.example_arrays": ("ExampleArrays", "to_arrays"),
     "exset.runtime.example_csr": ("Csr", "to_csr"),
+    "exset.runtime.example_dataset": ("ExampleDataset",),
     "exset.runtime.example_sets": ("from_arrays",),
+    "exset.runtime.manifest_dataset": ("ManifestDataset",),
     "exset.runtime.samplers.base": ("NxMSampler",),
     "exset.runtime.samplers.examples": ("ExampleSampler",),
     "exset.runtime.samplers.names": ("build_sampler",),

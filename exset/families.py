@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exset.errors import Findings
+    from exset.runtime.dataset import Dataset
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Family:
     finds out more. `files` names the function that checks the files that a model names; `groups`
     are pairs of what units can be grouped by and the function that numbers the group of each;
     `columns` names one that does by a column of the model, which is called by its number.
+    `dataset` names what makes a `Dataset` of a model.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Family:
     files: str | None = None
     groups: tuple[tuple[str, str], ...] = ()
     columns: str | None = None
+    dataset: str | None = None
 
     @property
     def model(self) -> type[Model]:
@@ -86,6 +89,15 @@ class Family:
             raise ValueError(f"{self.noun}s have no groups called {by!r}{there}")
         return cast("Callable[[Model], NDArray[np.int64]]", load(known[by]))(model)
 
+    def dataset_of(self, given: object, **options: object) -> "Dataset":
+        """Return the dataset of a model, or of what its class takes for one.
+
+        TypeError for a family that has no samples.
+        """
+        if self.dataset is None:
+            raise TypeError(f"a {self.noun} names no samples that could be read")
+        return cast("Callable[..., Dataset]", load(self.dataset))(given, **options)
+
     def counted(self, count: int) -> str:
         """Return so many units in words, `2 examples`."""
         return f"{count:,} {self.unit}{'' if count == 1 else 's'}"
@@ -98,6 +110,7 @@ LENS = Family(
     unit="example",
     summary="exset.runtime.summary:summarise",
     statistics="exset.runtime.lens_statistics:describe",
+    dataset="exset.runtime.example_dataset:ExampleDataset",
 )
 
 SAMPLE_LISTS = Family(
@@ -109,6 +122,7 @@ SAMPLE_LISTS = Family(
     statistics="exset.runtime.list_summary:describe",
     files="exset.runtime.list_files:check",
     groups=(("file", "exset.grammars.samples:file_of"),),
+    dataset="exset.runtime.reading:SampleReader",
 )
 
 SCHEMA = Family(
@@ -129,6 +143,7 @@ MANIFEST = Family(
     files="exset.runtime.manifest_files:check_files",
     groups=(("label", "exset.runtime.manifest_order:label_groups"),),
     columns="exset.runtime.manifest_order:column_groups",
+    dataset="exset.runtime.manifest_dataset:ManifestDataset",
 )
 
 BLOCKS = Family(
@@ -137,6 +152,7 @@ BLOCKS = Family(
     kind="exset.grammars.blocks:Block",
     unit="record",
     summary="exset.runtime.block_summary:summarise",
+    dataset="exset.runtime.cache_dataset:CacheDataset",
 )
 
 CONFIG = Family(

@@ -246,12 +246,15 @@ class ExampleColumns(Table):
             numbers = np.repeat(numbers, np.diff(self.event_offsets))
         return frozen(numbers)
 
-    def effective(self, field: str) -> Floats:
+    def effective(self, field: str, rows: Longs | None = None) -> Floats:
         """The value of a real field that holds at each event, given or the set's: float32 [m].
 
-        Raises ValueError for a field that is none of the seven. Lens, example.c: initEvent.
+        rows: the events, by default all. Raises ValueError for a field that is none of the seven.
+        Lens, example.c: initEvent.
         """
         column, inherited = self.events.real(field), self.header.real(field)
+        if rows is not None:
+            column = column.take(rows)
         if is_constant(column.given) and not column.given[:1].any():
             return constant(inherited, len(column), np.float32)
         return frozen(np.where(column.given, column.values, inherited))

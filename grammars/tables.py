@@ -4,9 +4,10 @@ A copy or a pickle is read-only too, and what repeats takes no space there eithe
 """
 
 from collections.abc import Sequence
-from typing import Self, SupportsIndex
+from typing import NamedTuple, Self, SupportsIndex
 
 import numpy as np
+from numpy.typing import NDArray
 
 from exset.grammars.arrays import Longs, concat, frozen, same, take
 
@@ -92,15 +93,22 @@ class Rows(Table):
         return cls.unchecked(**joined)
 
 
+class _Repeated(NamedTuple):
+    """A constant column as it is pickled."""
+
+    value: NDArray[np.generic]
+    """[1]"""
+    n: int
+
+
 def _packed(column: object) -> object:
     """A column as it is pickled: a constant as one element and its length."""
     if isinstance(column, np.ndarray) and column.size > 1 and column.strides[0] == 0:
-        return column[:1], column.size
+        return _Repeated(column[:1], column.size)
     return column
 
 
 def _unpacked(column: object) -> object:
-    if isinstance(column, tuple):
-        value, n = column
-        return np.broadcast_to(value[0], (n,))
+    if isinstance(column, _Repeated):
+        return np.broadcast_to(column.value[0], (column.n,))
     return column

@@ -87,6 +87,21 @@ def spread(xp: ModuleType, starts: Longs, lengths: Longs) -> Longs:
     return numbers
 
 
+def padded(
+    xp: ModuleType, values: NDArray[Item], offsets: Longs
+) -> tuple[NDArray[Item], NDArray[np.bool_]]:
+    """Rows of different lengths as rows of the longest, padded with 0, and what is not padding.
+
+    values: row after row; offsets: int64 [rows + 1]. Both results have the shape [rows, longest].
+    """
+    lengths = offsets[1:] - offsets[:-1]
+    wide = int(lengths.max()) if lengths.size else 0
+    mask: NDArray[np.bool_] = xp.arange(wide) < lengths[:, None]
+    rows: NDArray[Item] = xp.zeros(mask.shape, values.dtype)
+    rows[mask] = values
+    return rows, mask
+
+
 def windows(xp: ModuleType, array: NDArray[Item], wide: int) -> NDArray[Item]:
     """Every run of so many elements (at least one, at most all) as the row of a view.
 

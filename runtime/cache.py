@@ -111,8 +111,11 @@ class Cache:
 
         width: how many elements a record has, by default what the first block says.
         """
+        return dict(self.whole(findings, width))
+
+    def whole(self, findings: Findings, width: int | None = None) -> Iterator[tuple[int, Block]]:
+        """Yield the numbers of the blocks that are whole, and the blocks; otherwise as `check`."""
         self._check_folder(findings)
-        whole: dict[int, Block] = {}
         for number, path in self.blocks.items():
             heard = Findings()
             try:
@@ -132,8 +135,7 @@ class Cache:
                 words = {"number": number, "width": block.width, "wanted": width}
                 findings.add(trap("aeon-cache-width", Place.of(path), **words))
                 continue
-            whole[number] = block
-        return whole
+            yield number, block
 
     def _check_folder(self, findings: Findings) -> None:
         place = Place.of(self.path)

@@ -16,12 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from exset import kernels
 from exset.access import USUAL, Access, lies_in
-from exset.errors import Severity, safe
+from exset.errors import LimitError, Severity, safe
 from exset.grammars.arrays import chosen_rows
 from exset.grammars.manifest_traps import TRAPS, trap
 from exset.grammars.manifest_words import Dialect, ElementType
 from exset.grammars.manifests import Manifest, joined
 from exset.grammars.strings import Strings
+from exset.limits import remedy
 from exset.parsers.engine.errors import shown
 from exset.parsers.manifest_base64 import decoded
 from exset.parsers.manifest_checks import NUMBER_TRAPS
@@ -147,13 +148,39 @@ def encoded(
             ]
 
 
+def contents(
+    manifest: Manifest,
+    record: int,
+    column: int,
+    path: bytes,
+    access: Access = USUAL,
+    most: int | None = None,
+) -> Encoded:
+    """The element that a FILE is, by its path; it must lie in the roots of `access`, if any.
+
+    most: as for `read_file`.
+    """
+    if not lies_in(os.fsdecode(path_of(path)), access.roots):
+        found = trap("aeon-file-outside", None, path=safe(os.fsdecode(path)))
+        return _error(manifest, record, column, found.code, found.message)
+    try:
+        return read_file(path, manifest.dialect, most)
+    except OSError as error:
+        why = error.strerror or str(error)
+        message = f"{safe(os.fsdecode(path))}: {why}" if path else "the path is empty"
+        return _error(manifest, record, column, "aeon-file", message)
+
+
 def path_of(path: bytes) -> bytes:
     """The path that aeon opens: as C does, up to a NUL."""
     return path.partition(b"\0")[0]
 
 
-def read_file(path: bytes, dialect: Dialect = Dialect.HEAD) -> bytes:
-    """What a file holds. Raises OSError where aeon fails, never ends, or reads something else."""
+def read_file(path: bytes, dialect: Dialect = Dialect.HEAD, most: int | None = None) -> bytes:
+    """What a file holds. Raises OSError where aeon fails, never ends, or reads something else.
+
+    most: how many bytes it may have, LimitError for more.
+    """
     path = path_of(path)
     status = os.stat(path)
     if not stat.S_ISREG(status.st_mode):
@@ -161,8 +188,13 @@ def read_file(path: bytes, dialect: Dialect = Dialect.HEAD) -> bytes:
         raise OSError(f"it is {what}, which aeon never finishes reading")
     if status.st_size >= HUGE and dialect is Dialect.HEAD:
         raise OSError("it has 2 GiB or more, of which aeon reads nothing but zeros")
+    if most is not None and status.st_size > most:
+        raise LimitError(
+            f"{safe(os.fsdecode(path))} has {status.st_size} bytes, and there are {most} left",
+            hint=f"take fewer records at a time; or {remedy('max_array')}",
+        )
     with open(path, "rb") as file:
-        return file.read()
+        return file.read(status.st_size)
 
 
 def _encoded_column(
@@ -179,21 +211,9 @@ def _encoded_column(
         if record in failed:
             yield failed[record]
         elif found.kind is ElementType.FILE:
-            yield _file(part, record, column, value, access)
+            yield contents(part, record, column, value, access)
         else:
             yield value
-
-
-def _file(part: Manifest, record: int, column: int, path: bytes, access: Access) -> Encoded:
-    if not lies_in(os.fsdecode(path_of(path)), access.roots):
-        found = trap("aeon-file-outside", None, path=safe(os.fsdecode(path)))
-        return _error(part, record, column, found.code, found.message)
-    try:
-        return read_file(path, part.dialect)
-    except OSError as error:
-        why = error.strerror or str(error)
-        message = f"{safe(os.fsdecode(path))}: {why}" if path else "the path is empty"
-        return _error(part, record, column, "aeon-file", message)
 
 
 def _errors(

@@ -73,15 +73,18 @@ class ExampleArrays:
         Of one row an event. Raises ValueError otherwise.
         """
         self.check_flat("by_example")
+        return self.stacked(self.example, int(self.example[-1]) + 1 if self.example.size else 0)
+
+    def stacked(self, row: Longs, rows: int) -> "ExampleArrays":
+        """The same with so many rows, padded with 0: int64 [events], the row that each goes to."""
         xp = namespace_of(self.inputs)
-        n = int(self.example[-1]) + 1 if self.example.size else 0
-        wide = int(self.event.max()) + 1 if n else 0
-        cell = self.example * wide + self.event
+        wide = int(self.event.max()) + 1 if self.event.size else 0
+        cell = row * wide + self.event
         padded = {}
         for name, array in self._arrays().items():
-            out = xp.zeros((n * wide, *array.shape[1:]), array.dtype)
+            out = xp.zeros((rows * wide, *array.shape[1:]), array.dtype)
             out[cell] = array
-            padded[name] = out.reshape(n, wide, *array.shape[1:])
+            padded[name] = out.reshape(rows, wide, *array.shape[1:])
         return replace(self, **padded)
 
     def by_tick(self, ticks: int, limits: Limits = DEFAULT) -> "ExampleArrays":
@@ -145,44 +148,49 @@ def to_arrays(
     Without `findings` one FormatWarning tells of them. `device`: "cpu", or "cuda" for arrays of
     CuPy. Raises LimitError and ValueError, too.
     """
-    told = heard(strict, findings)
-    arrays = _to_arrays(namespace(device), examples, (inputs, targets), told, limits)
+    told, xp = heard(strict, findings), namespace(device)
+    layouts = layouts_of(examples, (inputs, targets), told)
+    for side, layout, asked in zip(SIDES, layouts, (inputs, targets), strict=True):
+        if asked is None:
+            check_size(examples, side, layout, examples.num_events, limits)
+    arrays = arrays_of(xp, examples, layouts, told, limits)
     if findings is None:
         warn(told, 3)
     return arrays
 
 
-def _to_arrays(
+def arrays_of(
     xp: ModuleType,
     examples: ExampleSet,
-    given: tuple[LayoutLike | None, LayoutLike | None],
+    layouts: tuple[Layout, Layout],
     findings: Findings,
     limits: Limits,
+    rows: Longs | None = None,
 ) -> ExampleArrays:
-    layouts = layouts_of(examples, given, findings)
+    """The arrays of some events under the layouts of both sides, on the device of a namespace.
+
+    rows: which events, int64, in any order; by default all. Raises as `to_arrays`.
+    """
     columns = Columns.of(xp, examples)
+    events = examples.num_events if rows is None else rows.size
     dense = []
-    for side, layout, asked in zip(SIDES, layouts, given, strict=True):
-        most = max(limits.max_expand, layout.units * examples.num_events)
-        if asked is None:
-            _check_size(examples, side, layout, limits)
-        filling = filling_of(xp, examples, columns, side, layout, findings, most)
-        if filling.covers(examples.num_events, layout.units):
-            out = xp.empty((examples.num_events, layout.units), xp.float32)
+    for side, layout in zip(SIDES, layouts, strict=True):
+        most = max(limits.max_expand, layout.units * events)
+        filling = filling_of(xp, examples, columns, side, layout, findings, most, rows)
+        if filling.covers(events, layout.units):
+            out = xp.empty((events, layout.units), xp.float32)
         else:
-            out = _background(xp, examples.effective(f"default_{side[:-1]}"), layout.units)
+            default = examples.effective(f"default_{side[:-1]}", rows)
+            out = _background(xp, default, layout.units)
         filling.paint(xp, out)
         dense.append(out)
-    events = examples.num_events
-    example = xp.arange(len(examples))
-    if events > len(examples):
-        example = repeat(xp, example, to_device(xp, np.diff(examples.event_offsets)))
-    times = [to_device(xp, examples.effective(field)).copy() for field in TIME_FIELDS]
+    example, event = _numbers(xp, examples, rows)
+    times = [to_device(xp, examples.effective(field, rows)).copy() for field in TIME_FIELDS]
     return ExampleArrays(
         inputs=dense[0],
         targets=dense[1],
         example=example,
-        event=xp.arange(events) - to_device(xp, examples.event_offsets)[example],
+        event=event,
         tick=xp.zeros(events, xp.int64),
         frequency=to_device(xp, examples.frequency)[example],
         max_time=times[0],
@@ -195,16 +203,30 @@ def _to_arrays(
     )
 
 
-def _check_size(examples: ExampleSet, side: Side, layout: Layout, limits: Limits) -> None:
+def check_size(
+    examples: ExampleSet, side: Side, layout: Layout, events: int, limits: Limits
+) -> None:
     """Raises LimitError for a layout that nobody said and that makes much of little."""
-    cells = layout.units * examples.num_events
+    cells = layout.units * events
     if cells > max(limits.max_expand, 64 * examples.ranges.values.values.size):
         raise LimitError(
-            f"{examples.num_events} events by {layout.units} {side} are {cells} numbers, "
+            f"{events} events by {layout.units} {side} are {cells} numbers, "
             f"which is over {limits.max_expand}",
             place=Place.of(MODEL),
             hint=f"if that is meant, say {side}=...; or take to_csr; or {remedy('max_expand')}",
         )
+
+
+def _numbers(xp: ModuleType, examples: ExampleSet, rows: Longs | None) -> tuple[Longs, Longs]:
+    """The index of the example of each event, and that of the event in it: int64 [events] each."""
+    offsets = examples.event_offsets
+    if rows is not None:
+        of = np.searchsorted(offsets, rows, side="right") - 1
+        return to_device(xp, of), to_device(xp, rows - offsets[of])
+    example = xp.arange(len(examples))
+    if examples.num_events > len(examples):
+        example = repeat(xp, example, to_device(xp, np.diff(offsets)))
+    return example, xp.arange(examples.num_events) - to_device(xp, offsets)[example]
 
 
 def _background(xp: ModuleType, default: Floats, units: int) -> Floats:

@@ -9,6 +9,7 @@ from types import ModuleType
 import numpy as np
 
 from exset.errors import Finding, Findings, FormatError, LimitError, Place, Severity
+from exset.grammars.arrays import Longs, take
 from exset.grammars.examples import ExampleSet
 from exset.grammars.views import printable
 from exset.limits import remedy
@@ -43,12 +44,14 @@ def filling_of(
     layout: Layout,
     findings: Findings,
     most: int,
+    rows: Longs | None = None,
 ) -> Filling:
     """What the ranges of one side fill. Raises FormatError for a unit outside, LimitError.
 
-    `most`: how many units spans may come to.
+    `most`: how many units spans may come to. `rows`: the events, by default all.
     """
-    uses = Uses.of(xp, columns, to_device(xp, getattr(examples.events, side)))
+    numbers = getattr(examples.events, side)
+    uses = Uses.of(xp, columns, to_device(xp, numbers if rows is None else take(numbers, rows)))
     begin, size = layout.places(examples)
     base = uses.row * layout.units
     if len(size) == 1:
@@ -59,11 +62,12 @@ def filling_of(
         uses = replace(uses, base=base + to_device(xp, begin)[group], room=room)
         missing = room < 0
         if bool(missing.any()):
-            _tell_missing(examples, side, uses.take(xp.flatnonzero(missing)), findings)
+            _tell_missing(examples, side, uses.take(xp.flatnonzero(missing)), findings, rows)
             uses = uses.take(xp.flatnonzero(~missing))
 
     def outside(uses: Uses, at: int, units: str) -> FormatError:
         row, number = int(uses.row[at]), int(uses.range[at])
+        row = row if rows is None else int(rows[row])
         group = int(examples.ranges.group[number])
         room = layout.units if group < 0 else int(size[group])
         whole = "network" if group < 0 else f"group {printable(examples.groups.text(group) or '')}"
@@ -93,9 +97,12 @@ def _path(examples: ExampleSet, side: Side, row: int, number: int) -> str:
     return f"examples[{example}].events[{event}].{side}[{place}]"
 
 
-def _tell_missing(examples: ExampleSet, side: Side, uses: Uses, findings: Findings) -> None:
+def _tell_missing(
+    examples: ExampleSet, side: Side, uses: Uses, findings: Findings, rows: Longs | None
+) -> None:
     """Add a finding for each group that is not in the layout, where it is named first."""
     row, number = to_host(uses.row), to_host(uses.range)
+    row = row if rows is None else rows[row]
     groups, first, times = np.unique(
         examples.ranges.group[number], return_index=True, return_counts=True
     )

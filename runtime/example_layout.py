@@ -73,6 +73,9 @@ class Layout:
         begin, size = np.array(rows, np.int64).T
         return begin, size
 
+    def __reduce__(self) -> "tuple[type[Layout], tuple[int, dict[str, int]]]":
+        return type(self), (self.units, dict(self.groups))
+
     def __repr__(self) -> str:
         return f"Layout({dict(self.groups) or self.units})"
 

@@ -16,13 +16,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from exset.access import USUAL, Access
 from exset.errors import Findings, FormatError, LimitError, Place, warn
-from exset.grammars.arrays import chosen_rows
+from exset.grammars.arrays import Longs, chosen_rows
+from exset.grammars.samples import SampleList
 from exset.grammars.schema import Schema
 from exset.grammars.schema_traps import trap
 from exset.limits import DEFAULT, Limits
+from exset.runtime.arrays import Device
+from exset.runtime.dataset import Dataset, Values
 from exset.runtime.fields import narrows, prepared
 from exset.runtime.hdf5 import File
 from exset.runtime.layout import Column, Layout, found, lay_out, located
+from exset.runtime.list_pairs import pairs_at
 from exset.runtime.packing import plan
 from exset.runtime.recipes import Compat
 from exset.runtime.schema import resolve
@@ -72,8 +76,12 @@ class Batch:
         return self.values[name].reshape(self.samples, *self.dims[name])
 
 
-class SampleReader:
-    """Reads batches; what does not change from one to the next is found out once."""
+class SampleReader(Dataset):
+    """Reads batches; what does not change from one to the next is found out once.
+
+    As a dataset its batches are in shape, `(samples, *dims)`. A file is open only while it is read,
+    so that no process has a handle of another's.
+    """
 
     def __init__(
         self,
@@ -97,8 +105,9 @@ class SampleReader:
         """
         self._warns = findings is None
         self.findings = Findings() if findings is None else findings
-        pairs = samples.pairs() if isinstance(samples, HasPairs) else samples
-        self._pairs = [(name, str(sample)) for name, sample in pairs]
+        if not isinstance(samples, SampleList):
+            samples = list(samples.pairs() if isinstance(samples, HasPairs) else samples)
+        self._samples = samples
         self._base = base
         self._keep = keep_packed
         self._access = access
@@ -108,20 +117,47 @@ class SampleReader:
         self._layout: Layout | None = None
 
     def __len__(self) -> int:
-        return len(self._pairs)
+        return len(self._samples)
+
+    def __repr__(self) -> str:
+        return f"SampleReader({len(self)} samples, {', '.join(self.fields)})"
 
     @property
     def layout(self) -> Layout:
         """How the samples lie: the first of the list says it. ValueError if there is none."""
         if self._layout is None:
-            if not self._pairs:
+            if not len(self):
                 raise ValueError("there are no samples")
-            name, sample = self._pairs[0]
+            name, sample = self._pairs(np.zeros(1, np.int64))[0]
             with self._open(name) as file:
                 self._layout = lay_out(file, sample, self.plan, self.findings)
             if self._warns:
                 warn(self.findings, 4)
         return self._layout
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the fields and packed groups, as the first sample has them."""
+        if not len(self):
+            return ()
+        columns, groups = self.layout.columns, self.layout.groups
+        apart = (each.name for each in columns if self._keep or each.recipe.pack is None)
+        return (*apart, *(each.name for each in groups))
+
+    def batch(self, indices: ArrayLike) -> dict[str, Values]:
+        """Return the values of some samples in the shape `(samples, *dims)`; raises as `read`."""
+        chosen = chosen_rows(indices, len(self))
+        if not len(self):
+            return {}
+        _ = self.layout
+        found = self.read(chosen)
+        return {name: found.shaped(name) for name in found.values}
+
+    def to_arrays(self, device: Device = "cpu") -> dict[str, Values]:
+        """Return the arrays of all samples; raises as `read`."""
+        if len(self):
+            self._check(self.layout, len(self))
+        return super().to_arrays(device)
 
     def read(self, which: ArrayLike | slice | None = None) -> Batch:
         """Return some samples, all if none are named: indices in any order, a mask, or a slice.
@@ -130,19 +166,33 @@ class SampleReader:
         `max_array` bytes, OSError for files that cannot be opened, and IndexError and ValueError as
         `chosen_rows`.
         """
-        rows = chosen_rows(slice(None) if which is None else which, len(self._pairs))
-        chosen = [(*self._pairs[at], row) for row, at in enumerate(rows.tolist())]
-        layout = self.layout
-        if layout.bytes * len(chosen) > self._limits.max_array:
-            raise LimitError(
-                f"{len(chosen)} samples of {layout.bytes} bytes each",
-                hint="read fewer at a time, or say limits=Limits(max_array=N)",
-            )
+        which, layout = slice(None) if which is None else which, self.layout
+        if isinstance(which, slice):
+            self._check(layout, len(range(*which.indices(len(self)))))
+        rows = chosen_rows(which, len(self))
+        self._check(layout, rows.size)
+        chosen = [(*pair, row) for row, pair in enumerate(self._pairs(rows))]
         columns = self._made(layout, len(chosen))
         for name, group in groupby(sorted(chosen), key=lambda each: each[0]):
             with self._open(name) as file:
                 self._read_file(file, [(sample, row) for _, sample, row in group], layout, columns)
         return self._batch(layout, columns, len(chosen))
+
+    def _check(self, layout: Layout, count: int) -> None:
+        """Raises LimitError for so many samples, if that is too much."""
+        if layout.bytes * count > self._limits.max_array:
+            raise LimitError(
+                f"{count} samples of {layout.bytes} bytes each",
+                hint="read fewer at a time, or say limits=Limits(max_array=N)",
+            )
+
+    def _pairs(self, rows: Longs) -> list[tuple[str, str]]:
+        """The file and the path in it of some samples."""
+        if isinstance(self._samples, SampleList):
+            pairs = pairs_at(self._samples, rows)
+        else:
+            pairs = [self._samples[at] for at in rows.tolist()]
+        return [(name, str(sample)) for name, sample in pairs]
 
     def _open(self, name: str) -> File:
         return File(joined(self._base, name), self._access, self._limits)

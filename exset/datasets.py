@@ -1,0 +1,72 @@
+"""`dataset`: samples by their indices, of a model of any family or of a file."""
+
+from dataclasses import dataclass
+from os import PathLike, fsdecode, path
+from typing import TYPE_CHECKING
+
+from exset import api, families, formats
+from exset.errors import Findings, heard, warn
+from exset.files import FilePath
+from exset.limits import DEFAULT, Limits
+from exset.protocols import Model
+
+if TYPE_CHECKING:
+    from exset.runtime.dataset import Dataset
+
+
+def dataset(
+    given: Model | FilePath,
+    *,
+    strict: bool = False,
+    findings: Findings | None = None,
+    limits: Limits = DEFAULT,
+    **options: object,
+) -> "Dataset":
+    """Return what reads samples by their indices, many at a time, as arrays of NumPy.
+
+    given: a model, or the path of a file, or of the folder of a cache. The options are those of the
+    family: `ExampleDataset` (inputs, targets: the layouts of the network; by: "event" or
+    "example"), `ManifestDataset` (names, padded, root, access), `CacheDataset` (types, names,
+    padded), and `SampleReader` for a sample list (data, experiment: its schemas; base, keep_packed,
+    compat, access).
+
+    What is odd is told as `load` does. Raises what the family's class raises, FormatError and
+    OSError for a file, and TypeError for what has no samples and for an option that there is not.
+    """
+    told = heard(strict, findings)
+    family, model = _opened(given, told, limits)
+    made = family.dataset_of(model, findings=told, limits=limits, **options)
+    _ = made.fields  # what is wrong with the first sample is told now
+    if findings is None:
+        warn(told, 3)
+    return made
+
+
+def _opened(
+    given: Model | FilePath, findings: Findings, limits: Limits
+) -> tuple[families.Family, object]:
+    """What a dataset is made of, and its family; what is mapped into memory is opened by path."""
+    from exset.runtime.cache import Cache
+
+    if isinstance(given, str | bytes | PathLike):
+        name = fsdecode(given)
+        if path.isdir(name):
+            return families.BLOCKS, Cache(name, limits)
+        known = api.detect(name)
+        if known.maps:
+            return known.family, _Block(name, known.name, limits)
+        model = api.load(name, format=known.name, limits=limits, findings=findings)
+        return known.family, model
+    return families.BLOCKS if isinstance(given, Cache) else formats.family_of(given), given
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Opens the block that a file is, in the process that wants it."""
+
+    path: str
+    format: str
+    limits: Limits
+
+    def __call__(self) -> Model:
+        return api.load(self.path, format=self.format, limits=self.limits, findings=Findings())
