@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _NAME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")  # one letter is a drive of Windows
 _SECRET: Final = re.compile(r"(?<=://)[^/@]*@")
 _HERE: Final = ("file", "local")
+_SERVERS: Final = ("http", "https")
 _WHOLE: Final = ("memory", "s3", "s3a", "gs", "gcs", "abfs", "abfss", "az")
 """Where a file has its new content only when all of it is there."""
 _LONGEST: Final = 300
@@ -51,7 +52,8 @@ def opened(name: str) -> Iterator[BinaryIO]:
     """
     system, path = _system(name)
     with _told(name):
-        file = system.open(path, "rb")
+        # Of a server no size is asked, which its answer tells again.
+        file = system.open(path, "rb", **({"size": 1} if _protocol(name) in _SERVERS else {}))
     try:
         yield cast(BinaryIO, _Remote(file, name))
     finally:
@@ -66,14 +68,7 @@ def writing(name: str) -> Iterator[BinaryIO]:
     Until then it is in a temporary file. Errors as `opened`; FormatError where whoever keeps the
     files may leave half of one.
     """
-    system, path = _system(name)
-    protocol = _protocol(name)
-    if protocol not in _WHOLE:
-        raise _refusal(
-            name,
-            f"nothing is written to {protocol}://, where half a file might be left",
-            "write a file here, and copy it",
-        )
+    system, path = _system(name, to_write=True)
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix="exset-") as folder:
@@ -96,11 +91,14 @@ class _Remote(io.RawIOBase):
             return self._file.read(size)
 
 
-def _system(name: str) -> tuple[AbstractFileSystem, str]:
+def _system(name: str, to_write: bool = False) -> tuple[AbstractFileSystem, str]:
     """Return what keeps a file, and the file's name there."""
     protocol = _protocol(name)
     if protocol in _HERE:
         raise _refusal(name, "a file of this machine is named by its path", "leave the file:// out")
+    if to_write and protocol not in _WHOLE:
+        what = f"nothing is written to {protocol}://, where half a file might be left"
+        raise _refusal(name, what, "write a file here, and copy it")
     try:
         import fsspec
     except ImportError:
@@ -119,7 +117,7 @@ def _system(name: str) -> tuple[AbstractFileSystem, str]:
 
 def _options(protocol: str) -> dict[str, object]:
     """Return what to ask of a server: one answer, packed no further, given in small pieces."""
-    if protocol not in ("http", "https"):
+    if protocol not in _SERVERS:
         return {}
     from fsspec.config import conf
 
