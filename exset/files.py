@@ -23,6 +23,7 @@ from exset import remote
 from exset.compression import SUFFIXES, kind_of, may_be_packed, packing, unpacked
 from exset.errors import FormatError, LimitError, Place
 from exset.limits import DEFAULT, Limits, remedy
+from exset.replacing import replacing
 from exset.source import Source
 
 FilePath: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
@@ -173,51 +174,8 @@ def writing(path: FilePath) -> Iterator[BinaryIO]:
     if mode is not None and not os.access(name, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), name)
     kept = None if mode is None else mode & 0o777
-    with _replacing(name, kept) as whole, packing(whole, name) as packed:
+    with replacing(name, kept) as whole, packing(whole, name) as packed:
         yield packed
-
-
-@contextmanager
-def _replacing(name: str, mode: int | None) -> Iterator[BinaryIO]:
-    target = os.path.realpath(name)
-    folder = os.path.dirname(target)
-    temp = os.path.join(folder, f".exset-{os.urandom(8).hex()}")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    try:
-        handle = os.open(temp, flags, 0o666 if mode is None else mode)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                yield file
-                file.flush()
-                if mode is not None:
-                    os.chmod(temp, mode)
-                os.fsync(handle)
-            os.replace(temp, target)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(temp)
-            raise
-    except OSError as error:
-        if error.filename != temp:
-            raise
-        # The user knows only the name that was asked for.
-        raise OSError(error.errno, error.strerror, name) from None
-    _sync_folder(folder)
-
-
-def _sync_folder(folder: str) -> None:
-    """Make a rename last; where a folder cannot be opened or synced, the system has no way to."""
-    try:
-        handle = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(handle)
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):
-            raise
-    finally:
-        os.close(handle)
 
 
 def _checked(path: FilePath) -> str:

@@ -30,7 +30,7 @@ def test_one_holds_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         ({"pid": 2**22 + 1}, True),
         ({"start": "another boot 7"}, True),
         ({"start": ""}, False),
-        ({}, False),
+        ({}, True),  # ours, and we do not hold it
         ({"pid": 1, "start": ""}, False),
         ({"pid": 2**22 + 1, "host": "elsewhere"}, False),
         ({"pid": 10**22}, True),
