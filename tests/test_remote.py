@@ -11,9 +11,7 @@ from pathlib import Path
 from typing import NoReturn
 from unittest.mock import patch
 
-import fsspec
 import pytest
-from fsspec.implementations.memory import MemoryFileSystem
 
 import exset
 from exset import files, remote
@@ -23,6 +21,10 @@ from exset.limits import Limits
 from exset.runtime.list_files import check
 from tests.packing import PACK, UNPACK
 
+fsspec = pytest.importorskip("fsspec", reason="the extra remote is not installed")
+pytest.importorskip("aiohttp", reason="the extra remote is not installed")
+Memory = pytest.importorskip("fsspec.implementations.memory").MemoryFileSystem
+
 TEXT = b"name: {one} 1 I: 1 0 T: 1;\n" * 100
 CHUNK = b"I: 1 T: 1;\n" * 6000
 
@@ -30,10 +32,10 @@ CHUNK = b"I: 1 T: 1;\n" * 6000
 @pytest.fixture
 def memory() -> Iterator[None]:
     """The memory of fsspec, with nothing in it."""
-    MemoryFileSystem.store.clear()
-    MemoryFileSystem.pseudo_dirs[:] = [""]
+    Memory.store.clear()
+    Memory.pseudo_dirs[:] = [""]
     yield
-    MemoryFileSystem.store.clear()
+    Memory.store.clear()
 
 
 def put(name: str, data: bytes) -> str:
@@ -42,7 +44,7 @@ def put(name: str, data: bytes) -> str:
 
 
 def kept() -> dict[str, bytes]:
-    return {name: file.getvalue() for name, file in MemoryFileSystem.store.items()}
+    return {name: file.getvalue() for name, file in Memory.store.items()}
 
 
 class Server(BaseHTTPRequestHandler):
