@@ -293,14 +293,14 @@ def test_the_library_that_unpacks(library: str) -> None:
     [
         *((-8, "a checksum is wrong"), (-1, "a checksum is wrong")),
         *((2, "the header is wrong"), (3, "the header is wrong")),
-        *((10, "they make no sense"), (11, "they make no sense")),
+        (10, "they make no sense"),
     ],
 )
 def test_each_library_has_the_same_words(
     tmp_path: Path, library: str, offset: int, what: str
 ) -> None:
-    packed = bytearray(gzip.compress(os.urandom(100) + TEXT))
-    packed[offset] ^= 0xFF
+    packed = bytearray(gzip.compress(bytes(range(100)) + TEXT))
+    packed[offset] = 7 if offset == 10 else packed[offset] ^ 0xFF  # no block is of that type
     with pytest.raises(FormatError) as caught:
         read_bytes(tmp_path, bytes(packed), f"{library}.gz")
     assert caught.value.message == f"damaged gzip data: {what}"
