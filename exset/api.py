@@ -1,8 +1,9 @@
 """The verbs: load, loads, save, dumps, validate, stats, detect; `exset.streaming` has others.
 
-A path may be `-` for standard input or output, `exset::NAME` for a bundled sample, and may end
-in `.gz` or `.bz2`: see `exset.files`. Bytes that are not of a format raise FormatError, whatever
-they are; a file that cannot be opened raises OSError.
+A path may be `-` for standard input or output, `exset::NAME` for a bundled sample, the name of a
+file elsewhere, and may end in `.gz` or another suffix of compression: see `exset.files`. Bytes that
+are not of a format raise FormatError, whatever they are; a file that cannot be opened raises
+OSError.
 """
 
 import os

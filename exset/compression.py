@@ -1,14 +1,18 @@
-"""Compression: gzip and bzip2, told by content, read in bounded steps, written reproducibly."""
+"""Compression, told by content, read in bounded steps, written reproducibly.
+
+gzip, bzip2, xz and zstd. What is packed twice is unpacked once: the rest is content like any other.
+"""
 
 from __future__ import annotations
 
 import io
 import os
+import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, Protocol, cast
+from typing import TYPE_CHECKING, BinaryIO, Final, Protocol, TypeVar, cast
 
 from exset.errors import FormatError, LimitError, Place
 from exset.limits import Limits, remedy
@@ -18,8 +22,15 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 _FREE = 64 << 20  # bytes that any file may decompress to, whatever its ratio
-_LZW = b"\x1f\x9d"
-_BZIP2_BLOCKS = (b"1AY&SY", b"\x17\x72\x45\x38\x50\x90")
+_STEP: Final = 1 << 15  # bytes that are unpacked at once: what follows a member is copied
+_WINDOW: Final = 27  # a frame of zstd may look back 2**27 bytes, as for the program zstd
+_MEMORY: Final = 160 << 20  # what xz may take, for as much
+_LZW: Final = b"\x1f\x9d"
+_BZIP2_BLOCKS: Final = (b"1AY&SY", b"\x17\x72\x45\x38\x50\x90")
+_SKIPPED: Final = tuple(bytes((first,)) + b"*M\x18" for first in range(0x50, 0x60))
+
+
+Packing = TypeVar("Packing")
 
 
 class Readable(Protocol):
@@ -69,6 +80,40 @@ class _GzipUnpacker:
         return self._zlib.decompress(self._zlib.unconsumed_tail + data, max_length)
 
 
+class _FastGzipUnpacker:
+    """isal's unpacker, made as strict as zlib's."""
+
+    def __init__(self, isal: _Unpacker) -> None:
+        self._isal = isal
+        self._head = b""
+
+    @property
+    def eof(self) -> bool:
+        return self._isal.eof
+
+    @property
+    def needs_input(self) -> bool:
+        return self._isal.needs_input
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._isal.unused_data
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        self._head += data[: 4 - len(self._head)]
+        if self._head[2:3] not in b"\x08" or self._head[3:] > b"\x1f":
+            raise zlib.error("no header that anybody knows")
+        return self._isal.decompress(data, max_length)
+
+
+def _gzip_unpacker() -> _Unpacker:
+    try:
+        from isal import igzip_lib
+    except ImportError:
+        return _GzipUnpacker()
+    return _FastGzipUnpacker(igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP))
+
+
 def _bzip2_unpacker() -> _Unpacker:
     from bz2 import BZ2Decompressor
 
@@ -81,43 +126,85 @@ def _bzip2_packer() -> _Packer:
     return BZ2Compressor()
 
 
+def _xz_unpacker() -> _Unpacker:
+    from lzma import FORMAT_XZ, LZMADecompressor
+
+    return LZMADecompressor(FORMAT_XZ, memlimit=_MEMORY)
+
+
+def _xz_packer() -> _Packer:
+    from lzma import LZMACompressor
+
+    return LZMACompressor()
+
+
+def _zstd_unpacker() -> _Unpacker:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+    options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _WINDOW}
+    return zstd.ZstdDecompressor(options=options)
+
+
+def _zstd_packer() -> _Packer:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+    return zstd.ZstdCompressor(options={zstd.CompressionParameter.checksum_flag: 1})
+
+
 @dataclass(frozen=True)
 class Kind:
-    """One kind of compression."""
+    """One kind of compression.
+
+    padding: zeros may follow a member, so many or a multiple of it; 0 for none.
+    """
 
     name: str
-    magic: bytes
+    magics: tuple[bytes, ...]
     suffix: str
     unpacker: Callable[[], _Unpacker]
     packer: Callable[[], _Packer]
+    padding: int = 0
 
 
-# Neither header holds a time or a name, so equal data give equal bytes.
-_GZIP = Kind("gzip", b"\x1f\x8b", ".gz", _GzipUnpacker, lambda: zlib.compressobj(wbits=31))
-_BZIP2 = Kind("bzip2", b"BZh", ".bz2", _bzip2_unpacker, _bzip2_packer)
-# In the order in which Lens looks for them.
-SUFFIXES = {".gz": _GZIP, ".Z": _GZIP, ".bz2": _BZIP2, ".bz": _BZIP2}
+# No header holds a time or a name, so equal data give equal bytes.
+_GZIP = Kind(
+    "gzip", (b"\x1f\x8b",), ".gz", _gzip_unpacker, lambda: zlib.compressobj(wbits=31), padding=1
+)
+_BZIP2 = Kind("bzip2", (b"BZh",), ".bz2", _bzip2_unpacker, _bzip2_packer)
+_XZ = Kind("xz", (b"\xfd7zXZ\0",), ".xz", _xz_unpacker, _xz_packer, padding=4)
+_ZSTD = Kind("zstd", (b"\x28\xb5\x2f\xfd", *_SKIPPED), ".zst", _zstd_unpacker, _zstd_packer)
+_KINDS = (_GZIP, _BZIP2, _XZ, _ZSTD)
+# In the order in which Lens looks for them; it knows nothing of the last two.
+SUFFIXES = {".gz": _GZIP, ".Z": _GZIP, ".bz2": _BZIP2, ".bz": _BZIP2, ".xz": _XZ, ".zst": _ZSTD}
 """What the suffix of a name says."""
 
 
 def may_be_packed(head: bytes) -> bool:
     """Tell whether compressed data may begin with these bytes, few or none."""
-    magics = (_GZIP.magic, _BZIP2.magic, _LZW)
+    magics = (_LZW, *(magic for kind in _KINDS for magic in kind.magics))
     return any(magic.startswith(head[: len(magic)]) for magic in magics)
+
+
+def content_of(head: bytes) -> Kind | None:
+    """Return how data are compressed that begin so; ten bytes tell."""
+    for kind in _KINDS:
+        if head.startswith(kind.magics) and (kind is not _BZIP2 or head[4:10] in _BZIP2_BLOCKS):
+            return kind
+    return None
 
 
 def kind_of(head: bytes, name: str) -> Kind | None:
     """Return how the content is compressed; FormatError if the name says otherwise."""
-    content = None
-    if head.startswith(_GZIP.magic):
-        content = _GZIP
-    elif head.startswith(_BZIP2.magic) and head[4:] in _BZIP2_BLOCKS:
-        content = _BZIP2
+    content = content_of(head)
     suffix = os.path.splitext(name)[1]
     wanted = SUFFIXES.get(suffix)
     if head.startswith(_LZW):
         message, hint = "this is data of `compress`, which is not read", "run `uncompress` first"
-    elif wanted is None or head.startswith(wanted.magic):
+    elif wanted is None or head.startswith(wanted.magics):
         return wanted or content
     else:
         message = f"the name ends in {suffix} but the content is not {wanted.name} data"
@@ -135,50 +222,90 @@ def unpacked(
 ) -> Iterator[bytes]:
     """Decompress every member, up to the end of the file, in steps of that size at most.
 
-    `begin` was read already. FormatError with code "compression", and LimitError for `max_ratio`.
+    `begin` was read already. FormatError with code "compression", and LimitError for `max_ratio`
+    and for data that need too much memory.
     """
     made = 0
     given = 0  # bytes of the file that were decompressed, or are no data
+    sure = 0, 0  # the same before the last of them
 
     def failed(what: str, length: int = 0) -> FormatError:
-        hint = f"the {given} bytes before it gave {made} bytes"
-        place = Place(name, Span(given, given + length))
+        start, before = sure
+        hint = f"the {start} bytes before it gave {before} bytes"
+        place = Place(name, Span(start, start + length))
         return FormatError(what, place=place, hint=hint, code="compression")
 
-    waiting = begin + file.read(size)
+    step = min(size, _STEP)
+    waiting = begin + file.read(step)
     while waiting:
-        if not waiting.startswith(kind.magic):
+        sure = given, made
+        if not waiting.startswith(kind.magics):
             raise failed(f"after the {kind.name} data comes something else", len(waiting))
-        member = kind.unpacker()
+        member = _made(kind.unpacker, kind, name)
         while not member.eof:
             piece = b""
             if member.needs_input:
-                piece, waiting = waiting or file.read(size), b""
+                sure = given, made
+                piece, waiting = waiting or file.read(step), b""
                 if not piece:
                     raise failed(f"the {kind.name} data end too early")
+                given += len(piece)
             try:
                 data = member.decompress(piece, size)
-            except (zlib.error, OSError) as error:
-                reason = str(error).rpartition(": ")[2]
-                raise failed(f"damaged {kind.name} data: {reason}", len(piece)) from None
-            given += len(piece)
+            except MemoryError:
+                raise
+            except Exception as error:  # each library has its own
+                if "memory" in str(error).lower():
+                    raise _too_hungry(name, kind, sure[0]) from None
+                what = f"damaged {kind.name} data: {_reason(error)}"
+                raise failed(what, given - sure[0]) from None
             made += len(data)
             if made > max(_FREE, limits.max_ratio * given):
                 raise _too_large(name, kind, made, given)
             yield data
         given -= len(member.unused_data)
-        waiting = member.unused_data or file.read(size)
-        if kind is _GZIP:
-            waiting, skipped = _past_zeros(file, waiting, size)
+        waiting = member.unused_data or file.read(step)
+        if kind.padding:
+            waiting, skipped = _past_zeros(file, waiting, step)
+            sure = given, made
+            if skipped % kind.padding:
+                raise failed(f"after the {kind.name} data comes something else", skipped)
             given += skipped
-        while waiting and len(waiting) < len(kind.magic):
-            if not (more := file.read(len(kind.magic) - len(waiting))):
+        while waiting and len(waiting) < len(kind.magics[0]):
+            if not (more := file.read(step)):
                 break
             waiting += more
 
 
+def _made(make: Callable[[], Packing], kind: Kind, name: str) -> Packing:
+    """Make what packs or unpacks; FormatError if this Python cannot."""
+    try:
+        return make()
+    except ImportError as error:
+        raise FormatError(
+            f"this Python has nothing for {kind.name} data: {error}",
+            place=Place.of(name),
+            hint="pip install backports.zstd" if kind is _ZSTD else None,
+            code="compression",
+        ) from None
+
+
+def _reason(error: Exception) -> str:
+    """Return what is wrong with data, in the same words whatever library found it."""
+    text = str(error).lower()
+    if (
+        "unsupported" not in text
+        and "header check" not in text
+        and ("check" in text or "crc" in text)
+    ):
+        return "a checksum is wrong"
+    if any(word in text for word in ("header", "wrapper", "method", "support", "frame")):
+        return "the header is wrong"
+    return "they make no sense"
+
+
 def _past_zeros(file: Readable, data: bytes, size: int) -> tuple[bytes, int]:
-    """Skip the zeros that pad a gzip file to a tape block; return what follows, and how many."""
+    """Skip the zeros that pad a file to a block; return what follows, and how many."""
     skipped = 0
     while data:
         rest = data.lstrip(b"\0")
@@ -194,6 +321,14 @@ def _too_large(name: str, kind: Kind, size: int, given: int) -> LimitError:
         f"{given} bytes of {kind.name} data give {size} bytes and more",
         place=Place(name, Span(given, given)),
         hint=remedy("max_ratio"),
+    )
+
+
+def _too_hungry(name: str, kind: Kind, given: int) -> LimitError:
+    return LimitError(
+        f"these {kind.name} data look back further than {1 << _WINDOW - 20} MiB",
+        place=Place(name, Span(given, given)),
+        hint=f"pack the file anew: {kind.name} as it is usually called looks back less",
     )
 
 
@@ -222,6 +357,6 @@ def packing(file: BinaryIO, name: str) -> Iterator[BinaryIO]:
     if kind is None:
         yield file
         return
-    packed = _Packed(file, kind.packer())
+    packed = _Packed(file, _made(kind.packer, kind, name))
     yield cast(BinaryIO, packed)
     packed.finish()

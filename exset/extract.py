@@ -1,13 +1,15 @@
 """Files written below one folder and nowhere else, whatever their names are and whoever interferes.
 
 A name is taken apart at its slashes, and each part is opened from the folder before it, never
-through a link: what is in the way is an error, and nothing outside of the folder is touched.
+through a link: what is in the way is an error, and nothing outside of the folder is touched. A file
+gets its name when it is whole.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from types import TracebackType
@@ -19,8 +21,10 @@ _FOLDER: Final = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NO
 _FILE: Final = (
     os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 )
-_CAN: Final = {os.open, os.mkdir, os.unlink} <= os.supports_dir_fd
+_CAN: Final = {os.open, os.mkdir, os.unlink, os.link, os.rename} <= os.supports_dir_fd
+_NO_LINKS: Final = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 _RESERVED: Final = frozenset(b'<>:"\\|?*')
+_DEVICE: Final = re.compile(rb"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE | re.DOTALL)
 _DEEPEST: Final = 64
 
 
@@ -44,9 +48,15 @@ def parts_of(name: bytes) -> list[bytes]:
         raise ValueError(f"the name has more than {_DEEPEST} parts")
     if max(map(len, parts)) > 255:
         raise ValueError("a part of the name has more than 255 bytes")
-    if os.name == "nt" and any(_RESERVED & set(part) for part in parts):
-        raise ValueError("the name has letters that Windows gives a meaning")
+    if os.name == "nt" and not all(map(_is_plain, parts)):
+        raise ValueError("the name is one that Windows gives another meaning")
     return parts
+
+
+def _is_plain(part: bytes) -> bool:
+    """Whether Windows takes a part of a name as it is: `.. ` is `..` there, and `nul.txt` NUL."""
+    odd = _RESERVED & set(part) or part.endswith((b".", b" ")) or min(part) < 32
+    return not odd and _DEVICE.fullmatch(part) is None
 
 
 class Extractor:
@@ -76,10 +86,12 @@ class Extractor:
 
     def close(self) -> None:
         """Let go of the folder."""
-        self._forget()
-        if self._root >= 0:
-            os.close(self._root)
-            self._root = -1
+        try:
+            self._forget()
+        finally:
+            root, self._root = self._root, -1
+            if root >= 0:
+                os.close(root)
 
     def write(self, name: bytes, pieces: Iterable[bytes | memoryview]) -> None:
         """Write a file that is not there yet, and the folders that its name has.
@@ -93,22 +105,26 @@ class Extractor:
             self._write_by_path(parts, pieces)
             return
         folder = self._folder(parts[:-1])
+        temp = f".exset-{os.urandom(8).hex()}"
         try:
-            handle = os.open(parts[-1], _FILE, 0o666, dir_fd=folder)
+            handle = os.open(temp, _FILE, 0o666, dir_fd=folder)
         except OSError as error:
             raise self._named(error, parts) from None
         try:
             self._fill(handle, pieces)
-        except BaseException:
+            try:
+                _name(temp, parts[-1], folder)
+            except OSError as error:
+                raise self._named(error, parts) from None
+        finally:
             with suppress(OSError):
-                os.unlink(parts[-1], dir_fd=folder)
-            raise
+                os.unlink(temp, dir_fd=folder)
+        self.count += 1
 
     def _fill(self, handle: int, pieces: Iterable[bytes | memoryview]) -> None:
         with os.fdopen(handle, "wb") as file:
             for piece in pieces:
                 self.bytes += file.write(piece)
-        self.count += 1
 
     def _folder(self, parts: list[bytes]) -> int:
         """Return an open folder below the root, made where it is not there."""
@@ -132,9 +148,9 @@ class Extractor:
         return here
 
     def _forget(self) -> None:
-        if self._last is not None:
-            os.close(self._last[1])
-            self._last = None
+        last, self._last = self._last, None
+        if last is not None:
+            os.close(last[1])
 
     def _write_by_path(self, parts: list[bytes], pieces: Iterable[bytes | memoryview]) -> None:
         """As `write`, where no folder can be opened: each part is looked at before it is used."""
@@ -153,8 +169,21 @@ class Extractor:
             with suppress(OSError):
                 os.unlink(path)
             raise
+        self.count += 1
 
     def _named(self, error: OSError, parts: list[bytes]) -> OSError:
         """Return the error with the whole name."""
         name = os.path.join(self.folder, os.fsdecode(b"/".join(parts)))
         return type(error)(error.errno, error.strerror, safe(name))
+
+
+def _name(temp: str, name: bytes, folder: int) -> None:
+    """Give a file its name, if nothing has it; FileExistsError otherwise."""
+    try:
+        os.link(temp, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        # Where a file has one name only, an empty one keeps the place for a moment.
+        os.close(os.open(name, _FILE, 0o666, dir_fd=folder))
+        os.rename(temp, name, src_dir_fd=folder, dst_dir_fd=folder)

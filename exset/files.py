@@ -1,7 +1,8 @@
 """Files in and out: one opener that decompresses, one writer that never leaves half a file.
 
-A name is a path, or `-` for standard input and output.  A name that starts with `|` is refused:
-Lens would run it as a command, and nothing is ever executed here.
+A name is a path, `-` for standard input and output, or that of a file elsewhere, such as
+`https://...` or `s3://...`, through fsspec.  A name that starts with `|` is refused: Lens would run
+it as a command, and nothing is ever executed here.  What a file names is a path alone: see `here`.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from functools import partial
 from itertools import chain
 from typing import BinaryIO, TextIO, TypeAlias
 
+from exset import remote
 from exset.compression import SUFFIXES, kind_of, may_be_packed, packing, unpacked
 from exset.errors import FormatError, LimitError, Place
 from exset.limits import DEFAULT, Limits, remedy
+from exset.replacing import replacing
 from exset.source import Source
 
 FilePath: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
@@ -34,13 +37,12 @@ _STREAMS = ("/dev/fd/", "/dev/std", "/proc/")  # links that stand for an open fi
 def read(
     path: FilePath, *, limits: Limits = DEFAULT, maps: Callable[[bytes], bool] | None = None
 ) -> Source:
-    """Read a whole file, decompressed; `x.ex` may be found as `x.ex.gz`, `.Z`, `.bz2` or `.bz`.
+    """Read a whole file, decompressed; `x.ex` may be found as `x.ex.gz` and so on, if it is here.
 
     `maps` tells by the first bytes, 4096 of them, whether a file is better mapped into memory than
     read; whoever then cuts it short while it is in use, ends the program.
 
-
-    The content tells gzip and bzip2; a suffix only demands them.  FormatError for a compressed
+    The content tells how it is compressed; a suffix only demands it.  FormatError for a compressed
     file that is cut short, damaged or followed by something else, LimitError for one that grows
     beyond `max_ratio` and for any of more than `max_bytes`; OSError as the system gives it, and for
     a device that is no terminal: many of them never end.  A plain file wins over compressed ones
@@ -116,6 +118,11 @@ def blocks(path: FilePath, *, limits: Limits = DEFAULT, size: int = _CHUNK) -> I
         yield _blocks(file, name, limits, size)
 
 
+def here(path: str) -> str:
+    """Return a path that a file names so that it is nothing else: no `-`, nothing elsewhere."""
+    return os.path.join(os.curdir, path)
+
+
 def head(path: FilePath, size: int) -> Source:
     """Read so many bytes of a file, decompressed, or all if it has less.
 
@@ -138,8 +145,9 @@ def writing(path: FilePath) -> Iterator[BinaryIO]:
 
     On any failure the old file stays as it was and nothing else is left.  Mode bits of an old
     file stay, a symbolic link is followed, pipes and devices are written as they are.  A name in
-    `.gz`, `.bz2` or `.bz` is compressed.  OSError as the system gives it; FormatError for a
-    name that cannot be written (`|command`, `.Z`).
+    `.gz`, `.bz2`, `.bz`, `.xz` or `.zst` is compressed.  OSError as the system gives it;
+    FormatError for a name that cannot be written (`|command`, `.Z`, files elsewhere that might be
+    left half written).
     """
     name = _checked(path)
     if name.endswith(".Z"):
@@ -149,6 +157,10 @@ def writing(path: FilePath) -> Iterator[BinaryIO]:
         sys.stdout.flush()
         yield file
         file.flush()
+        return
+    if remote.is_remote(name):
+        with remote.writing(name) as whole, packing(whole, name) as packed:
+            yield packed
         return
     try:
         mode = os.stat(name).st_mode
@@ -162,51 +174,8 @@ def writing(path: FilePath) -> Iterator[BinaryIO]:
     if mode is not None and not os.access(name, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), name)
     kept = None if mode is None else mode & 0o777
-    with _replacing(name, kept) as whole, packing(whole, name) as packed:
+    with replacing(name, kept) as whole, packing(whole, name) as packed:
         yield packed
-
-
-@contextmanager
-def _replacing(name: str, mode: int | None) -> Iterator[BinaryIO]:
-    target = os.path.realpath(name)
-    folder = os.path.dirname(target)
-    temp = os.path.join(folder, f".exset-{os.urandom(8).hex()}")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    try:
-        handle = os.open(temp, flags, 0o666 if mode is None else mode)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                yield file
-                file.flush()
-                if mode is not None:
-                    os.chmod(temp, mode)
-                os.fsync(handle)
-            os.replace(temp, target)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(temp)
-            raise
-    except OSError as error:
-        if error.filename != temp:
-            raise
-        # The user knows only the name that was asked for.
-        raise OSError(error.errno, error.strerror, name) from None
-    _sync_folder(folder)
-
-
-def _sync_folder(folder: str) -> None:
-    """Make a rename last; where a folder cannot be opened or synced, the system has no way to."""
-    try:
-        handle = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(handle)
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):
-            raise
-    finally:
-        os.close(handle)
 
 
 def _checked(path: FilePath) -> str:
@@ -248,6 +217,10 @@ def _opened(path: FilePath) -> Iterator[tuple[BinaryIO, str]]:
         file = _standard(sys.stdin, name)
         _refuse_device(file, name)
         yield file, name
+        return
+    if remote.is_remote(name):
+        with remote.opened(name) as elsewhere:
+            yield elsewhere, remote.shown(name)
         return
     found, file = _open(name)
     with file:

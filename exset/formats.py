@@ -14,6 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, cast, get_args
 
 from exset import beginnings, families
+from exset.compression import SUFFIXES, content_of
 from exset.errors import FormatError, Place, safe
 from exset.families import Family, load
 from exset.files import Blocks
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 HEAD = 4096
 """How many bytes of a file `detect` looks at."""
 
-COMPRESSED = (".gz", ".Z", ".bz2", ".bz")
+COMPRESSED = tuple(SUFFIXES)
 """Suffixes of compression: they say nothing of the format."""
 
 
@@ -307,6 +308,13 @@ def detect(head: bytes, name: str) -> Format:
     `head` is the beginning of the uncompressed data. The suffix of a binary format counts last,
     for what lacks its magic is none. Raises FormatError that lists the candidates.
     """
+    if (packed := content_of(head)) is not None:
+        raise FormatError(
+            f"this is {packed.name} data: only files are unpacked, and only once",
+            place=Place.of(name),
+            hint="unpack it, and read what comes out",
+            code="compression",
+        )
     marked = [known for known in FORMATS if known.magic and head.startswith(known.magic)]
     marked = [known for known in marked if _begins(known, head[:HEAD])] or [
         known for known in marked if known.first_bytes is None

@@ -48,19 +48,20 @@ class Lock:
 
     def __enter__(self) -> Self:
         """Take the lock. Raises BlockingIOError if somebody else has it, and OSError."""
-        for _ in range(_TRIES):
-            if self._made():
-                try:
-                    self._handle = os.open(self.path, os.O_RDWR)
-                except FileNotFoundError:  # somebody puts it back, or has one of his own
-                    continue
-                while _flock(self._handle) is False and self.is_held():
-                    time.sleep(_MOMENT)  # somebody is judging it
-                if self.is_held():
-                    return self
-                os.close(self._handle)
-                continue
-            self._judge()
+        try:
+            for _ in range(_TRIES):
+                if self._made():
+                    while _flock(self._handle) is False and self.is_held():
+                        time.sleep(_MOMENT)  # somebody is judging it
+                    if self.is_held():
+                        return self
+                self._close()
+                self._judge()
+        except BaseException:
+            # Nobody could tell that it is not held: we are still there.
+            with suppress(OSError):
+                self._let_go()
+            raise
         raise BlockingIOError(errno.EWOULDBLOCK, "others take this lock all the time", self.path)
 
     def __exit__(
@@ -69,11 +70,19 @@ class Lock:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._let_go()
+
+    def _let_go(self) -> None:
         try:
-            if self.is_held():
+            if self._handle >= 0 and self.is_held():
                 os.unlink(self.path)
         finally:
-            os.close(self._handle)
+            self._close()
+
+    def _close(self) -> None:
+        handle, self._handle = self._handle, -1
+        if handle >= 0:
+            os.close(handle)
 
     def is_held(self) -> bool:
         """Whether the lock is still there, and the one that was made."""
@@ -84,13 +93,10 @@ class Lock:
         return os.path.samestat(there, os.fstat(self._handle))
 
     def _made(self) -> bool:
-        """Whether the lock could be made."""
-        pid = os.getpid()
-        text = json.dumps({"pid": pid, "host": host(), "start": start_of(pid)}).encode()
+        """Whether the lock could be made; it is open then."""
         temp = f"{self.path}.{os.urandom(8).hex()}"
         try:
-            with open(temp, "xb") as file:
-                file.write(text)
+            self._write(temp)
             try:
                 os.link(temp, self.path)
                 return True
@@ -99,15 +105,23 @@ class Lock:
                     return False
                 if error.errno not in _NO_LINKS:
                     raise
+            self._close()
             try:
-                with open(self.path, "xb") as file:
-                    file.write(text)
+                self._write(self.path)
                 return True
             except FileExistsError:
                 return False
         finally:
             with suppress(FileNotFoundError):
                 os.unlink(temp)
+
+    def _write(self, path: str) -> None:
+        """Write who we are to a new file, which stays open."""
+        pid = os.getpid()
+        text = json.dumps({"pid": pid, "host": host(), "start": start_of(pid)}).encode()
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        self._handle = os.open(path, flags, 0o666)
+        os.write(self._handle, text)
 
     def _judge(self) -> None:
         """Take away a lock that is stale. Raises BlockingIOError for one that is not."""
@@ -191,7 +205,9 @@ def _is_stale(handle: int, owner: Owner, changed: float) -> bool:
     except OSError:
         pass
     now = start_of(owner.pid)
-    return bool(now and owner.start) and now != owner.start
+    if now != owner.start:
+        return bool(now and owner.start)
+    return free is True and owner.pid == os.getpid()  # ours, which we could not take away
 
 
 def _flock(handle: int) -> bool | None:

@@ -243,7 +243,8 @@ class Checker:
             findings.add(_outside(self.path(path)))
             return
         try:
-            labels = parse(files.read(self.path(path), limits=self.limits), findings=findings)
+            source = files.read(files.here(self.path(path)), limits=self.limits)
+            labels = parse(source, findings=findings)
         except OSError as error:
             message = f"the label file cannot be read: {error.strerror}"
             place = Place.of(self.path(path))

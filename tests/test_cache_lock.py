@@ -30,7 +30,7 @@ def test_one_holds_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         ({"pid": 2**22 + 1}, True),
         ({"start": "another boot 7"}, True),
         ({"start": ""}, False),
-        ({}, False),
+        ({}, True),  # ours, and we do not hold it
         ({"pid": 1, "start": ""}, False),
         ({"pid": 2**22 + 1, "host": "elsewhere"}, False),
         ({"pid": 10**22}, True),
@@ -75,15 +75,15 @@ def test_a_lock_that_aeon_holds(tmp_path: Path) -> None:
 
 def test_a_lock_that_is_taken_for_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A builder that judged an older lock moves the new one aside for a moment."""
-    real = os.open
+    real = os.link
     moved = [tmp_path / cache_lock.NAME]
 
-    def opened(path: str, flags: int) -> int:
+    def link(temp: str, path: str) -> None:
+        real(temp, path)
         while moved:
             moved.pop().unlink()
-        return real(path, flags)
 
-    monkeypatch.setattr(os, "open", opened)
+    monkeypatch.setattr(os, "link", link)
     with Lock(str(tmp_path)) as lock:
         assert lock.is_held() and not moved
     assert not os.listdir(tmp_path)

@@ -2,6 +2,8 @@
 
 import bz2
 import gzip
+import io
+import lzma
 import os
 import re
 import sys
@@ -15,18 +17,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import exset
 from exset import compression, files
+from exset.compression import SUFFIXES
 from exset.errors import FormatError, LimitError
 from exset.files import read
 from exset.limits import Limits
+from tests.packing import KINDS, PACK
 
 TEXT = b"name: {one} 1 I: 1 0 T: 1;\n" * 100
-PACK: dict[str, Callable[[bytes], bytes]] = {
-    ".gz": gzip.compress,
-    ".Z": gzip.compress,
-    ".bz2": bz2.compress,
-    ".bz": bz2.compress,
-}
 Stdin = Callable[[bytes], SimpleNamespace]
 suffixes = pytest.mark.parametrize("suffix", PACK)
 
@@ -38,7 +37,7 @@ def read_bytes(
     return read(folder / name, limits=limits or Limits()).data
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress])
+@pytest.mark.parametrize("pack", KINDS)
 def test_content_tells_where_the_name_does_not(
     tmp_path: Path, pack: Callable[[bytes], bytes]
 ) -> None:
@@ -54,13 +53,14 @@ def test_other_content_is_left_as_it_is(tmp_path: Path, data: bytes) -> None:
 @given(st.lists(st.binary(max_size=50), max_size=4), st.integers(0, 20), st.integers(1, 30))
 def test_members_are_joined(stdin: Stdin, parts: list[bytes], zeros: int, chunk: int) -> None:
     with patch.object(files, "_CHUNK", chunk):
-        for pack, pad in ((gzip.compress, bytes(zeros)), (bz2.compress, b"")):
+        pads = (bytes(zeros), b"", bytes(4 * zeros), b"")
+        for pack, pad in zip(KINDS, pads, strict=True):
             packed = b"".join(pack(part) + pad for part in parts)
             with patch.object(sys, "stdin", stdin(packed)):
                 assert read("-").data == b"".join(parts)
 
 
-@pytest.mark.parametrize("suffix", [".gz", ".bz2"])
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
 def test_every_truncation_is_found(tmp_path: Path, suffix: str) -> None:
     packed = PACK[suffix](TEXT) + PACK[suffix](b"second")
     first = len(PACK[suffix](TEXT))
@@ -73,8 +73,9 @@ def test_every_truncation_is_found(tmp_path: Path, suffix: str) -> None:
         place = caught.value.place
         assert place is not None
         assert place.source == str(tmp_path / f"x.ex{suffix}")
-        if cut < 3 or first < cut < first + 3:
-            continue  # so short that it is not yet gzip or bzip2
+        magic = len(SUFFIXES[suffix].magics[0])
+        if cut < magic or first < cut < first + magic:
+            continue  # so short that it is not yet of this kind
         assert place.span is not None
         assert place.span.start == cut
         assert caught.value.message.endswith("data end too early")
@@ -84,7 +85,7 @@ def test_every_truncation_is_found(tmp_path: Path, suffix: str) -> None:
             assert len(TEXT) <= int(told[1]) <= len(TEXT + b"second")
 
 
-@pytest.mark.parametrize("suffix", [".gz", ".bz2"])
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
 @pytest.mark.parametrize("garbage", [b"x", b"garbage", b"\0\0x", b"\x1f\x00", b"BZ", b"BZx"])
 def test_what_follows_the_data_is_an_error_at_its_place(
     tmp_path: Path, suffix: str, garbage: bytes
@@ -107,12 +108,18 @@ def test_zeros_after_bzip2_data_are_no_padding(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("suffix", "offset"), [(".gz", -8), (".gz", -1), (".gz", 2), (".bz2", -5), (".bz2", 10)]
+    ("suffix", "offset"),
+    [
+        *((".gz", offset) for offset in (-8, -1, 2, 3)),
+        *((".bz2", offset) for offset in (-5, 10)),
+        *((".xz", offset) for offset in (-1, -8, 7, 20)),
+        *((".zst", offset) for offset in (-1, 4, 9)),
+    ],
 )
 def test_a_damaged_byte_is_found(tmp_path: Path, suffix: str, offset: int) -> None:
     packed = bytearray(PACK[suffix](TEXT))
     packed[offset] ^= 0xFF
-    with pytest.raises(FormatError, match=r"damaged (gzip|bzip2) data: \w") as caught:
+    with pytest.raises(FormatError, match=r"damaged (gzip|bzip2|xz|zstd) data: \w") as caught:
         read_bytes(tmp_path, bytes(packed), f"x.ex{suffix}")
     assert caught.value.code == "compression"
     assert str(caught.value).startswith(f"{tmp_path / 'x.ex'}{suffix}: byte 0: damaged ")
@@ -131,9 +138,7 @@ def test_damage_tells_how_far_it_got(tmp_path: Path) -> None:
     assert caught.value.hint == f"the {len(good)} bytes before it gave 300000 bytes"
 
 
-@given(
-    st.binary(min_size=1, max_size=80), st.sampled_from([gzip.compress, bz2.compress]), st.data()
-)
+@given(st.binary(min_size=1, max_size=80), st.sampled_from(KINDS), st.data())
 def test_any_change_gives_bytes_or_a_format_error(
     stdin: Stdin, content: bytes, pack: Callable[[bytes], bytes], draw: st.DataObject
 ) -> None:
@@ -177,7 +182,7 @@ def test_lzw_data_need_uncompress(tmp_path: Path, name: str) -> None:
     assert "`uncompress`" in (caught.value.hint or "")
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress])
+@pytest.mark.parametrize("pack", KINDS)
 def test_a_bomb_is_refused_before_it_fills_the_memory(
     tmp_path: Path, pack: Callable[[bytes], bytes]
 ) -> None:
@@ -212,3 +217,124 @@ def test_the_ratio_counts_above_the_free_size_only(
 def test_what_is_packed_twice_is_unpacked_once(tmp_path: Path) -> None:
     once = gzip.compress(TEXT)
     assert read_bytes(tmp_path, gzip.compress(once)) == once
+
+
+def test_what_is_packed_twice_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "x.ex.gz.xz"
+    for pack in KINDS:
+        path.write_bytes(PACK[".xz"](pack(TEXT)))
+        with pytest.raises(FormatError, match="only files are unpacked, and only once"):
+            exset.load(path)
+
+
+@pytest.mark.parametrize("suffix", ["", ".zst"])
+def test_frames_of_zstd_that_are_skipped(tmp_path: Path, suffix: str) -> None:
+    skipped = b"\x5f*M\x18\x05\0\0\0hello"
+    packed = skipped + PACK[".zst"](TEXT) + skipped + skipped + PACK[".zst"](b"end")
+    assert read_bytes(tmp_path, packed, f"x{suffix}") == TEXT + b"end"
+    with pytest.raises(FormatError, match="end too early"):
+        read_bytes(tmp_path, packed + skipped[:-1], f"x{suffix}")
+
+
+def test_xz_is_padded_by_fours(tmp_path: Path) -> None:
+    packed = PACK[".xz"](TEXT)
+    assert read_bytes(tmp_path, packed + bytes(8) + packed + bytes(4)) == TEXT * 2
+    for wrong in (packed + bytes(6), packed + bytes(3) + packed):
+        with pytest.raises(FormatError, match="comes something else") as caught:
+            read_bytes(tmp_path, wrong)
+        assert str(len(packed)) in (caught.value.hint or "")
+
+
+def test_what_needs_too_much_memory(tmp_path: Path) -> None:
+    filters = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 1 << 30}]
+    for packed in (lzma.compress(TEXT, filters=filters), b"\x28\xb5\x2f\xfd\0\xa8\x19\0\0abc"):
+        with pytest.raises(LimitError, match="look back further than 128 MiB"):
+            read_bytes(tmp_path, packed)
+
+
+@pytest.mark.parametrize("pack", KINDS)
+def test_many_small_members_take_linear_time(pack: Callable[[bytes], bytes]) -> None:
+    """What follows a member is copied for each: so no long piece is unpacked at once."""
+    given: list[int] = []
+
+    class Watched(io.BytesIO):
+        def read(self, size: int | None = -1, /) -> bytes:
+            assert size is not None
+            given.append(size)
+            return super().read(size)
+
+    file = Watched(pack(b"x") * 2000)
+    kind = compression.content_of(file.read(10))
+    assert kind is not None
+    file.seek(0)
+    whole = b"".join(compression.unpacked(file, b"", "x", kind, Limits(), 1 << 20))
+    assert whole == b"x" * 2000 and max(given) <= 1 << 15
+
+
+@pytest.fixture(params=["isal", "zlib"])
+def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What unpacks gzip: isal, or zlib where isal is not installed."""
+    name: str = request.param
+    if name == "zlib":
+        monkeypatch.setitem(sys.modules, "isal", None)
+    else:
+        pytest.importorskip("isal", reason="the extra fast is not installed")
+    return name
+
+
+def test_the_library_that_unpacks(library: str) -> None:
+    assert type(compression.SUFFIXES[".gz"].unpacker()).__name__ == (
+        "_FastGzipUnpacker" if library == "isal" else "_GzipUnpacker"
+    )
+
+
+@pytest.mark.parametrize(
+    ("offset", "what"),
+    [
+        *((-8, "a checksum is wrong"), (-1, "a checksum is wrong")),
+        *((2, "the header is wrong"), (3, "the header is wrong")),
+        (10, "they make no sense"),
+    ],
+)
+def test_each_library_has_the_same_words(
+    tmp_path: Path, library: str, offset: int, what: str
+) -> None:
+    packed = bytearray(gzip.compress(bytes(range(100)) + TEXT))
+    packed[offset] = 7 if offset == 10 else packed[offset] ^ 0xFF  # no block is of that type
+    with pytest.raises(FormatError) as caught:
+        read_bytes(tmp_path, bytes(packed), f"{library}.gz")
+    assert caught.value.message == f"damaged gzip data: {what}"
+    assert caught.value.hint == "the 0 bytes before it gave 0 bytes"
+
+
+@given(st.binary(max_size=80), st.integers(0, 9), st.data())
+def test_each_library_gives_the_same(content: bytes, level: int, draw: st.DataObject) -> None:
+    packed = bytearray(gzip.compress(content, level))
+    for _ in range(draw.draw(st.integers(0, 2))):
+        packed[draw.draw(st.integers(0, len(packed) - 1))] = draw.draw(st.integers(0, 255))
+    found: list[bytes | str] = []
+    for missing in ({}, {"isal": None}):
+        with patch.dict(sys.modules, missing):
+            try:
+                gzipped = compression.SUFFIXES[".gz"]
+                file = io.BytesIO(packed)
+                found.append(
+                    b"".join(compression.unpacked(file, b"", "x", gzipped, Limits(), 1 << 16))
+                )
+            except FormatError as error:
+                found.append(str(error))
+    either = "they make no sense", "end too early"  # of damage that hides where the data end
+    if found[0] != found[1]:
+        assert all(isinstance(each, str) for each in found), found
+        assert all(any(word in str(each) for word in (*either, "checksum")) for each in found)
+
+
+def test_a_python_without_a_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("bz2", "lzma", "compression", "backports"):
+        monkeypatch.setitem(sys.modules, name, None)
+    for suffix in (".bz2", ".xz", ".zst"):
+        with pytest.raises(FormatError, match="this Python has nothing for"):
+            read_bytes(tmp_path, PACK[suffix](TEXT), f"x{suffix}")
+        with pytest.raises(FormatError, match="this Python has nothing for"):
+            files.write(tmp_path / f"y{suffix}", TEXT)
+        assert not (tmp_path / f"y{suffix}").exists()

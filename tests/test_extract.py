@@ -178,6 +178,47 @@ def test_what_cannot_be_finished_is_taken_away(
     assert tree(tmp_path) == {}
 
 
+def test_files_have_their_names_when_they_are_whole(tmp_path: Path) -> None:
+    def watched() -> Iterator[bytes]:
+        yield b"12"
+        (temp,) = os.listdir(tmp_path / "a")
+        assert temp.startswith(".exset-")
+        yield b"3"
+
+    with Extractor(str(tmp_path)) as out:
+        out.write(b"a/x", watched())
+    assert tree(tmp_path) == {"a/x": b"123"}
+
+
+def test_where_a_file_has_one_name_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def link(*args: object, **kwargs: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", link)
+    outside = tmp_path / "outside"
+    outside.write_bytes(b"old")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "link").symlink_to(outside)
+    with Extractor(str(tmp_path / "out")) as out:
+        out.write(b"x", [b"1"])
+        for name in (b"x", b"link"):
+            with pytest.raises(FileExistsError):
+                out.write(name, [b"2"])
+    assert tree(tmp_path) == {"out/x": b"1", "out/link": b"old", "outside": b"old"}
+
+
+@pytest.mark.parametrize(
+    ("name", "is_plain"),
+    [
+        *((b".. ", False), (b"a.", False), (b"...", False), (b"nul", False), (b"NUL.txt", False)),
+        *((b"com1", False), (b"C:x", False), (b"a\\b", False), (b"a\x1f", False)),
+        *((b"null", True), (b"com", True), (b".x", True), (b"a b.c", True)),
+    ],
+)
+def test_names_for_windows(name: bytes, is_plain: bool) -> None:
+    assert extract._is_plain(name) is is_plain
+
+
 def test_an_archive_of_all_kinds(tmp_path: Path) -> None:
     kinds = {0o010644: b"pipe", 0o020644: b"device", 0o040755: b"folder", 0o060644: b"disk"}
     kinds |= {0o120777: b"symlink", 0o140755: b"socket", 0o000644: b"none", 0o160644: b"network"}

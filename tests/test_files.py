@@ -1,6 +1,5 @@
 """Reading files: which file a name finds, how much of it is read, and what is refused."""
 
-import bz2
 import errno
 import gzip
 import io
@@ -18,14 +17,10 @@ from exset import files
 from exset.errors import FormatError, LimitError
 from exset.files import head, read, write
 from exset.limits import Limits
+from tests.packing import KINDS, PACK
 
 TEXT = b"name: {one} 1 I: 1 0 T: 1;\n" * 100
-PACK: dict[str, Callable[[bytes], bytes]] = {
-    ".gz": gzip.compress,
-    ".Z": gzip.compress,
-    ".bz2": bz2.compress,
-    ".bz": bz2.compress,
-}
+SKIPPED = b"\x50*M\x18\4\0\0\0skip"
 Stdin = Callable[[bytes], SimpleNamespace]
 suffixes = pytest.mark.parametrize("suffix", PACK)
 
@@ -61,7 +56,7 @@ def test_a_compressed_file_is_found_by_its_whole_name_and_by_its_stem(
 
 
 def test_a_plain_file_wins_and_then_the_order_is_that_of_lens(tmp_path: Path) -> None:
-    order = ["", ".gz", ".Z", ".bz2", ".bz"]
+    order = ["", ".gz", ".Z", ".bz2", ".bz", ".xz", ".zst"]
     for suffix in order:
         data = suffix.encode()
         (tmp_path / f"x.ex{suffix}").write_bytes(PACK[suffix](data) if suffix else data)
@@ -104,7 +99,7 @@ def test_impossible_names_are_refused(
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch, stdin: Stdin) -> None:
-    for data in (TEXT, gzip.compress(TEXT), bz2.compress(TEXT)):
+    for data in (TEXT, *(pack(TEXT) for pack in KINDS)):
         monkeypatch.setattr(sys, "stdin", stdin(data))
         source = read("-")
         assert (source.name, source.data) == ("<stdin>", TEXT)
@@ -183,11 +178,11 @@ class Endless(io.RawIOBase):
     [
         (b"", b"I:1;\n"),
         (gzip.compress(TEXT), b"\0"),
-        (b"", gzip.compress(b"")),
-        (b"", bz2.compress(b"")),
+        *((b"", pack(b"")) for pack in KINDS),
+        (b"", SKIPPED),
         (b"", gzip.compress(TEXT)),
     ],
-    ids=["plain", "padding", "empty gzip", "empty bzip2", "gzip"],
+    ids=["plain", "padding", "empty gzip", "empty bz2", "empty xz", "empty zstd", "skipped", "gz"],
 )
 def test_an_endless_stream_meets_the_limit(
     monkeypatch: pytest.MonkeyPatch, begin: bytes, then: bytes
@@ -201,7 +196,7 @@ def test_an_endless_stream_meets_the_limit(
     assert endless.given < 2 * most
 
 
-@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress])
+@pytest.mark.parametrize("pack", [bytes, *KINDS])
 def test_a_file_may_have_as_many_bytes_as_the_limit(
     tmp_path: Path, pack: Callable[[bytes], bytes]
 ) -> None:
@@ -224,7 +219,7 @@ def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
         read(tmp_path / "huge")
 
 
-@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress])
+@pytest.mark.parametrize("pack", [bytes, *KINDS])
 def test_a_head_is_the_beginning(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
     path = tmp_path / "x"
     path.write_bytes(pack(TEXT) + (b"" if pack is bytes else pack(TEXT)))
@@ -236,8 +231,8 @@ def test_a_head_is_the_beginning(tmp_path: Path, pack: Callable[[bytes], bytes])
 
 @pytest.mark.parametrize(
     ("begin", "then"),
-    [(b"", b"x"), (b"", gzip.compress(os.urandom(10**5))), (b"", bz2.compress(TEXT))],
-    ids=["plain", "gzip", "bzip2"],
+    [(b"", b"x"), *((b"", pack(os.urandom(10**5))) for pack in KINDS)],
+    ids=["plain", "gzip", "bzip2", "xz", "zstd"],
 )
 def test_a_head_reads_no_more_than_it_needs(
     monkeypatch: pytest.MonkeyPatch, begin: bytes, then: bytes
@@ -245,7 +240,7 @@ def test_a_head_reads_no_more_than_it_needs(
     endless = Endless(begin, then)
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=endless))
     assert len(head("-", 4096).data) == 4096
-    assert endless.given < 10**5
+    assert endless.given < 2 * 10**5
 
 
 def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
@@ -288,7 +283,7 @@ def test_some_files_are_mapped(tmp_path: Path) -> None:
         files.read(path, limits=Limits(max_bytes=3), maps=maps)
 
 
-@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress])
+@pytest.mark.parametrize("pack", [bytes, *KINDS])
 def test_blocks_come_as_they_are_written(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
     pipe, taken = tmp_path / "pipe", threading.Semaphore(0)
     os.mkfifo(pipe)

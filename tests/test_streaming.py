@@ -27,11 +27,11 @@ def test_a_stream_gives_what_load_does(name: str) -> None:
         assert list(examples) == list(whole.examples)
 
 
-@pytest.mark.parametrize("name", ["x.ex", "x.ex.gz", "x.bex.bz2", "x"])
+@pytest.mark.parametrize("name", ["x.ex", "x.ex.gz", "x.bex.bz2", "x.ex.zst", "x.bex.xz", "x"])
 def test_files_may_be_compressed(folder: Path, name: str) -> None:
     exset.save(SET, name, format="bex" if "bex" in name else "ex")
     assert list(exset.stream(name)) == list(SET.examples)
-    assert list(exset.stream(name.removesuffix(".gz"))) == list(SET.examples)
+    assert list(exset.stream(name.removesuffix(".gz").removesuffix(".zst"))) == list(SET.examples)
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,7 @@ def test_a_writer_writes_what_save_does(model: ExampleSet, format: str, one: boo
     assert stdout.getvalue() == exset.dumps(model, format=format)
 
 
-@pytest.mark.parametrize("name", ["y.ex", "y.bex", "y.ex.gz", "y.bex.gz"])
+@pytest.mark.parametrize("name", ["y.ex", "y.bex", "y.ex.gz", "y.bex.gz", "y.ex.zst", "y.bex.xz"])
 def test_a_file_is_whole_or_untouched(folder: Path, name: str) -> None:
     Path(name).write_bytes(b"old")
     with pytest.raises(KeyError), exset.writer(name) as out:

@@ -1,6 +1,5 @@
 """Writing files: what is written where, and that a failure leaves the old file or none."""
 
-import bz2
 import errno
 import gzip
 import io
@@ -18,16 +17,11 @@ import pytest
 
 from exset.errors import FormatError
 from exset.files import read, write, writing
+from tests.packing import UNPACK
 
 ROOT = Path(__file__).parent.parent
 OLD = b"the old content"
 TEXT = b"name: {one} 1 I: 1 0 T: 1;\n" * 100
-UNPACK: dict[str, Callable[[bytes], bytes]] = {
-    "": bytes,
-    ".gz": gzip.decompress,
-    ".bz2": bz2.decompress,
-    ".bz": bz2.decompress,
-}
 
 
 class Stdout:
@@ -62,7 +56,7 @@ def test_every_kind_of_bytes_is_written_whole(tmp_path: Path) -> None:
             assert read(tmp_path / f"x{suffix}").data == TEXT
 
 
-@pytest.mark.parametrize("suffix", [".gz", ".bz2"])
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
 def test_equal_data_give_equal_bytes_without_time_or_name(tmp_path: Path, suffix: str) -> None:
     write(tmp_path / f"a{suffix}", TEXT)
     with patch("time.time", return_value=1e9):
@@ -139,7 +133,7 @@ def test_a_circle_of_links_is_an_error_and_stays(tmp_path: Path) -> None:
     assert left(tmp_path) == ["link"]
 
 
-@pytest.mark.parametrize("suffix", ["", ".gz", ".bz2"])
+@pytest.mark.parametrize("suffix", ["", ".gz", ".bz2", ".xz", ".zst"])
 def test_a_pipe_is_written_as_it_is(tmp_path: Path, suffix: str) -> None:
     pipe = tmp_path / f"pipe{suffix}"
     os.mkfifo(pipe)
@@ -203,7 +197,7 @@ def raising(error: BaseException) -> Callable[..., NoReturn]:
     return call
 
 
-@pytest.fixture(params=["x", "x.gz", "x.bz2"])
+@pytest.fixture(params=["x", "x.gz", "x.bz2", "x.xz", "x.zst"])
 def target(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """Return a file with old content, alone in its folder."""
     name: str = request.param
