@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from exset import formats
     from exset.api import detect, dumps, load, loads, save, stats, validate
     from exset.errors import Finding, Findings, FormatError, FormatWarning, LimitError, Severity
-    from exset.formats import FORMATS, Format
+    from exset.format import Format
+    from exset.formats import FORMATS
     from exset.grammars.build import Dense, Event, Example, Sparse
     from exset.grammars.examples import ExampleSet, SetHeader
     from exset.grammars.loader_config import LoaderConfig
@@ -92,7 +93,8 @@ _HOMES = {
         "LimitError",
         "Severity",
     ),
-    "exset.formats": ("FORMATS", "Format"),
+    "exset.format": ("Format",),
+    "exset.formats": ("FORMATS",),
     "exset.grammars.build": ("Dense", "Event", "Example", "Sparse"),
     "exset.grammars.examples": ("ExampleSet", "SetHeader"),
     "exset.grammars.manifests": ("Manifest",),

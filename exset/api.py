@@ -13,7 +13,7 @@ from exset import files, formats, samples
 from exset.access import USUAL, Access
 from exset.errors import Finding, Findings, FormatError, Place, heard, warn
 from exset.files import FilePath
-from exset.formats import Format
+from exset.format import Format
 from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits
 from exset.protocols import Model, Option, Summary
@@ -246,7 +246,7 @@ def parted(
     options: dict[str, Option], wanted: Format
 ) -> tuple[dict[str, Option], dict[str, Option]]:
     """Return the options that only a reader takes, and those of the format that is written."""
-    names = {name for known in formats.FORMATS for name in known.read_options}
+    names = {name for known in formats.every() for name in known.read_options}
     names -= set(wanted.options)
     return (
         {name: value for name, value in options.items() if name in names},
@@ -260,7 +260,7 @@ def convertible(known: Format, wanted: Format, source: Source) -> Format:
     Raises FormatError if no file of the wanted format can say what the source does.
     """
     if known.family != wanted.family:
-        others = (each.name for each in formats.FORMATS if each.family == known.family)
+        others = (each.name for each in formats.of_family(known.family))
         raise FormatError(
             f"{known.family.noun}s cannot be written as {wanted.name} ({wanted.title})",
             place=Place.of(source.name),
@@ -288,7 +288,7 @@ def target_format(path: FilePath, format: str | None = None) -> Format:
     name = os.fsdecode(path)
     known = formats.by_suffix(name)
     if known is None:
-        suffixes = ", ".join(suffix for each in formats.FORMATS for suffix in each.suffixes)
+        suffixes = ", ".join(suffix for each in formats.every() for suffix in each.suffixes)
         raise FormatError(
             "its name does not say which format to write",
             place=Place.of(name),
@@ -307,7 +307,7 @@ def _wanted(known: Format, model: type[Model] | None, source: Source) -> Format:
     """Return a source's format; FormatError if its models are not of the class that is wanted."""
     if model is not None and not issubclass(known.family.model, model):
         nouns = {
-            each.family.noun for each in formats.FORMATS if issubclass(each.family.model, model)
+            each.family.noun for each in formats.every() if issubclass(each.family.model, model)
         }
         wanted = " or ".join(sorted(nouns)) or model.__name__
         raise FormatError(
@@ -353,6 +353,6 @@ class _Named(Findings):
 def _named(name: str, finding: Finding) -> Finding:
     """Return a finding about a model with the name that a user knows the model by."""
     place = finding.place
-    if place is None or place.source not in {each.family.noun for each in formats.FORMATS}:
+    if place is None or place.source not in {each.family.noun for each in formats.every()}:
         return finding
     return replace(finding, place=replace(place, source=name))

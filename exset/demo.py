@@ -44,8 +44,7 @@ def _converted(name: str) -> str:
     """Return the name of a sample in the other format of its family, or written again."""
     known = formats.by_suffix(name)
     assert known is not None
-    family = (each for each in formats.FORMATS if each.family == known.family)
-    other = next((each for each in family if each != known), None)
+    other = next((each for each in formats.of_family(known.family) if each != known), None)
     return formats.stem(name) + (other.suffix if other else f"-again{known.suffix}")
 
 

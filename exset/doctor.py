@@ -125,10 +125,9 @@ def warm_up() -> float:
         model = known.read(samples.read(name), findings=Findings())
         if isinstance(model, Selectable):
             model = model.select(np.resize(np.arange(len(model)), _MANY))
-        for other in formats.FORMATS:
-            if other.family == known.family:
-                data = other.write(model, findings=Findings())
-                other.read(Source(name, data), findings=Findings())
+        for other in formats.of_family(known.family):
+            data = other.write(model, findings=Findings())
+            other.read(Source(name, data), findings=Findings())
     numbers = parse(Source("numbers", b"@ASCII_INT\tASCII_FLOAT\n1\t0.5\n"))
     for column in range(2):
         elements(numbers, column, compiled=kernels.available())

@@ -15,7 +15,7 @@ from exset import api, formats, samples, streaming, voice
 from exset.cli import cli
 from exset.cli.convert import plan
 from exset.errors import Place
-from exset.formats import Format
+from exset.format import Format
 
 XOR = samples.read("xor.ex").data
 TRAP = b"I:1 T:1;\n[max:] I:2 T:0;\n"

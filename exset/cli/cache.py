@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from exset import api
+from exset import api, formats
 from exset.access import Access
 from exset.cli.frame import BAD, FINE, limit_option, lines, say, tally, wrong
 from exset.errors import Findings, FormatError, Severity, safe
@@ -49,7 +49,9 @@ def plan_options(command: Command) -> Command:
         click.option("--subset-fraction", metavar="F", type=float, default=1.0),
         click.option("--shuffle-manifest", is_flag=True),
         click.option("--random-seed", metavar="N", type=int, default=0),
-        click.option("--dialect", type=click.Choice(["head", "seed", "csv"]), help="Which aeon."),
+        click.option(
+            "--dialect", type=click.Choice(formats.get("manifest").dialects), help="Which aeon."
+        ),
     ):
         command = option(command)
     return command

@@ -10,8 +10,8 @@ import click
 from exset import api, formats, samples, streaming
 from exset.cli.frame import (
     DIALECTS,
-    DIALECTS_OF,
     FINE,
+    FormatName,
     each,
     from_option,
     jobs_option,
@@ -23,7 +23,7 @@ from exset.cli.frame import (
     wrong,
 )
 from exset.errors import Findings, safe
-from exset.formats import Format
+from exset.format import Format
 from exset.grammars.sample_kinds import Kind
 from exset.jobs import Item, Outcome, Value, run
 from exset.limits import Limits
@@ -102,7 +102,7 @@ class Work:
 @click.command()
 @click.argument("inputs", metavar="INPUT... [OUTPUT]", nargs=-1, required=True)
 @click.option("-o", "--output", metavar="OUT", help="The file to write, or a folder for several.")
-@click.option("--to", type=click.Choice(formats.names()), help="Write this format.")
+@click.option("--to", type=FormatName(), help="Write this format.")
 @from_option
 @click.option("--strict", is_flag=True, help="Take every trap of a format for an error.")
 @click.option("--lossy", is_flag=True, help="Write what the format can hold, and say what not.")
@@ -166,10 +166,7 @@ def convert(
         for name in (name for name, value in options.items() if value):
             if name not in job.format.options:
                 wrong(f"--{name} has no meaning for {job.format.name} ({safe(job.target)})")
-
-        if dialect and dialect not in DIALECTS_OF[job.format.name]:
-            known = ", ".join(DIALECTS_OF[job.format.name])
-            wrong(f"{job.format.name} has no dialect {dialect}; there are {known}")
+        job.format.chosen(options)
 
     def tell(outcome: Outcome[Job, Done]) -> int:
         job, done = outcome.item, outcome.result()

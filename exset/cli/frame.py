@@ -15,17 +15,12 @@ import click
 from exset import formats, voice
 from exset.access import Access
 from exset.errors import Finding, Findings, FormatError, LimitError, Place, Severity, safe
-from exset.formats import Format
+from exset.format import Format, OptionError
 from exset.jobs import Item, Outcome, Value
 from exset.limits import Limits
 
-DIALECTS_OF = {
-    "manifest": ("head", "seed", "csv"),
-    "loader_config": ("head", "seed", "between", "habana"),
-}
-"""The dialects of aeon's manifests and loader configurations."""
-
-DIALECTS = tuple(dict.fromkeys(name for names in DIALECTS_OF.values() for name in names))
+DIALECTS = tuple(dict.fromkeys(name for known in formats.FORMATS for name in known.dialects))
+"""The versions of aeon for which manifests and loader configurations are."""
 
 FINE, BAD, USAGE, FAILED, LIMIT, INTERRUPTED, PIPE = 0, 1, 2, 3, 4, 130, 141
 
@@ -76,7 +71,7 @@ class Verbs(click.Group):
         except KeyboardInterrupt:
             say("exset: interrupted")
             ctx.exit(INTERRUPTED)
-        except formats.OptionError as error:
+        except OptionError as error:
             wrong(safe(str(error)))
         except click.UsageError as error:
             message = "\n".join(map(safe, error.format_message().split("\n")))
@@ -182,9 +177,26 @@ def counted(findings: Findings) -> str:
     )
 
 
+class FormatName(click.Choice[str]):
+    """The name of a format: exset's own are shown, those of other packages are taken, too."""
+
+    def __init__(self) -> None:
+        """Take the names there are; nothing is imported."""
+        super().__init__(formats.names())
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name of a format; a usage error lists those there are."""
+        try:
+            return formats.get(value).name
+        except FormatError:
+            raise
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
 def from_option(command: Command) -> Command:
     """Add `--from`, the format to read."""
-    choice = click.Choice(formats.names())
+    choice = FormatName()
     return click.option("--from", "from_format", type=choice, help="Read as this format.")(command)
 
 

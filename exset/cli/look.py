@@ -27,7 +27,7 @@ from exset.cli.frame import (
     wrong,
 )
 from exset.errors import Findings, Severity, safe
-from exset.formats import Format
+from exset.format import Format
 from exset.jobs import Outcome, Value, run
 from exset.limits import Limits
 from exset.protocols import Option, Selectable, Summary
@@ -247,8 +247,8 @@ def cat(
 @click.command()
 @as_json
 def formats(as_json: bool) -> None:
-    """List the formats and what tells them apart."""
-    for known in registry.FORMATS:
+    """List the formats, those of other packages too, with their suffixes and options."""
+    for known in (*registry.FORMATS, *registry.installed()):
         if as_json:
             kind = "binary" if known.binary else "text"
             row = {

@@ -18,13 +18,18 @@ output_option = click.option(
 
 
 def read(
-    path: str, model: type[M], reading: dict[str, Option], limits: Limits, findings: Findings
+    path: str,
+    model: type[M],
+    reading: dict[str, Option],
+    limits: Limits,
+    findings: Findings,
+    format: str | None = None,
 ) -> M:
-    """Read a file that must hold such a model."""
+    """Read a file that must hold such a model, as a format if one is said."""
     return api.load(
         path,
         model=model,
-        format=None,
+        format=format,
         strict=False,
         limits=limits,
         findings=findings,

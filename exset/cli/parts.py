@@ -20,6 +20,7 @@ from exset.cli.frame import (
 )
 from exset.cli.look import SCHEMA, as_json
 from exset.errors import Findings, FormatError, safe
+from exset.format import Format
 from exset.jobs import Outcome, run
 from exset.limits import Limits
 from exset.protocols import Option, Selectable, Summary
@@ -186,6 +187,6 @@ def _size(match: re.Match[str]) -> float | None:
     return int(match["count"]) if match["count"] else None
 
 
-def _format_of(target: str, known: formats.Format) -> formats.Format:
+def _format_of(target: str, known: Format) -> Format:
     """Return the format of a part: what its suffix says, else that of the whole."""
     return formats.by_suffix(target) or known
