@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from exset import formats
     from exset.api import detect, dumps, load, loads, save, stats, validate
+    from exset.comparing import diff
     from exset.errors import Finding, Findings, FormatError, FormatWarning, LimitError, Severity
     from exset.format import Format
     from exset.formats import FORMATS
@@ -68,6 +69,7 @@ __all__ = [
     "build_sampler",
     "convert",
     "detect",
+    "diff",
     "dumps",
     "formats",
     "from_arrays",
@@ -85,6 +87,7 @@ __all__ = [
 
 _HOMES = {
     "exset.api": ("detect", "dumps", "load", "loads", "save", "stats", "validate"),
+    "exset.comparing": ("diff",),
     "exset.errors": (
         "Finding",
         "Findings",

@@ -145,11 +145,11 @@ def save(
     Options: `lossy` (write what the format can hold, and say in `findings` what it cannot); for
     Lens text `compact` and `unshare` (copy what inputs and targets share, where text cannot say
     it); for sample lists `expand` (ids one by one, no ranges), `kind` (write a list of another
-    kind, such as "CONDUIT_HDF5_EXCLUSION"), `labels` (its label file) and `base` (the folder that
-    its base directory counts from); for manifests and loader configurations `dialect` (write it for
-    another version of aeon), for these `compact`, too. Raises FormatError for what the format
-    cannot hold, in which `name` stands for the model, OSError, and TypeError for what is no model,
-    no path or no option.
+    kind, such as "CONDUIT_HDF5_EXCLUSION"), `labels` (its label file), `base` (the folder that its
+    base directory counts from) and `root` (the folder that its files must lie in); for manifests
+    and loader configurations `dialect` (write it for another version of aeon), for these `compact`,
+    too. Raises FormatError for what the format cannot hold, in which `name` stands for the model,
+    OSError, and TypeError for what is no model, no path or no option.
     """
     path = os.fsdecode(path)
     known = target_format(path, format)

@@ -32,7 +32,7 @@ def run(folder: str) -> Iterator[str]:
     yield "Try next:"
     for verb, name in (
         ("info", "pulse.ex"),
-        ("cat --head 1", "xor-binary.bex"),
+        ("head -n 1", "xor-binary.bex"),
         ("validate", "xor-sparse.ex"),
         ("config show", "pictures.json"),
         ("convert --to ex -o -", "groups.bex"),

@@ -3,7 +3,7 @@
 What is known of a model is named as text, "module:function", and imported on first use.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exset.errors import Findings
+    from exset.runtime.differences import Comparison, Differences
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,9 @@ class Family:
     length counts; `summary` names the function that returns its `Summary`, `statistics` one that
     finds out more. `files` names the function that checks the files that a model names; `groups`
     are pairs of what units can be grouped by and the function that numbers the group of each;
-    `columns` names one that does by a column of the model, which is called by its number.
+    `columns` names one that does by a column of the model, which is called by its number. `names`
+    is the function that yields what units are called, `differences` the one that compares two
+    models.
     """
 
     name: str
@@ -40,6 +43,8 @@ class Family:
     files: str | None = None
     groups: tuple[tuple[str, str], ...] = ()
     columns: str | None = None
+    names: str | None = None
+    differences: str | None = None
 
     @property
     def model(self) -> type[Model]:
@@ -86,6 +91,17 @@ class Family:
             raise ValueError(f"{self.noun}s have no groups called {by!r}{there}")
         return cast("Callable[[Model], NDArray[np.int64]]", load(known[by]))(model)
 
+    def names_of(self, model: Model) -> "Iterator[bytes]":
+        """Yield what each unit is called, perhaps nothing; ValueError if units have no names."""
+        if self.names is None:
+            raise ValueError(f"the {self.unit}s of a {self.noun} have no names")
+        return cast("Callable[[Model], Iterator[bytes]]", load(self.names))(model)
+
+    def compare(self, one: Model, other: Model, tolerance: float, keep: int) -> "Differences":
+        """Return in what two models differ, as in `exset.diff`."""
+        target = self.differences or "exset.runtime.differences:as_they_are"
+        return cast("Comparison", load(target))(one, other, tolerance, keep)
+
     def counted(self, count: int) -> str:
         """Return so many units in words, `2 examples`."""
         return f"{count:,} {self.unit}{'' if count == 1 else 's'}"
@@ -98,6 +114,8 @@ LENS = Family(
     unit="example",
     summary="exset.runtime.summary:summarise",
     statistics="exset.runtime.lens_statistics:describe",
+    names="exset.runtime.unit_names:examples",
+    differences="exset.runtime.lens_differences:differences",
 )
 
 SAMPLE_LISTS = Family(
@@ -109,6 +127,8 @@ SAMPLE_LISTS = Family(
     statistics="exset.runtime.list_summary:describe",
     files="exset.runtime.list_files:check",
     groups=(("file", "exset.grammars.samples:file_of"),),
+    names="exset.runtime.unit_names:samples",
+    differences="exset.runtime.list_differences:differences",
 )
 
 SCHEMA = Family(
@@ -117,6 +137,7 @@ SCHEMA = Family(
     kind="exset.grammars.schema:Schema",
     unit="field",
     summary="exset.runtime.schema_summary:summarise",
+    differences="exset.runtime.tree_differences:schemas",
 )
 
 MANIFEST = Family(
@@ -129,6 +150,8 @@ MANIFEST = Family(
     files="exset.runtime.manifest_files:check_files",
     groups=(("label", "exset.runtime.manifest_order:label_groups"),),
     columns="exset.runtime.manifest_order:column_groups",
+    names="exset.runtime.unit_names:records",
+    differences="exset.runtime.manifest_differences:differences",
 )
 
 BLOCKS = Family(
@@ -137,6 +160,8 @@ BLOCKS = Family(
     kind="exset.grammars.blocks:Block",
     unit="record",
     summary="exset.runtime.block_summary:summarise",
+    names="exset.runtime.unit_names:elements",
+    differences="exset.runtime.block_differences:differences",
 )
 
 CONFIG = Family(
@@ -145,6 +170,7 @@ CONFIG = Family(
     kind="exset.grammars.loader_config:LoaderConfig",
     unit="etl object",
     summary="exset.runtime.loader_summary:summarise",
+    differences="exset.runtime.tree_differences:configs",
 )
 
 

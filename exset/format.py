@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from exset.grammars.examples import ExampleSet
 
 OPTIONS: Final = frozenset(
-    ("base", "compact", "dialect", "expand", "kind", "labels", "lossy", "unshare")
+    ("base", "compact", "dialect", "expand", "kind", "labels", "lossy", "root", "unshare")
 )
 """The options of exset's writers: one that is not set may go to a format that does not take it."""
 

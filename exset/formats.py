@@ -62,7 +62,7 @@ FORMATS: tuple[Format, ...] = (
         reader="exset.parsers.sample_list:parse",
         writer="exset.runtime.list_kinds:write",
         first_bytes=beginnings.SAMPLE_LIST,
-        options=("kind", "expand", "labels", "base", "lossy"),
+        options=("kind", "expand", "labels", "base", "root", "lossy"),
         read_options=("ids",),
     ),
     Format(

@@ -24,7 +24,11 @@ DIALECTS = tuple(dict.fromkeys(name for known in formats.FORMATS for name in kno
 
 FINE, BAD, USAGE, FAILED, LIMIT, INTERRUPTED, PIPE = 0, 1, 2, 3, 4, 130, 141
 
+ALL = 100
+"""How many findings of each kind are shown with -v."""
+
 Command = TypeVar("Command", bound=Callable[..., object])
+T = TypeVar("T")
 
 
 class Verbs(click.Group):
@@ -118,6 +122,25 @@ def reason(error: OSError) -> str:
     """Return what the system has against a file, in a line that is safe to show."""
     name = "" if error.filename is None else f"{safe(os.fsdecode(error.filename))}: "
     return name + safe(error.strerror or str(error))
+
+
+def progress(outcomes: Iterable[T], count: int, what: str, *, shown: bool = False) -> Iterable[T]:
+    """Show on a terminal, on standard error alone, how many of several files are done.
+
+    shown: that what comes of each goes to standard output; a terminal is shown that instead.
+    """
+    if count < 2 or not sys.stderr.isatty() or (shown and sys.stdout and sys.stdout.isatty()):
+        return outcomes
+    return _tracked(outcomes, count, what)
+
+
+def _tracked(outcomes: Iterable[T], count: int, what: str) -> Iterator[T]:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, redirect_stdout=False) as bar:
+        yield from bar.track(outcomes, count, description=what)
 
 
 def say(text: str) -> None:
@@ -253,8 +276,14 @@ def access_options(command: Command) -> Command:
 
     @wraps(command)
     def accessing(
-        *args: object, follow_links: bool, roots: tuple[str, ...], no_locking: bool, **rest: object
+        *args: object,
+        follow_links: bool,
+        roots: tuple[str, ...],
+        untrusted: bool,
+        no_locking: bool,
+        **rest: object,
     ) -> object:
+        roots = roots or ((os.curdir,) if untrusted else ())
         access = Access(links=follow_links, roots=roots, locking=False if no_locking else None)
         return command(*args, access=access, **rest)
 
@@ -265,7 +294,14 @@ def access_options(command: Command) -> Command:
     unlocked = click.option(
         "--no-locking", is_flag=True, help="Lock no HDF5 file, as parallel file systems want."
     )
-    return cast(Command, links(roots(unlocked(accessing))))
+    return cast(Command, links(roots(untrusted_option(unlocked(accessing)))))
+
+
+untrusted_option = click.option(
+    "--untrusted",
+    is_flag=True,
+    help="Open no file outside of the current folder, or of those of --root.",
+)
 
 
 def _limits(ctx: click.Context, option: click.Parameter, values: tuple[str, ...]) -> Limits:
