@@ -19,6 +19,10 @@ SCHEMA = 1
 def doctor(compiles: bool, as_json: bool) -> None:
     """Say what is installed, which engine is in use, and what the cache holds.
 
+    \b
+      exset doctor
+      exset doctor --compile
+
     Grammars and layouts are turned into tables, and kernels are compiled, when they are first
     needed on a machine; --compile does it now, and says how long that took.
     """
