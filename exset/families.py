@@ -160,6 +160,7 @@ BLOCKS = Family(
     kind="exset.grammars.blocks:Block",
     unit="record",
     summary="exset.runtime.block_summary:summarise",
+    statistics="exset.runtime.block_statistics:describe",
     names="exset.runtime.unit_names:elements",
     differences="exset.runtime.block_differences:differences",
 )

@@ -20,7 +20,7 @@ from exset.cli.frame import (
     say,
     wrong,
 )
-from exset.cli.reading import named
+from exset.cli.reading import expanded
 from exset.errors import Findings, FormatError, Severity
 from exset.grammars.sample_kinds import Kind
 from exset.limits import Limits
@@ -49,7 +49,7 @@ def lists() -> None:
     nargs=-1,
     required=True,
     type=click.Path(),
-    callback=lambda ctx, param, given: tuple(named(given)),
+    callback=expanded,
 )
 @models.output_option
 @click.option(
@@ -123,7 +123,7 @@ def build(
     nargs=-1,
     required=True,
     type=click.Path(),
-    callback=lambda ctx, param, given: tuple(named(given)),
+    callback=expanded,
 )
 @models.output_option
 @click.option("--directory", metavar="FOLDER", help="The base directory (the longest shared).")

@@ -91,9 +91,8 @@ def voice_options(command: Command) -> Command:
     return cast(Command, quiet(verbose(speaking)))
 
 
-def _expanded(
-    ctx: click.Context, param: click.Parameter, given: tuple[str, ...]
-) -> tuple[str, ...]:
+def expanded(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the files that are meant by arguments; the callback of arguments that are paths."""
     if ctx.resilient_parsing:
         return given
     found = tuple(named(given))
@@ -104,7 +103,7 @@ def _expanded(
 
 as_json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 some_files = click.argument(
-    "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(), callback=_expanded
+    "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(), callback=expanded
 )
 some_inputs = click.argument(
     "inputs",
@@ -112,7 +111,7 @@ some_inputs = click.argument(
     nargs=-1,
     required=True,
     type=click.Path(),
-    callback=_expanded,
+    callback=expanded,
 )
 one_file = click.argument("file", type=click.Path())
 

@@ -22,6 +22,7 @@ from exset.cli.frame import (
     wrong,
 )
 from exset.cli.models import tell
+from exset.cli.reading import expanded
 from exset.errors import Findings, Severity, safe
 from exset.limits import Limits
 
@@ -96,7 +97,7 @@ def show(
 @schema.command()
 @click.argument("data")
 @click.argument("experiment")
-@click.argument("lists", metavar="[LIST]...", nargs=-1)
+@click.argument("lists", metavar="[LIST]...", nargs=-1, callback=expanded)
 @sample_option
 @as_json
 @compat_option
@@ -153,7 +154,7 @@ def check(
 
 
 @schema.command()
-@click.argument("paths", metavar="FILE...", nargs=-1, required=True)
+@click.argument("paths", metavar="FILE...", nargs=-1, required=True, callback=expanded)
 @click.option("--sample", metavar="ID", help="The path of a sample in the first file.")
 @click.option(
     "--normalise",
