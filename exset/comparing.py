@@ -15,8 +15,8 @@ def diff(one: Model, other: Model, *, tolerance: float = 0.0, keep: int = 10) ->
 
     What they mean is compared, not how it is said: an example set with that of a binary file, a
     manifest with another dialect of it, lists of other types. Units are compared in their order.
-    Numbers may be apart by tolerance * max(1, |one|, |other|); NaN is equal to NaN. TypeError for
-    models of different families, ValueError for a tolerance below 0.
+    Numbers may be apart by `tolerance`, times the larger one where that is above 1; NaN is equal to
+    NaN. TypeError for models of different families, ValueError for a tolerance below 0.
     """
     if not 0 <= tolerance < math.inf:
         raise ValueError(f"a tolerance is a number from 0, not {tolerance!r}")

@@ -90,6 +90,7 @@ def test_a_format_of_another_package(install: Install) -> None:
     assert run("convert", "two.ex", "--to", "bits", "-o", "-").stdout == "%bits\n10\n01"
     assert run("info", "--from", "bits", "two").stdout.startswith("two: one example a line")
     assert "bits" in run("formats").stdout
+    assert "of other packages: bits" in run("doctor").stdout
     assert "bits" not in formats.names()
 
 
@@ -119,6 +120,7 @@ def test_a_broken_one_is_named(install: Install, point: str, words: str) -> None
     with pytest.raises(exset.FormatError, match="cannot be used") as caught:
         exset.load("two.bits")
     assert caught.value.code == "plugin"
+    assert words in run("doctor").stdout
     assert run("info", "exset::xor.ex").exit_code == 0
 
 

@@ -12,6 +12,7 @@ import click
 from exset import api, formats
 from exset.access import Access
 from exset.cli.frame import BAD, FINE, limit_option, lines, say, tally, wrong
+from exset.cli.reading import SCHEMA, json_option, wants_json, write_row
 from exset.errors import Findings, FormatError, Severity, safe
 from exset.limits import Limits
 
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
     from exset.grammars.manifest_words import ElementType
     from exset.runtime.cache import Cache
     from exset.runtime.cache_build import Built, Plan
-
-SCHEMA = 1
-"""The version of what `--json` writes; it changes when a key goes or means something else."""
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -98,6 +96,7 @@ def predict(
 @click.argument("cache_directory")
 @within_option
 @plan_options
+@json_option
 @limit_option
 def build(manifest: str, cache_directory: str, limits: Limits, **words: Any) -> None:
     """Build the cache of a MANIFEST below CACHE_DIRECTORY, or go on with one.
@@ -136,6 +135,7 @@ def check(
 @click.option("--manifest", metavar="FILE", help="What the cache was built from.")
 @within_option
 @plan_options
+@json_option
 @limit_option
 @click.pass_context
 def repair(
@@ -149,7 +149,7 @@ def repair(
     from exset.runtime.cache import Cache
 
     if manifest is None:
-        ctx.exit(_check(folder, None, False, limits, words))
+        ctx.exit(_check(folder, None, wants_json(), limits, words))
     plan = _plan(manifest, limits, words, Cache(folder, limits))
     _tell(cache_build.repair(plan, folder))
 
@@ -162,6 +162,7 @@ def repair(
 @click.option("--ext", metavar="E,E...", help="Suffixes of the names, one for each element.")
 @click.option("--damaged", is_flag=True, help="Take from broken blocks the records that are whole.")
 @plan_options
+@json_option
 @limit_option
 @click.pass_context
 def extract(
@@ -227,6 +228,11 @@ def extract(
             wrong(f"{safe(source)} is no block and no archive, but: {known.title}")
     for line in lines(findings, 3, notes=False):
         say(line)
+    if wants_json():
+        row = {"folder": safe(output), "files": done.files, "records": done.records}
+        rows = [finding.to_dict() for finding in findings]
+        write_row({"schema": SCHEMA, **row, "counts": tally(findings), "findings": rows})
+        ctx.exit(BAD if findings.worst is Severity.ERROR else FINE)
     if done.records is not None:
         also = f", {done.records:,} records in manifest.tsv"
     say(f"{safe(source)} -> {safe(output)}: {done.files:,} file{'s' * (done.files != 1)}{also}")
@@ -299,5 +305,9 @@ def _check(
 
 def _tell(built: Built) -> None:
     written, kept = len(built.written), len(built.kept)
+    if wants_json():
+        blocks = {"written": [*built.written], "kept": [*built.kept]}
+        write_row({"schema": SCHEMA, "folder": safe(built.folder), **blocks})
+        return
     also = f", {kept:,} kept" if kept else ""
     say(f"{safe(built.folder)}: {written:,} block{'s' * (written != 1)} written{also}")

@@ -8,6 +8,7 @@ import click
 
 from exset.cli import models
 from exset.cli.frame import limit_option, lines, read_options, say
+from exset.cli.reading import SCHEMA
 from exset.errors import Findings, safe
 from exset.limits import Limits
 from exset.protocols import Option
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from exset.grammars.loader_settings import Settings
 
 FORMAT = "loader_config"
-
-SCHEMA = 1
-"""The version of what `--json` writes; it changes when a key goes or means something else."""
 
 
 @click.group()

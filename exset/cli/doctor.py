@@ -4,13 +4,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from exset.cli.reading import SCHEMA
 from exset.errors import safe
 
 if TYPE_CHECKING:
     from exset.doctor import Report
-
-SCHEMA = 1
-"""The version of what `--json` writes; it changes when a key goes or means something else."""
 
 
 @click.command()
@@ -64,6 +62,8 @@ def _rows(report: "Report") -> list[tuple[str, str]]:
         for number, part in enumerate(parts):
             ready = f"ready, {size(part.bytes)}" if part.ready else "not yet"
             rows.append(("" if number else label, f"{part.name}: {ready}"))
+    if report.added or report.trouble:
+        rows.append(("formats", report.trouble or f"of other packages: {', '.join(report.added)}"))
     if report.compiled and report.writable and not report.ready:
         rows.append(
             ("", "what is not ready is worked out when needed, or by exset doctor --compile")

@@ -20,6 +20,8 @@ from exset.source import Source
 SCHEMA = 1
 """The version of what `--json` writes; it changes when a key goes or means something else."""
 
+_JSON = "exset.cli.json"
+
 LISTED = "@"
 """What an argument begins with that names a file of paths."""
 
@@ -100,6 +102,24 @@ def expanded(ctx: click.Context, param: click.Parameter, given: tuple[str, ...])
         raise click.BadParameter("the lists name no file", ctx, param)
     return found
 
+
+def _keep_json(ctx: click.Context, param: click.Parameter, given: bool) -> None:
+    ctx.meta[_JSON] = given
+
+
+def wants_json() -> bool:
+    """Whether `json_option` was given."""
+    return bool(click.get_current_context().meta.get(_JSON))
+
+
+json_option = click.option(
+    "--json",
+    is_flag=True,
+    expose_value=False,
+    callback=_keep_json,
+    help="Say what was written as one JSON object.",
+)
+"""`--json` of verbs that write: `wants_json` tells whether it was given."""
 
 as_json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 some_files = click.argument(

@@ -22,7 +22,7 @@ from exset.cli.frame import (
     wrong,
 )
 from exset.cli.models import tell
-from exset.cli.reading import expanded
+from exset.cli.reading import SCHEMA, expanded, json_option, wants_json, write_row
 from exset.errors import Findings, Severity, safe
 from exset.limits import Limits
 
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from exset.runtime.reading import HasPairs, Pair
 
 _SHOWN = 3
-
-SCHEMA = 1
-"""The version of what `--json` writes; it changes when a key goes or means something else."""
 
 compat_option = click.option(
     "--compat", type=click.Choice(["lbann"]), help="Refuse whatever LBANN refuses."
@@ -170,6 +167,7 @@ def check(
     multiple=True,
     help="For the experiment schema: pack all fields below a path.",
 )
+@json_option
 @access_options
 @limit_option
 @jobs_option
@@ -199,11 +197,20 @@ def build(
         limits=limits,
         jobs=jobs,
     )
-    tell(built.findings, _SHOWN)
+    if not wants_json():
+        tell(built.findings, _SHOWN)
+    elif output == "-":
+        wrong("--json would stand among the data on standard output: say -o FILE")
     wanted = schema_build.experiment(built.schema, ((group, path) for group, _, path in pairs))
     files.write(output, api.dumps(built.schema, format="schema"))
     if experiment is not None:
         files.write(experiment, api.dumps(wanted, format="schema"))
+    if wants_json():
+        row = {"file": output, "experiment": experiment, "fields": len(built.schema)}
+        row |= {"samples": len(built), "prototype": safe(built.prototype.sample)}
+        rows = [finding.to_dict() for finding in built.findings]
+        write_row({"schema": SCHEMA, **row, "counts": tally(built.findings), "findings": rows})
+        return
     samples = f"{len(built):,} sample{'s' * (len(built) != 1)}"
     say(f"{len(built.schema):,} fields of {samples} like {safe(built.prototype.sample)}")
 
