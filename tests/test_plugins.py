@@ -12,6 +12,7 @@ from exset import formats, plugins
 from exset.cli import cli
 
 MODULE = """
+from exset.errors import Finding, Findings, Severity
 from exset.families import LENS
 from exset.format import Format
 from exset.grammars.examples import ExampleSet
@@ -30,7 +31,8 @@ LOST = Format("lost", "of which the reader is missing", LENS, (".lost",), "no_su
 NO_FORMAT = 42
 
 
-def parse(source: Source, **_: object) -> ExampleSet:
+def parse(source: Source, *, findings: Findings, **_: object) -> ExampleSet:
+    findings.add(Finding("bits-are-few", Severity.WARNING, "one bit says little"))
     rows = [[float(bit) for bit in line] for line in source.data.decode().split()[1:]]
     return ExampleSet.from_arrays(rows, None)
 
@@ -79,13 +81,17 @@ def run(*arguments: str) -> Result:
 @pytest.mark.filterwarnings("ignore:Source:RuntimeWarning")
 def test_a_format_of_another_package(install: Install) -> None:
     install("bits = exset_bits:BITS")
-    two = exset.load("two.bits", model=exset.ExampleSet)
-    assert len(two) == 2
-    assert exset.load("two") == exset.load("two.dat") == two
-    assert exset.load("two", format="bits") == two
+    findings = exset.Findings()
+    two = exset.load("two.bits", model=exset.ExampleSet, findings=findings)
+    assert len(two) == 2 and findings.count("bits-are-few") == 1
+    for name in ("two", "two.dat"):
+        assert exset.load(name, findings=findings) == two
+    assert exset.load("two", format="bits", findings=findings) == two
     assert exset.detect("two.bits").name == "bits"
     exset.save(two, "back.bits.gz")
-    assert exset.load("back.bits.gz") == two
+    assert exset.load("back.bits.gz", findings=findings) == two
+    assert "[bits-are-few]" in run("validate", "-v", "two.bits").stdout
+    assert run("diff", "two", "back.bits.gz").exit_code == 0
     assert run("convert", "two.bits", "two.ex").exit_code == 0
     assert run("convert", "two.ex", "--to", "bits", "-o", "-").stdout == "%bits\n10\n01"
     assert run("info", "--from", "bits", "two").stdout.startswith("two: one example a line")

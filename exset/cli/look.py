@@ -205,11 +205,12 @@ def _checked(path: str, reading: Reading, base: str | None, access: Access, jobs
 
 
 def _explain(findings: Findings, explained: set[str]) -> None:
-    """Explain each kind of finding that was not explained before."""
-    from exset.explain import explain
+    """Explain each kind of finding that was not explained before; those of others are unknown."""
+    from exset.explain import codes, explain
 
+    known = set(codes())
     for code in dict.fromkeys(finding.code for finding in findings):
-        if code not in explained:
+        if code in known - explained:
             explained.add(code)
             for line in explain(code).lines():
                 click.echo(line)
