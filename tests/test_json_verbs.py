@@ -66,3 +66,10 @@ def test_manifests_and_caches() -> None:
     assert row("cache", "repair", name)["ok"] is True
     found = row("cache", "extract", name, "-o", "out", "--types", "STRING,ASCII_INT")
     assert found["records"] == 3
+
+
+def test_demo() -> None:
+    done = run("demo", "--json", "new")
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.exit_code == 0 and all(row["schema"] == 1 for row in rows)
+    assert {"name": "xor.ex", "converted": "xor.bex", "units": 4}.items() <= rows[-1].items()

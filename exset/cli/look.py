@@ -247,7 +247,8 @@ def formats(as_json: bool) -> None:
 
 @click.command()
 @click.argument("folder", default="exset-demo", type=click.Path())
-def demo(folder: str) -> None:
+@as_json
+def demo(folder: str, as_json: bool) -> None:
     """Write the bundled samples into a folder, check and convert each.
 
     \b
@@ -257,7 +258,11 @@ def demo(folder: str) -> None:
     The folder is ./exset-demo unless another is named; it is made, or must hold nothing but the
     demo's own files.
     """
-    from exset.demo import run
+    from exset.demo import run, steps
 
+    if as_json:
+        for step in steps(folder):
+            write_row({"schema": SCHEMA, "folder": folder, **vars(step)})
+        return
     for line in run(folder):
         click.echo(safe(line))
