@@ -183,8 +183,8 @@ class Comparer:
             pairs,
             mask,
             f".{field}" if field else "",
-            lambda row: _text(one.text(row)),
-            lambda row: _text(other.text(row)),
+            lambda row: quoted(one.text(row)),
+            lambda row: quoted(other.text(row)),
         )
         return mask
 
@@ -288,7 +288,8 @@ def _number(number: Any) -> str:
     return str(number)
 
 
-def _text(text: str | None) -> str:
+def quoted(text: str | None) -> str:
+    """A text in quotation marks; None is nothing."""
     return "nothing" if text is None else repr(text)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from exset.grammars.arrays import Longs
 from exset.grammars.examples import REAL_FIELDS, ExampleSet, Ranges
-from exset.runtime.differences import Comparer, Differences, Pairs, Show, unequal
+from exset.runtime.differences import Comparer, Differences, Pairs, Show, quoted, unequal
 
 _KINDS: Final = ("empty", "dense", "sparse")
 _DENSE, _SPARSE = 1, 2
@@ -30,7 +30,7 @@ def differences(one: ExampleSet, other: ExampleSet, tolerance: float, keep: int,
     events = found.rows(found.units, "events", *offsets, "event")
     if one.header.proc != other.header.proc:
         procs = (each.header.proc_text for each in (one, other))
-        found.differ("header.proc", *map(repr, procs))
+        found.differ("header.proc", *map(quoted, procs))
     found.strings(events, "proc", one.events.proc, other.events.proc)
     for field in REAL_FIELDS:
         _real(found, events, field, one, other)

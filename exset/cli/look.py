@@ -240,7 +240,7 @@ def formats(as_json: bool) -> None:
         else:
             options = " ".join(f"--{option}" for option in known.options)
             click.echo(
-                f"{safe(known.name):<13} {safe(known.title):<30}"
+                f"{safe(known.name):<13} {safe(known.title):<31}"
                 f" {' '.join(known.suffixes):<12} {options}".rstrip()
             )
 
