@@ -40,7 +40,7 @@ def split(
     taken = _named(model, patterns) if any(patterns) else np.full(len(model), -1)
     left = np.flatnonzero(taken < 0)
     others = [part for part, pattern in enumerate(patterns) if pattern is None]
-    if others:
+    if others or not sizes:
         amounts = [size for size in sizes if not isinstance(size, str)]
         taken[left] = _dealt(model, left, amounts, seed, by, stratify, others)
     return [_part(model, np.flatnonzero(taken == part), by) for part in range(len(sizes))]

@@ -232,6 +232,8 @@ def test_parts_by_name() -> None:
     assert [len(part) for part in exset.split(BLOCK, ["rec_0000001*", None])] == [1, 2]
     with pytest.raises(ValueError, match="empty"):
         exset.split(xor, ["nothing", None])
+    with pytest.raises(ValueError, match="no sizes"):
+        exset.split(xor, [])
 
 
 def test_split_by_name_as_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,3 +290,5 @@ def test_untrusted_lists_stay_in_their_folder(
     done = run(*convert, "--untrusted")
     assert done.exit_code == 1 and "hdf5-roots" in done.stderr
     assert run(*convert, "--root", tmp_path).exit_code == 0
+    assert run("convert", "exset::xor.ex", "x.bex", "--root", ".").exit_code == 2
+    assert run("convert", "exset::xor.ex", "x.bex", "--untrusted").exit_code == 0

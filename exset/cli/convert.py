@@ -165,6 +165,7 @@ def convert(
         "expand": expand,
         "labels": labels or "",
         "base": base or "",
+        "root": root or "",
         "dialect": dialect or "",
     }
     tasks = plan(inputs, output, to)
@@ -175,7 +176,7 @@ def convert(
         job.format.chosen(options)
     if as_json and any(job.target == "-" for job in tasks):
         wrong("--json would stand among the data on standard output: name another OUTPUT")
-    if (root or untrusted) and all("root" in job.format.options for job in tasks):
+    if untrusted and all("root" in job.format.options for job in tasks):
         options["root"] = root or os.curdir
 
     def tell(outcome: Outcome[Job, Done]) -> int:
