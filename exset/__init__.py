@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from exset import formats
     from exset.api import detect, dumps, load, loads, save, stats, validate
+    from exset.comparing import diff
     from exset.datasets import dataset
     from exset.errors import Finding, Findings, FormatError, FormatWarning, LimitError, Severity
-    from exset.formats import FORMATS, Format
+    from exset.format import Format
+    from exset.formats import FORMATS
     from exset.grammars.build import Dense, Event, Example, Sparse
     from exset.grammars.examples import ExampleSet, SetHeader
     from exset.grammars.loader_config import LoaderConfig
@@ -77,6 +79,7 @@ __all__ = [
     "convert",
     "dataset",
     "detect",
+    "diff",
     "dumps",
     "formats",
     "from_arrays",
@@ -95,6 +98,7 @@ __all__ = [
 _HOMES = {
     "exset.api": ("detect", "dumps", "load", "loads", "save", "stats", "validate"),
     "exset.datasets": ("dataset",),
+    "exset.comparing": ("diff",),
     "exset.errors": (
         "Finding",
         "Findings",
@@ -103,7 +107,8 @@ _HOMES = {
         "LimitError",
         "Severity",
     ),
-    "exset.formats": ("FORMATS", "Format"),
+    "exset.format": ("Format",),
+    "exset.formats": ("FORMATS",),
     "exset.grammars.build": ("Dense", "Event", "Example", "Sparse"),
     "exset.grammars.examples": ("ExampleSet", "SetHeader"),
     "exset.grammars.manifests": ("Manifest",),

@@ -14,7 +14,7 @@ from exset import files, formats, samples
 from exset.access import USUAL, Access
 from exset.errors import Finding, Findings, FormatError, Place, heard, warn
 from exset.files import FilePath
-from exset.formats import Format
+from exset.format import Format
 from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits
 from exset.protocols import Model, Option, Summary
@@ -146,11 +146,11 @@ def save(
     Options: `lossy` (write what the format can hold, and say in `findings` what it cannot); for
     Lens text `compact` and `unshare` (copy what inputs and targets share, where text cannot say
     it); for sample lists `expand` (ids one by one, no ranges), `kind` (write a list of another
-    kind, such as "CONDUIT_HDF5_EXCLUSION"), `labels` (its label file) and `base` (the folder that
-    its base directory counts from); for manifests and loader configurations `dialect` (write it for
-    another version of aeon), for these `compact`, too. Raises FormatError for what the format
-    cannot hold, in which `name` stands for the model, OSError, and TypeError for what is no model,
-    no path or no option.
+    kind, such as "CONDUIT_HDF5_EXCLUSION"), `labels` (its label file), `base` (the folder that its
+    base directory counts from) and `root` (the folder that its files must lie in); for manifests
+    and loader configurations `dialect` (write it for another version of aeon), for these `compact`,
+    too. Raises FormatError for what the format cannot hold, in which `name` stands for the model,
+    OSError, and TypeError for what is no model, no path or no option.
     """
     path = os.fsdecode(path)
     known = target_format(path, format)
@@ -247,7 +247,7 @@ def parted(
     options: dict[str, Option], wanted: Format
 ) -> tuple[dict[str, Option], dict[str, Option]]:
     """Return the options that only a reader takes, and those of the format that is written."""
-    names = {name for known in formats.FORMATS for name in known.read_options}
+    names = {name for known in formats.every() for name in known.read_options}
     names -= set(wanted.options)
     return (
         {name: value for name, value in options.items() if name in names},
@@ -261,7 +261,7 @@ def convertible(known: Format, wanted: Format, source: Source) -> Format:
     Raises FormatError if no file of the wanted format can say what the source does.
     """
     if known.family != wanted.family:
-        others = (each.name for each in formats.FORMATS if each.family == known.family)
+        others = (each.name for each in formats.of_family(known.family))
         raise FormatError(
             f"{known.family.noun}s cannot be written as {wanted.name} ({wanted.title})",
             place=Place.of(source.name),
@@ -289,7 +289,7 @@ def target_format(path: FilePath, format: str | None = None) -> Format:
     name = os.fsdecode(path)
     known = formats.by_suffix(name)
     if known is None:
-        suffixes = ", ".join(suffix for each in formats.FORMATS for suffix in each.suffixes)
+        suffixes = ", ".join(suffix for each in formats.every() for suffix in each.suffixes)
         raise FormatError(
             "its name does not say which format to write",
             place=Place.of(name),
@@ -308,7 +308,7 @@ def _wanted(known: Format, model: type[Model] | None, source: Source) -> Format:
     """Return a source's format; FormatError if its models are not of the class that is wanted."""
     if model is not None and not issubclass(known.family.model, model):
         nouns = {
-            each.family.noun for each in formats.FORMATS if issubclass(each.family.model, model)
+            each.family.noun for each in formats.every() if issubclass(each.family.model, model)
         }
         wanted = " or ".join(sorted(nouns)) or model.__name__
         raise FormatError(
@@ -354,6 +354,6 @@ class _Named(Findings):
 def _named(name: str, finding: Finding) -> Finding:
     """Return a finding about a model with the name that a user knows the model by."""
     place = finding.place
-    if place is None or place.source not in {each.family.noun for each in formats.FORMATS}:
+    if place is None or place.source not in {each.family.noun for each in formats.every()}:
         return finding
     return replace(finding, place=replace(place, source=name))

@@ -4,9 +4,19 @@ import errno
 import os
 import shlex
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from exset import api, files, formats, samples, streaming
 from exset.errors import FormatError, Place, Severity
+
+
+@dataclass(frozen=True)
+class Step:
+    """One sample that was written, checked, converted and read back: file names and units."""
+
+    name: str
+    converted: str
+    units: int
 
 
 def run(folder: str) -> Iterator[str]:
@@ -14,25 +24,19 @@ def run(folder: str) -> Iterator[str]:
 
     Raises FileExistsError if the folder holds files that are not the demo's own, and OSError.
     """
-    pairs = {name: _converted(name) for name in samples.names()}
-    os.makedirs(folder, exist_ok=True)
-    _check(folder, {*pairs, *pairs.values()})
+    pairs = _prepared(folder)
     yield f"In {folder}:"
     wide = max(map(len, pairs))
-    for name, other in pairs.items():
-        path, target = os.path.join(folder, name), os.path.join(folder, other)
-        files.write(path, samples.read(name).data)
-        if api.validate(path).worst is Severity.ERROR:
-            raise FormatError("a bundled sample is not valid", place=Place.of(path), code="demo")
-        count = streaming.convert(path, target)
-        if api.load(target) != api.load(path):
-            raise FormatError("it did not read back the same", place=Place.of(target), code="demo")
-        counted = api.target_format(target).family.counted(count)
-        yield f"  {name:<{wide}}  valid, {counted}  ->  {other}, which reads back the same"
+    for step in steps(folder):
+        known = api.target_format(step.converted)
+        yield (
+            f"  {step.name:<{wide}}  valid, {known.family.counted(step.units)}"
+            f"  ->  {step.converted}, which reads back the same"
+        )
     yield "Try next:"
     for verb, name in (
         ("info", "pulse.ex"),
-        ("cat --head 1", "xor-binary.bex"),
+        ("head -n 1", "xor-binary.bex"),
         ("validate", "xor-sparse.ex"),
         ("config show", "pictures.json"),
         ("convert --to ex -o -", "groups.bex"),
@@ -40,12 +44,32 @@ def run(folder: str) -> Iterator[str]:
         yield f"  exset {verb} {shlex.quote(os.path.join(folder, name))}"
 
 
+def steps(folder: str) -> Iterator[Step]:
+    """Do what `run` says, step by step."""
+    for name, other in _prepared(folder).items():
+        path, target = os.path.join(folder, name), os.path.join(folder, other)
+        files.write(path, samples.read(name).data)
+        if api.validate(path).worst is Severity.ERROR:
+            raise FormatError("a bundled sample is not valid", place=Place.of(path), code="demo")
+        count = streaming.convert(path, target)
+        if api.load(target) != api.load(path):
+            raise FormatError("it did not read back the same", place=Place.of(target), code="demo")
+        yield Step(name, other, count)
+
+
+def _prepared(folder: str) -> dict[str, str]:
+    """Make the folder; return the name of every sample, and what it is converted to."""
+    pairs = {name: _converted(name) for name in samples.names()}
+    os.makedirs(folder, exist_ok=True)
+    _check(folder, {*pairs, *pairs.values()})
+    return pairs
+
+
 def _converted(name: str) -> str:
     """Return the name of a sample in the other format of its family, or written again."""
     known = formats.by_suffix(name)
     assert known is not None
-    family = (each for each in formats.FORMATS if each.family == known.family)
-    other = next((each for each in family if each != known), None)
+    other = next((each for each in formats.of_family(known.family) if each != known), None)
     return formats.stem(name) + (other.suffix if other else f"-again{known.suffix}")
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import exset
 from exset import cache, formats, kernels, samples
-from exset.errors import Findings
+from exset.errors import Findings, FormatError
 from exset.protocols import Selectable
 from exset.source import Source
 
@@ -60,6 +60,10 @@ class Report:
     grammars: tuple[Part, ...]
     layouts: tuple[Part, ...]
     kernels: tuple[Part, ...]
+    added: tuple[str, ...]
+    """The formats of other packages."""
+    trouble: str | None
+    """Why those cannot be used."""
 
     @property
     def ready(self) -> bool:
@@ -82,6 +86,7 @@ def examine() -> Report:
     used = sum(part.bytes for part in (*grammars, *layouts, *groups))
     everything = _size(folder)
     compiled, why = _compiler()
+    added, trouble = _added()
     return Report(
         versions={
             "exset": exset.__version__,
@@ -98,6 +103,8 @@ def examine() -> Report:
         grammars=grammars,
         layouts=layouts,
         kernels=groups,
+        added=added,
+        trouble=trouble,
     )
 
 
@@ -125,10 +132,9 @@ def warm_up() -> float:
         model = known.read(samples.read(name), findings=Findings())
         if isinstance(model, Selectable):
             model = model.select(np.resize(np.arange(len(model)), _MANY))
-        for other in formats.FORMATS:
-            if other.family == known.family:
-                data = other.write(model, findings=Findings())
-                other.read(Source(name, data), findings=Findings())
+        for other in formats.of_family(known.family):
+            data = other.write(model, findings=Findings())
+            other.read(Source(name, data), findings=Findings())
     numbers = parse(Source("numbers", b"@ASCII_INT\tASCII_FLOAT\n1\t0.5\n"))
     for column in range(2):
         elements(numbers, column, compiled=kernels.available())
@@ -139,6 +145,14 @@ def warm_up() -> float:
     for sampler in ("exhaustive", "planned"):
         build_sampler(sampler, labels, 8, 1).plan()
     return time.perf_counter() - begun
+
+
+def _added() -> tuple[tuple[str, ...], str | None]:
+    """The formats of other packages, or why they cannot be used."""
+    try:
+        return tuple(known.name for known in formats.installed()), None
+    except FormatError as error:
+        return (), error.message
 
 
 def _compiler() -> tuple[bool, str]:

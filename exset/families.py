@@ -3,7 +3,7 @@
 What is known of a model is named as text, "module:function", and imported on first use.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from exset.errors import Findings
     from exset.runtime.dataset import Dataset
+    from exset.runtime.differences import Comparison, Differences
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,9 @@ class Family:
     length counts; `summary` names the function that returns its `Summary`, `statistics` one that
     finds out more. `files` names the function that checks the files that a model names; `groups`
     are pairs of what units can be grouped by and the function that numbers the group of each;
-    `columns` names one that does by a column of the model, which is called by its number.
-    `dataset` names what makes a `Dataset` of a model.
+    `columns` names one that does by a column of the model, which is called by its number. `names`
+    is the function that yields what units are called, `differences` the one that compares two
+    models. `dataset` names what makes a `Dataset` of a model.
     """
 
     name: str
@@ -43,6 +45,8 @@ class Family:
     groups: tuple[tuple[str, str], ...] = ()
     columns: str | None = None
     dataset: str | None = None
+    names: str | None = None
+    differences: str | None = None
 
     @property
     def model(self) -> type[Model]:
@@ -98,6 +102,17 @@ class Family:
             raise TypeError(f"a {self.noun} names no samples that could be read")
         return cast("Callable[..., Dataset]", load(self.dataset))(given, **options)
 
+    def names_of(self, model: Model) -> "Iterator[bytes]":
+        """Yield what each unit is called, perhaps nothing; ValueError if units have no names."""
+        if self.names is None:
+            raise ValueError(f"the {self.unit}s of a {self.noun} have no names")
+        return cast("Callable[[Model], Iterator[bytes]]", load(self.names))(model)
+
+    def compare(self, one: Model, other: Model, tolerance: float, keep: int) -> "Differences":
+        """Return in what two models differ, as in `exset.diff`."""
+        target = self.differences or "exset.runtime.differences:as_they_are"
+        return cast("Comparison", load(target))(one, other, tolerance, keep)
+
     def counted(self, count: int) -> str:
         """Return so many units in words, `2 examples`."""
         return f"{count:,} {self.unit}{'' if count == 1 else 's'}"
@@ -111,6 +126,8 @@ LENS = Family(
     summary="exset.runtime.summary:summarise",
     statistics="exset.runtime.lens_statistics:describe",
     dataset="exset.runtime.example_dataset:ExampleDataset",
+    names="exset.runtime.unit_names:examples",
+    differences="exset.runtime.lens_differences:differences",
 )
 
 SAMPLE_LISTS = Family(
@@ -123,6 +140,8 @@ SAMPLE_LISTS = Family(
     files="exset.runtime.list_files:check",
     groups=(("file", "exset.grammars.samples:file_of"),),
     dataset="exset.runtime.reading:SampleReader",
+    names="exset.runtime.unit_names:samples",
+    differences="exset.runtime.list_differences:differences",
 )
 
 SCHEMA = Family(
@@ -131,6 +150,7 @@ SCHEMA = Family(
     kind="exset.grammars.schema:Schema",
     unit="field",
     summary="exset.runtime.schema_summary:summarise",
+    differences="exset.runtime.tree_differences:schemas",
 )
 
 MANIFEST = Family(
@@ -144,6 +164,8 @@ MANIFEST = Family(
     groups=(("label", "exset.runtime.manifest_order:label_groups"),),
     columns="exset.runtime.manifest_order:column_groups",
     dataset="exset.runtime.manifest_dataset:ManifestDataset",
+    names="exset.runtime.unit_names:records",
+    differences="exset.runtime.manifest_differences:differences",
 )
 
 BLOCKS = Family(
@@ -153,6 +175,9 @@ BLOCKS = Family(
     unit="record",
     summary="exset.runtime.block_summary:summarise",
     dataset="exset.runtime.cache_dataset:CacheDataset",
+    statistics="exset.runtime.block_statistics:describe",
+    names="exset.runtime.unit_names:elements",
+    differences="exset.runtime.block_differences:differences",
 )
 
 CONFIG = Family(
@@ -161,6 +186,7 @@ CONFIG = Family(
     kind="exset.grammars.loader_config:LoaderConfig",
     unit="etl object",
     summary="exset.runtime.loader_summary:summarise",
+    differences="exset.runtime.tree_differences:configs",
 )
 
 

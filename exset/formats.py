@@ -3,153 +3,30 @@
 A format belongs to a family, whose formats all say the same model: a set of examples, say. What
 reads and writes a format, and what is known of a model, is named as text, "module:function", and
 imported on first use, so that the list itself costs nothing. To add a format, add a line to
-`FORMATS`.
+`FORMATS`; a package of its own names a `Format` as an entry point of the group `exset.formats`.
 """
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, cast, get_args
+from typing import cast, get_args
 
 from exset import beginnings, families
 from exset.compression import SUFFIXES, content_of
 from exset.errors import FormatError, Place, safe
-from exset.families import Family, load
-from exset.files import Blocks
+from exset.families import Family
+from exset.format import Format
 from exset.kernels import Engine
-from exset.limits import DEFAULT, Limits
-from exset.pieces import Pieces, Streamer
-from exset.protocols import Model, Option, Reader, Writer
-from exset.source import Source
+from exset.protocols import Model
 
-if TYPE_CHECKING:
-    from exset.errors import Findings
-    from exset.grammars.examples import ExampleSet
+GROUP = "exset.formats"
+"""The entry points by which other packages add formats."""
 
 HEAD = 4096
 """How many bytes of a file `detect` looks at."""
 
 COMPRESSED = tuple(SUFFIXES)
 """Suffixes of compression: they say nothing of the format."""
-
-
-class OptionError(TypeError):
-    """An option that a format does not take."""
-
-
-@dataclass(frozen=True)
-class Format:
-    """One file format: its names, the marks it is known by, its reader and its writer.
-
-    `magic` are the bytes that every file of the format begins with (empty: none); `first_bytes`
-    is a regular expression for how its files begin, which must match in linear time and may match
-    where they are cut short; with a magic, it tells the format from others of that magic.
-    `options` are the words its writer takes, `read_options` those of its reader; `binary` files are
-    not for a terminal. `streamer` and `pieces` are for formats that are read and written part by
-    part; of files that it `maps`, the reader leaves the contents where they are.
-    """
-
-    name: str
-    title: str
-    family: Family
-    suffixes: tuple[str, ...]
-    reader: str
-    writer: str
-    magic: bytes = b""
-    first_bytes: str | None = None
-    options: tuple[str, ...] = ()
-    read_options: tuple[str, ...] = ()
-    binary: bool = False
-    maps: bool = False
-    streamer: str | None = None
-    pieces: str | None = None
-
-    @property
-    def suffix(self) -> str:
-        """The usual suffix of its files, with the dot."""
-        return self.suffixes[0]
-
-    def read(
-        self,
-        source: Source,
-        *,
-        limits: Limits = DEFAULT,
-        findings: "Findings | None" = None,
-        engine: Engine = "auto",
-        **options: Option,
-    ) -> Model:
-        """Read a source; FormatError for what is not of the format, TypeError as `chosen`."""
-        reader = cast(Reader, load(self.reader))
-        chosen = self.chosen(options, reading=True)
-        return reader(source, limits=limits, findings=findings, engine=engine, **chosen)
-
-    def write(
-        self, model: Model, *, findings: "Findings | None" = None, **options: Option
-    ) -> bytes:
-        """Write a model as bytes; an option that is set must be one that the writer takes.
-
-        Raises FormatError where the format cannot hold the model, and TypeError for a model of
-        another family and as `chosen`.
-        """
-        if not isinstance(model, self.family.model):
-            wanted = self.family.model.__name__
-            article = "an" if wanted[0] in "AEIOU" else "a"
-            given = type(model).__name__
-            raise TypeError(f"the model to write must be {article} {wanted}, not {given}")
-        writer = cast(Writer, load(self.writer))
-        return writer(model, findings=findings, **self.chosen(options))
-
-    def stream(
-        self,
-        blocks: Blocks,
-        *,
-        limits: Limits = DEFAULT,
-        findings: "Findings | None" = None,
-        engine: Engine = "auto",
-    ) -> "Iterator[ExampleSet]":
-        """Read as it comes; raises FormatError as `read`, and for a format that cannot be."""
-        streamer = cast(Streamer, load(self._part(self.streamer, blocks.name)))
-        return streamer(blocks, limits=limits, findings=findings, engine=engine)
-
-    def in_pieces(self, name: str, findings: "Findings", **options: Option) -> Pieces:
-        """Return what writes part by part; raises as `stream` and `chosen`.
-
-        name: of the file to be written.
-        """
-        make = cast(Callable[..., Pieces], load(self._part(self.pieces, name)))
-        return make(findings, **self.chosen(options))
-
-    def _part(self, target: str | None, name: str) -> str:
-        if target is None:
-            able = ", ".join(each.name for each in FORMATS if each.streamer and each.pieces)
-            raise FormatError(
-                f"{self.name} ({self.title}) is not read or written part by part",
-                place=Place.of(name),
-                hint=f"formats that are: {able}",
-                code="format",
-            )
-        return target
-
-    def chosen(self, options: Mapping[str, Option], reading: bool = False) -> dict[str, Option]:
-        """Return the options that are set, of its writer or, `reading`, of its reader.
-
-        OptionError for one that is set but not taken here, and for one that no format takes.
-        """
-        taken = self.read_options if reading else self.options
-        known = {
-            option
-            for each in FORMATS
-            for option in (each.read_options if reading else each.options)
-        }
-        for name, value in options.items():
-            if name not in taken and (value or name not in known):
-                raise OptionError(
-                    f"format {self.name!r} takes no option {name!r}"
-                    f" (it takes {', '.join(taken) or 'none'})"
-                )
-        return {name: value for name, value in options.items() if value}
 
 
 FORMATS: tuple[Format, ...] = (
@@ -186,7 +63,7 @@ FORMATS: tuple[Format, ...] = (
         reader="exset.parsers.sample_list:parse",
         writer="exset.runtime.list_kinds:write",
         first_bytes=beginnings.SAMPLE_LIST,
-        options=("kind", "expand", "labels", "base", "lossy"),
+        options=("kind", "expand", "labels", "base", "root", "lossy"),
         read_options=("ids",),
     ),
     Format(
@@ -208,6 +85,7 @@ FORMATS: tuple[Format, ...] = (
         first_bytes=beginnings.MANIFEST,
         options=("dialect", "lossy"),
         read_options=("dialect",),
+        dialects=("head", "seed", "csv"),
     ),
     Format(
         name="block",
@@ -252,21 +130,50 @@ FORMATS: tuple[Format, ...] = (
         first_bytes=beginnings.CONFIG,
         options=("dialect", "compact", "lossy"),
         read_options=("dialect",),
+        dialects=("head", "seed", "between", "habana"),
     ),
 )
 
 
+_added: list[Format] = []
+
+
+def every() -> tuple[Format, ...]:
+    """Return the formats of exset, and those of other packages if they were looked for yet."""
+    return (*FORMATS, *_added)
+
+
+def installed() -> tuple[Format, ...]:
+    """Look for the formats of other packages, and return them.
+
+    FormatError that names it for one that cannot be used.
+    """
+    from exset import plugins
+
+    if not _added:
+        found = plugins.found(GROUP, Format)
+        taken = set(names())
+        for known in found:
+            if known.name in taken:
+                raise plugins.trouble(f"the format {known.name!r}", "another has this name")
+            taken.add(known.name)
+        _added.extend(found)
+    return tuple(_added)
+
+
 def names() -> tuple[str, ...]:
-    """Return the names of all formats, in the order of the registry."""
+    """Return the names of exset's own formats, in the order of the registry."""
     return tuple(known.name for known in FORMATS)
 
 
 def get(name: str) -> Format:
     """Return the format of that name; raises ValueError that lists the names there are."""
-    for known in FORMATS:
-        if known.name == name:
-            return known
-    raise ValueError(f"there is no format {safe(name)!r}; there are {', '.join(names())}")
+    for look in (every, installed):
+        for known in look():
+            if known.name == name:
+                return known
+    there = ", ".join(known.name for known in every())
+    raise ValueError(f"there is no format {safe(name)!r}; there are {there}")
 
 
 def engine(name: str) -> Engine:
@@ -278,15 +185,26 @@ def engine(name: str) -> Engine:
 
 def family_of(model: Model) -> Family:
     """Return the family of a model; TypeError for what is no model."""
-    for known in FORMATS:
+    for known in every():
         if isinstance(model, known.family.model):
             return known.family
     raise TypeError(f"a model is wanted, not {type(model).__name__}")
 
 
+def of_family(family: Family) -> tuple[Format, ...]:
+    """Return the formats of a family."""
+    return tuple(known for known in every() if known.family == family)
+
+
 def text_of(known: Format) -> Format:
-    """Return the text format of a format's family: itself, or what shows it to people."""
-    return next(each for each in FORMATS if each.family == known.family and not each.binary)
+    """Return the text format of a format's family: itself, or what shows it to people.
+
+    FormatError for a family that has none.
+    """
+    for each in of_family(known.family):
+        if not each.binary:
+            return each
+    raise FormatError(f"no text format shows a {known.family.noun}", code="format")
 
 
 def stem(name: str) -> str:
@@ -299,7 +217,13 @@ def stem(name: str) -> str:
 def by_suffix(name: str) -> Format | None:
     """Return the format whose suffix a file name bears, compressed or not, or None."""
     bare = _uncompressed(name).lower()
-    return next((known for known in FORMATS if bare.endswith(known.suffixes)), None)
+    for look in (every, installed):
+        for known in look():
+            if bare.endswith(known.suffixes):
+                return known
+        if not os.path.splitext(bare)[1]:
+            break
+    return None
 
 
 def detect(head: bytes, name: str) -> Format:
@@ -315,33 +239,48 @@ def detect(head: bytes, name: str) -> Format:
             hint="unpack it, and read what comes out",
             code="compression",
         )
-    marked = [known for known in FORMATS if known.magic and head.startswith(known.magic)]
-    marked = [known for known in marked if _begins(known, head[:HEAD])] or [
-        known for known in marked if known.first_bytes is None
-    ]
-    if len(marked) == 1:
-        return marked[0]
     named = by_suffix(name)
-    if named and not named.binary:
-        return named
-    if not marked:
-        marked = [known for known in FORMATS if not known.magic and _begins(known, head[:HEAD])]
-    if len(marked) == 1:
-        return marked[0]
-    if named and (not marked or named in marked):
-        return named
-    candidates = ", ".join(f"{known.name} ({known.title})" for known in marked or FORMATS)
+    for look in (every, installed):
+        known, candidates = _told(head, named, look())
+        if known is not None:
+            return known
+        if candidates:
+            break
+    there = ", ".join(f"{known.name} ({known.title})" for known in candidates or every())
     raise FormatError(
-        "the format is ambiguous: several begin so" if marked else "not a format that exset knows",
+        "the format is ambiguous: several begin so"
+        if candidates
+        else "not a format that exset knows",
         place=Place.of(name),
-        hint=f"say which with --from NAME, or format=NAME in Python: {candidates}",
+        hint=f"say which with --from NAME, or format=NAME in Python: {there}",
         code="format",
     )
 
 
+def _told(
+    head: bytes, named: Format | None, among: tuple[Format, ...]
+) -> tuple[Format | None, list[Format]]:
+    """Return which of some formats a file is of, if that can be told, and which it may be of."""
+    marked = [known for known in among if known.magic and head.startswith(known.magic)]
+    marked = [known for known in marked if _begins(known, head[:HEAD])] or [
+        known for known in marked if known.first_bytes is None
+    ]
+    if len(marked) == 1:
+        return marked[0], marked
+    if named and not named.binary:
+        return named, marked
+    if not marked:
+        marked = [known for known in among if not known.magic and _begins(known, head[:HEAD])]
+    if len(marked) == 1:
+        return marked[0], marked
+    if named and (not marked or named in marked):
+        return named, marked
+    return None, marked
+
+
 def maps(head: bytes) -> bool:
     """Tell by its first bytes whether a file is of a format that is better mapped than read."""
-    return any(known.maps and head.startswith(known.magic) for known in FORMATS)
+    return any(known.maps and head.startswith(known.magic) for known in every())
 
 
 def _uncompressed(name: str) -> str:

@@ -15,7 +15,7 @@ S = TypeVar("S", bound=Selectable)
 
 def split(
     model: S,
-    sizes: Sequence[float | None],
+    sizes: Sequence[float | str | None],
     *,
     seed: int | None = None,
     by: str | None = None,
@@ -24,33 +24,57 @@ def split(
     """Return parts of a model that share nothing.
 
     sizes: of each part a fraction of the units (a float up to 1), a number of units (an int), or
-    None for what the others leave. seed: units are drawn at random (NumPy's PCG64), and the same
-    way each time; by default parts follow one another. by: keep groups whole, such as "file" of a
-    sample list; sizes are then met as nearly as groups allow. stratify: take of each group as large
-    a share into each part, such as "label" of a manifest. In a part units keep their order.
-    ValueError for sizes that are more than there is, or a part that would be empty.
+    None for what the others leave; or text for the units whose names are like it, such as "s1_*"
+    (`*`, `?` and `[...]`), which the other sizes then are not about. Names are those of examples,
+    `file/id` of samples, the first fields of records. seed: units are drawn at random (NumPy's
+    PCG64), and the same way each time; by default parts follow one another. by: keep groups whole,
+    such as "file" of a sample list; sizes are then met as nearly as groups allow. stratify: take of
+    each group as large a share into each part, such as "label" of a manifest. In a part units keep
+    their order. ValueError for sizes that are more than there is, or a part that would be empty.
     """
     import numpy as np
 
     if by is not None and stratify is not None:
         raise ValueError("groups are kept whole, or shared among the parts, not both")
-    count = len(model)
-    ends = bounds(count, sizes)
+    patterns = [size if isinstance(size, str) else None for size in sizes]
+    taken = _named(model, patterns) if any(patterns) else np.full(len(model), -1)
+    left = np.flatnonzero(taken < 0)
+    others = [part for part, pattern in enumerate(patterns) if pattern is None]
+    if others or not sizes:
+        amounts = [size for size in sizes if not isinstance(size, str)]
+        taken[left] = _dealt(model, left, amounts, seed, by, stratify, others)
+    return [_part(model, np.flatnonzero(taken == part), by) for part in range(len(sizes))]
+
+
+def _dealt(
+    model: Selectable,
+    units: "NDArray[np.int64]",
+    sizes: Sequence[float | None],
+    seed: int | None,
+    by: str | None,
+    stratify: str | None,
+    parts: Sequence[int],
+) -> "NDArray[np.int64]":
+    """Return the number of the part that each of some units goes to; beyond all parts for none."""
+    import numpy as np
+
     family = formats.family_of(model)
-    numbers = np.arange(count) if by is None else family.group_of(model, by)
+    ends = bounds(units.size, sizes)
+    numbers = np.arange(units.size) if by is None else family.group_of(model, by)[units]
     groups, group = np.unique(numbers, return_inverse=True)
     order = np.arange(groups.size)
     if seed is not None:
         order = np.random.default_rng(seed).permutation(groups.size)
     if stratify is not None:
-        order = order[np.argsort(_shares(family.group_of(model, stratify)[order]), kind="stable")]
+        order = order[
+            np.argsort(_shares(family.group_of(model, stratify)[units][order]), kind="stable")
+        ]
     part_of = np.empty(groups.size, np.int64)
     size = np.bincount(group, minlength=groups.size)[order]
     # A group goes where its middle lies.
     middle = np.cumsum(size) - (size + 1) // 2
     part_of[order] = np.searchsorted(ends, middle, side="right")
-    chosen = part_of[group]
-    return [_part(model, np.flatnonzero(chosen == part), by) for part in range(len(sizes))]
+    return np.array([*parts, -1])[part_of[group]]
 
 
 def bounds(count: int, sizes: Sequence[float | None]) -> list[int]:
@@ -88,6 +112,26 @@ def _shares(group: "NDArray[np.int64]") -> "NDArray[np.float64]":
     rank = np.empty(group.size, np.float64)
     rank[order] = np.arange(group.size) - np.repeat(np.cumsum(count) - count, count)
     return (rank + 0.5) / count[group]
+
+
+def _named(model: Selectable, patterns: Sequence[str | None]) -> "NDArray[np.int64]":
+    """Return the number of the first pattern that each unit's name is like, or -1."""
+    import re
+    from fnmatch import translate
+
+    import numpy as np
+
+    family = formats.family_of(model)
+    tests = [
+        (part, re.compile(translate(pattern).encode("utf-8", "surrogateescape")))
+        for part, pattern in enumerate(patterns)
+        if pattern is not None
+    ]
+    taken = (
+        next((part for part, test in tests if test.match(name)), -1)
+        for name in family.names_of(model)
+    )
+    return np.fromiter(taken, np.int64, len(model))
 
 
 def _part(model: S, rows: "NDArray[np.int64]", by: str | None) -> S:

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Self, cast
 from exset import api, errors, files, formats, samples
 from exset.errors import Finding, Findings, FormatError, warn
 from exset.files import Blocks, FilePath
-from exset.formats import Format
+from exset.format import Format
 from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits
 from exset.pieces import Pieces

@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from exset.grammars.examples import ExampleSet
+from exset.runtime.range_statistics import Numbers, by_group, by_side
 from exset.runtime.statistics import Spread
-from exset.runtime.summary import Summary, summarise
+from exset.runtime.summary import SHOWN, Summary, summarise
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,14 @@ class Statistics:
     units: Spread
     """Of the unit numbers in sparse ranges, spans and `*` left out."""
     frequencies: Spread
+    distinct: int
+    """Different frequencies."""
     events: Spread
     """Of the events of an example."""
+    sides: dict[str, Numbers]
+    """Of the ranges of inputs and of targets."""
+    groups: dict[str, Numbers]
+    """Of the ranges of each group."""
 
     def to_dict(self) -> dict[str, object]:
         """Return the numbers for JSON."""
@@ -31,20 +38,27 @@ class Statistics:
         return {
             **self.summary.to_dict(),
             "spreads": {name: _plain(getattr(self, name)) for name in spreads},
+            "distinct_frequencies": self.distinct,
+            "sides": {name: each.to_dict() for name, each in self.sides.items()},
+            "group_numbers": {name: each.to_dict() for name, each in self.groups.items()},
         }
 
     def rows(self) -> list[tuple[str, str]]:
         """Return the numbers as (label, text), for people."""
         rows = self.summary.rows()
+        different = f", {self.distinct:,} different"
         for label, what, spread in (
             ("values", "", self.values),
             ("units", "", self.units),
-            ("frequency", "", self.frequencies),
+            ("frequency", different, self.frequencies),
             ("events", " an example", self.events),
         ):
             if spread.count:
                 said = f"{spread.low:g} to {spread.high:g}, {spread.mean:g} in the mean{what}"
                 rows.append((label, said + f", {spread.odd:,} not finite" * bool(spread.odd)))
+        rows += [(f"of {side}", str(numbers)) for side, numbers in self.sides.items()]
+        for name, numbers in [*self.groups.items()][:SHOWN]:
+            rows.append(("of group", f"{name}: {numbers}"))
         return rows
 
 
@@ -56,7 +70,10 @@ def describe(model: ExampleSet) -> Statistics:
         values=Spread.of(model.ranges.values.values),
         units=Spread.of(units[units >= 0]),
         frequencies=Spread.of(model.frequency),
+        distinct=int(np.unique(model.frequency).size),
         events=Spread.of(np.diff(model.event_offsets)),
+        sides=by_side(model),
+        groups=by_group(model),
     )
 
 

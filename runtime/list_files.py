@@ -149,14 +149,17 @@ class Checker:
         """The inclusion list (CONDUIT) that an exclusion list is, looked up in the files.
 
         As in LBANN, files that cannot be opened are left out with a finding. Raises FormatError
-        where LBANN refuses the list.
+        where LBANN refuses the list, and for a file outside of the roots.
         """
         kept: list[int] = []
         rows: list[list[str]] = []
         counts = list(zip(samples.included.tolist(), samples.excluded.tolist(), strict=True))
         for index, outcome in enumerate(self.looks(samples, names=True)):
             if outcome.error is not None:
-                findings.add(_missing(outcome.item.path, outcome.error, samples.kind))
+                finding = _missing(outcome.item.path, outcome.error, samples.kind)
+                if finding.code == "hdf5-roots":
+                    raise FormatError.of(finding)
+                findings.add(finding)
                 continue
             look, ids = outcome.result(), outcome.item.texts()
             for finding in _refusals(outcome.item.path, look, ids, *counts[index]):
@@ -287,6 +290,8 @@ def _missing(path: str, error: FormatError | OSError, kind: Kind) -> Finding:
     """The finding of a file that cannot be opened."""
     if isinstance(error, LimitError):
         return error.finding
+    if isinstance(error, FormatError) and error.code == "hdf5-roots":
+        return _outside(path)
     found = failure(path, error)
     drops = kind.is_exclusion
     then = "drops it, and has fewer samples" if drops else "fails when it reads from it"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from exset.access import USUAL, Access
 from exset.errors import Finding, Findings, FormatError, Place, Severity
 from exset.grammars.arrays import constant
 from exset.grammars.columns import Strings
@@ -32,13 +33,23 @@ def write(
     expand: bool = False,
     labels: str | None = None,
     base: str = "",
+    root: str = "",
     lossy: bool = False,
 ) -> bytes:
-    """The text of a list, as one of another `kind` if that is said; the rest as in `recast`."""
+    """The text of a list, as one of another `kind` if that is said; the rest as in `recast`.
+
+    root: the folder that the files must lie in that are asked for their samples.
+    """
     findings = Findings() if findings is None else findings
     if kind is not None or labels is not None:
         samples = recast(
-            samples, kind or samples.kind, findings, labels=labels, base=base, lossy=lossy
+            samples,
+            kind or samples.kind,
+            findings,
+            labels=labels,
+            base=base,
+            access=Access(roots=(root,)) if root else USUAL,
+            lossy=lossy,
         )
     return render(samples, findings=findings, expand=expand)
 
@@ -50,14 +61,16 @@ def recast(
     *,
     labels: str | None = None,
     base: str = "",
+    access: Access = USUAL,
     lossy: bool = False,
     jobs: int = 1,
 ) -> SampleList:
     """The list as one of another kind.
 
     labels: the label file of a kind that names one. base: the folder that a relative base directory
-    is in. Raises ValueError for no kind, FormatError for what the other kind cannot hold (with
-    `lossy` a finding), and for files that LBANN would make other samples of; OSError.
+    is in. access: what may be done to get at files. Raises ValueError for no kind, FormatError for
+    what the other kind cannot hold (with `lossy` a finding), and for files that LBANN would make
+    other samples of; OSError.
     """
     if kind not in list(Kind):
         raise ValueError(f"no kind of list is called {kind!r}; there are {', '.join(Kind)}")
@@ -70,9 +83,9 @@ def recast(
             kind=Kind.CONDUIT_HDF5_INCLUSION, ids=samples.name, id_offsets=one_each
         )
     if samples.kind.is_exclusion and not kind.is_exclusion:
-        samples = _checker(base, jobs).resolved(samples, findings)
+        samples = _checker(base, jobs, access).resolved(samples, findings)
     elif kind.is_exclusion and not samples.kind.is_exclusion:
-        samples = _checker(base, jobs).excluding(samples.with_text_ids())
+        samples = _checker(base, jobs, access).excluding(samples.with_text_ids())
     if kind.is_single and not samples.kind.is_single:
         samples = _single(samples, losses)
     if not kind.has_excluded and samples.others.any():
@@ -90,11 +103,11 @@ def recast(
     return samples.with_columns(kind=kind, label_file=label_file, totals=None)
 
 
-def _checker(base: str, jobs: int) -> Checker:
+def _checker(base: str, jobs: int, access: Access) -> Checker:
     """What looks at files, which imports h5py."""
     from exset.runtime.list_files import Checker
 
-    return Checker(base, jobs)
+    return Checker(base, jobs, access)
 
 
 def _single(samples: SampleList, losses: _Losses) -> SampleList:

@@ -260,7 +260,7 @@ def test_the_engine_is_passed_on(
         yield reader(blocks, **options)
 
     others: dict[str | None, object] = {known.reader: reader, known.streamer: streamer}
-    monkeypatch.setattr(exset.formats, "load", lambda target: others.get(target, make(target)))
+    monkeypatch.setattr("exset.format.load", lambda target: others.get(target, make(target)))
     exset.load("x", engine="reference")
     exset.loads(Path("x").read_bytes(), engine="table")
     exset.load("x")

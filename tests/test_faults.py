@@ -17,7 +17,7 @@ from exset import cache, families, formats, samples, voice
 from exset.cli import cli
 from exset.errors import Findings
 from exset.extract import Extractor
-from exset.formats import Format
+from exset.format import Format
 from exset.grammars.manifests import Manifest
 from exset.runtime.cache import COMPLETE, Cache
 from exset.runtime.cache_build import Plan, build

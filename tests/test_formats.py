@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import exset
 from exset import FormatError, families, formats
-from exset.formats import FORMATS, Format
+from exset.format import OPTIONS, READ_OPTIONS, Format
+from exset.formats import FORMATS
 from exset.testing import example_sets
 
 LENS = [known for known in FORMATS if known.family is families.LENS]
@@ -45,8 +46,6 @@ TEXTS = [
 ]
 BINARY = [
     b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
-    gzip.compress(b"I:1;", mtime=0),
-    bz2.compress(b"I:1;"),
     b"PK\3\4",
     b"\x7fELF\2\1\1\0",
     b"7z\xbc\xaf\x27\x1c\0\4",
@@ -235,3 +234,9 @@ def test_a_strange_option_is_refused() -> None:
         for value in (True, False):
             with pytest.raises(TypeError, match=f"'{known.name}' takes no option 'losy'"):
                 known.write(model, losy=value)
+
+
+def test_the_options_of_all_formats_are_known() -> None:
+    assert {option for known in FORMATS for option in known.options} == OPTIONS
+    assert {option for known in FORMATS for option in known.read_options} == READ_OPTIONS
+    assert all(known.dialects for known in FORMATS if "dialect" in known.options)

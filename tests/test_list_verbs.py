@@ -253,7 +253,7 @@ def test_split_and_stats_as_commands(tmp_path: Path, monkeypatch: pytest.MonkeyP
     said = run("stats", "all.sample_list", "xor.ex").stdout
     assert "10 samples in the median" in said and "0 to 1" in said
     row = json.loads(run("stats", "--json", "all.sample_list").stdout)
-    assert row["samples"] == 100 and row["format"] == "sample_list"
+    assert row["summary"]["samples"] == 100 and row["format"] == "sample_list"
 
 
 def test_lists_as_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -77,7 +77,7 @@ def test_show_for_a_version(run: Run) -> None:
     assert run("config", "show", "seed.json").exit_code == 0
     result = run("config", "show", "--from-dialect", "head", "seed.json")
     assert result.exit_code == 1 and "aeon of April 2017 knows it" in result.stderr
-    assert run("config", "show", "--from-dialect", "csv", "seed.json").exit_code == 1
+    assert run("config", "show", "--from-dialect", "csv", "seed.json").exit_code == 2
     result = run("config", "show", "bad.json")
     assert result.exit_code == 1 and "and 2 more errors" in result.stderr
 

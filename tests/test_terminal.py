@@ -71,10 +71,10 @@ def test_interrupted_with_processes(tmp_path: Path) -> None:
     assert sorted(map(str, tmp_path.iterdir())) == names
 
 
-def on_terminal(*arguments: str) -> bytes:
-    """Return what the command line shows on a terminal."""
+def on_terminal(*arguments: str, stdout: int | None = None) -> bytes:
+    """Return what the command line shows on a terminal; its data go elsewhere, if that is said."""
     master, terminal = pty.openpty()
-    process = start(*arguments, stdout=terminal, stderr=terminal)
+    process = start(*arguments, stdout=terminal if stdout is None else stdout, stderr=terminal)
     os.close(terminal)
     shown = b""
     try:
@@ -109,6 +109,28 @@ def test_progress_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert b"\x1b[3" not in on_terminal(*arguments)
     monkeypatch.setenv("TERM", "dumb")
     assert b"\x1b" not in on_terminal(*arguments)
+
+
+def test_progress_stays_out_of_the_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is for a terminal that does not see the data themselves."""
+    monkeypatch.setenv("TERM", "xterm")
+    names = ["exset::xor.ex"] * 3
+    with open(tmp_path / "data", "wb") as data:
+        shown = on_terminal("validate", *names, stdout=data.fileno())
+    assert b"checking" in shown and b"ok" not in shown
+    assert (tmp_path / "data").read_bytes() == b"exset::xor.ex: ok\n" * 3
+    assert on_terminal("validate", *names) == b"exset::xor.ex: ok\n" * 3
+
+
+def test_head_of_a_pipe_that_stays_open(tmp_path: Path) -> None:
+    """What is asked for is shown, though more may come."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    process = start("head", "-n", "2", "--from", "ex", str(path))
+    with open(path, "wb", buffering=0) as pipe:
+        pipe.write(XOR)
+        shown, _ = process.communicate(timeout=60)
+    assert process.returncode == 0 and shown.count(b"name:") == 2
 
 
 def test_closed_streams_are_no_traceback() -> None:

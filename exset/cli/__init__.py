@@ -13,9 +13,11 @@ VERBS = {
     "convert": "exset.cli.convert",
     "info": "exset.cli.look",
     "validate": "exset.cli.look",
-    "cat": "exset.cli.look",
-    "split": "exset.cli.parts",
+    "cat": "exset.cli.show",
+    "head": "exset.cli.show",
     "stats": "exset.cli.parts",
+    "diff": "exset.cli.differ",
+    "split": "exset.cli.parts",
     "plot": "exset.cli.plot",
     "list": "exset.cli.lists:lists",
     "manifest": "exset.cli.manifest",
@@ -26,6 +28,8 @@ VERBS = {
     "sampler": "exset.cli.sampler",
     "demo": "exset.cli.look",
     "doctor": "exset.cli.doctor",
+    "explain": "exset.cli.explain",
+    "completion": "exset.cli.completion",
 }
 """The verbs in the order of use, and where each is: the module, and its name if it has another."""
 
@@ -39,8 +43,9 @@ VERBS = {
 def cli() -> None:
     """Read, check and convert the files that say which samples a network learns from.
 
-    A FILE may be `-` for standard input, and `exset::xor.ex` names a bundled sample. Nothing
-    that a file contains is ever executed.
+    A FILE may be `-` for standard input, a pattern such as '*.ex' in quotes, or @LIST for the
+    files that a file names, one a line; `exset::xor.ex` names a bundled sample. Nothing that a
+    file contains is ever executed.
     """
 
 

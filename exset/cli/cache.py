@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from exset import api
+from exset import api, formats
 from exset.access import Access
 from exset.cli.frame import BAD, FINE, limit_option, lines, say, tally, wrong
+from exset.cli.reading import SCHEMA, json_option, wants_json, write_row
 from exset.errors import Findings, FormatError, Severity, safe
 from exset.limits import Limits
 
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
     from exset.grammars.manifest_words import ElementType
     from exset.runtime.cache import Cache
     from exset.runtime.cache_build import Built, Plan
-
-SCHEMA = 1
-"""The version of what `--json` writes; it changes when a key goes or means something else."""
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -49,7 +47,9 @@ def plan_options(command: Command) -> Command:
         click.option("--subset-fraction", metavar="F", type=float, default=1.0),
         click.option("--shuffle-manifest", is_flag=True),
         click.option("--random-seed", metavar="N", type=int, default=0),
-        click.option("--dialect", type=click.Choice(["head", "seed", "csv"]), help="Which aeon."),
+        click.option(
+            "--dialect", type=click.Choice(formats.get("manifest").dialects), help="Which aeon."
+        ),
     ):
         command = option(command)
     return command
@@ -96,6 +96,7 @@ def predict(
 @click.argument("cache_directory")
 @within_option
 @plan_options
+@json_option
 @limit_option
 def build(manifest: str, cache_directory: str, limits: Limits, **words: Any) -> None:
     """Build the cache of a MANIFEST below CACHE_DIRECTORY, or go on with one.
@@ -134,6 +135,7 @@ def check(
 @click.option("--manifest", metavar="FILE", help="What the cache was built from.")
 @within_option
 @plan_options
+@json_option
 @limit_option
 @click.pass_context
 def repair(
@@ -147,7 +149,7 @@ def repair(
     from exset.runtime.cache import Cache
 
     if manifest is None:
-        ctx.exit(_check(folder, None, False, limits, words))
+        ctx.exit(_check(folder, None, wants_json(), limits, words))
     plan = _plan(manifest, limits, words, Cache(folder, limits))
     _tell(cache_build.repair(plan, folder))
 
@@ -160,6 +162,7 @@ def repair(
 @click.option("--ext", metavar="E,E...", help="Suffixes of the names, one for each element.")
 @click.option("--damaged", is_flag=True, help="Take from broken blocks the records that are whole.")
 @plan_options
+@json_option
 @limit_option
 @click.pass_context
 def extract(
@@ -225,6 +228,11 @@ def extract(
             wrong(f"{safe(source)} is no block and no archive, but: {known.title}")
     for line in lines(findings, 3, notes=False):
         say(line)
+    if wants_json():
+        row = {"folder": safe(output), "files": done.files, "records": done.records}
+        rows = [finding.to_dict() for finding in findings]
+        write_row({"schema": SCHEMA, **row, "counts": tally(findings), "findings": rows})
+        ctx.exit(BAD if findings.worst is Severity.ERROR else FINE)
     if done.records is not None:
         also = f", {done.records:,} records in manifest.tsv"
     say(f"{safe(source)} -> {safe(output)}: {done.files:,} file{'s' * (done.files != 1)}{also}")
@@ -297,5 +305,9 @@ def _check(
 
 def _tell(built: Built) -> None:
     written, kept = len(built.written), len(built.kept)
+    if wants_json():
+        blocks = {"written": [*built.written], "kept": [*built.kept]}
+        write_row({"schema": SCHEMA, "folder": safe(built.folder), **blocks})
+        return
     also = f", {kept:,} kept" if kept else ""
     say(f"{safe(built.folder)}: {written:,} block{'s' * (written != 1)} written{also}")

@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from exset import api
-from exset.cli.frame import DIALECTS, limit_option, lines, say
+from exset.cli import models
+from exset.cli.frame import limit_option, lines, read_options, say
+from exset.cli.reading import SCHEMA
 from exset.errors import Findings, safe
 from exset.limits import Limits
+from exset.protocols import Option
 
 if TYPE_CHECKING:
     from exset.grammars.loader_config import LoaderConfig
     from exset.grammars.loader_settings import Settings
 
-SCHEMA = 1
-"""The version of what `--json` writes; it changes when a key goes or means something else."""
+FORMAT = "loader_config"
 
 
 @click.group()
@@ -27,15 +28,14 @@ def config() -> None:
 @config.command()
 @click.argument("file")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-@click.option("--from-dialect", type=click.Choice(DIALECTS), help="Read as this aeon does.")
+@read_options
 @limit_option
-def show(file: str, as_json: bool, from_dialect: str | None, limits: Limits) -> None:
+def show(file: str, as_json: bool, reading: dict[str, Option], limits: Limits) -> None:
     """Show every member with its value, the defaults in brackets, and the arrays of a batch."""
-    from exset.parsers.loader_config import parse
+    from exset.grammars.loader_config import LoaderConfig
 
     findings = Findings()
-    source = api.read_source(file, limits=limits)
-    read = parse(source, limits=limits, findings=findings, dialect=from_dialect)
+    read = models.read(file, LoaderConfig, reading, limits, findings, format=FORMAT)
     if as_json:
         click.echo(json.dumps({"schema": SCHEMA, **_row(read)}))
     else:

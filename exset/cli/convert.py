@@ -2,31 +2,39 @@
 
 import os
 import sys
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import click
 
 from exset import api, formats, samples, streaming
 from exset.cli.frame import (
+    ALL,
     DIALECTS,
-    DIALECTS_OF,
     FINE,
+    FormatName,
     each,
-    from_option,
     jobs_option,
-    limit_option,
     lines,
+    progress,
     put,
-    read_options,
     say,
+    tally,
+    untrusted_option,
     wrong,
 )
+from exset.cli.reading import (
+    Reading,
+    as_json,
+    reading_options,
+    row_of,
+    some_inputs,
+    voice_options,
+    write_row,
+)
 from exset.errors import Findings, safe
-from exset.formats import Format
+from exset.format import Format
 from exset.grammars.sample_kinds import Kind
-from exset.jobs import Item, Outcome, Value, run
-from exset.limits import Limits
+from exset.jobs import Outcome, run
 from exset.protocols import Option
 
 SHOWN = 3
@@ -48,9 +56,9 @@ class Job:
 
 @dataclass(frozen=True)
 class Done:
-    """What a conversion tells: how much was converted; data: what is to be shown."""
+    """What a conversion tells: how many units were converted; data: what is to be shown."""
 
-    counted: str
+    count: int
     findings: Findings
     data: bytes | None
 
@@ -59,52 +67,46 @@ class Done:
 class Work:
     """How all files are converted."""
 
-    read_as: str | None
-    strict: bool
-    limits: Limits
+    reading: Reading
     options: dict[str, Option]
-    reading: dict[str, Option]
     makes_folder: bool
 
     def __call__(self, job: Job) -> Done:
         """Convert a file; FormatError and OSError as those of `load` and `save`."""
-        findings = Findings(strict=self.strict)
         if job.target == "-" and (sys.stdout is None or sys.stdout.isatty()):
-            return self._shown(job, findings)
+            return self._shown(job)
+        findings = Findings(strict=self.reading.strict)
         if self.makes_folder:
             os.makedirs(os.path.dirname(job.target), exist_ok=True)
         count = streaming.convert(
             job.source,
             job.target,
-            from_format=self.read_as,
+            from_format=self.reading.format,
             to=job.format.name,
             strict=False,
-            limits=self.limits,
+            limits=self.reading.limits,
             findings=findings,
-            reading=self.reading,
+            reading=self.reading.options,
             engine="auto",
             **self.options,
         )
-        return Done(job.format.family.counted(count), findings, None)
+        return Done(count, findings, None)
 
-    def _shown(self, job: Job, findings: Findings) -> Done:
+    def _shown(self, job: Job) -> Done:
         """Convert all at once: a terminal is shown nothing of what fails, nor what is not safe."""
-        source = api.read_source(job.source, limits=self.limits)
-        known = api.convertible(api.recognise(source, self.read_as), job.format, source)
-        model = known.read(
-            source, limits=self.limits, findings=findings, engine="auto", **self.reading
-        )
-        counted, to = known.family.counted(len(model)), job.format.name
-        data = api.dumps(model, format=to, name=source.name, findings=findings, **self.options)
-        return Done(counted, findings, data)
+        source = api.read_source(job.source, limits=self.reading.limits)
+        known = api.convertible(api.recognise(source, self.reading.format), job.format, source)
+        read = self.reading.of(source, known)
+        findings, to = read.findings, job.format.name
+        data = api.dumps(read.model, format=to, name=source.name, findings=findings, **self.options)
+        return Done(len(read.model), findings, data)
 
 
 @click.command()
-@click.argument("inputs", metavar="INPUT... [OUTPUT]", nargs=-1, required=True)
+@some_inputs
+@as_json
 @click.option("-o", "--output", metavar="OUT", help="The file to write, or a folder for several.")
-@click.option("--to", type=click.Choice(formats.names()), help="Write this format.")
-@from_option
-@click.option("--strict", is_flag=True, help="Take every trap of a format for an error.")
+@click.option("--to", type=FormatName(), help="Write this format.")
 @click.option("--lossy", is_flag=True, help="Write what the format can hold, and say what not.")
 @click.option("--unshare", is_flag=True, help="Copy shared lists where text cannot share them.")
 @click.option("--compact", is_flag=True, help="Write text with as few bytes as possible.")
@@ -117,19 +119,19 @@ class Work:
 @click.option("--expand", is_flag=True, help="Write whole numbers one by one, no ranges.")
 @click.option("--labels", metavar="FILE", help="The label file that a sample list is to name.")
 @click.option("--base", metavar="FOLDER", help="Where the base directory of a list counts from.")
-@read_options
+@click.option("--root", metavar="FOLDER", help="Ask no HDF5 file of a list outside of it.")
+@untrusted_option
 @click.option("--dialect", type=click.Choice(DIALECTS), help="Write for this version of aeon.")
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing of what went well.")
-@limit_option
+@reading_options
+@voice_options
 @jobs_option
 @click.pass_context
 def convert(
     ctx: click.Context,
     inputs: tuple[str, ...],
+    as_json: bool,
     output: str | None,
     to: str | None,
-    from_format: str | None,
-    strict: bool,
     lossy: bool,
     unshare: bool,
     compact: bool,
@@ -137,10 +139,11 @@ def convert(
     expand: bool,
     labels: str | None,
     base: str | None,
-    reading: dict[str, Option],
+    root: str | None,
+    untrusted: bool,
     dialect: str | None,
-    quiet: bool,
-    limits: Limits,
+    reading: Reading,
+    voice: int,
     jobs: int,
 ) -> None:
     """Convert files.
@@ -150,6 +153,9 @@ def convert(
       exset convert --to bex *.ex              each beside its input, with the new suffix
       exset convert --to bex -o out/ *.ex      all into a folder
       exset convert - -o - --to ex < a.bex     from standard input to standard output
+
+    With -v findings that are mere notes are told, too. With --json each file has the keys schema,
+    file, ok, error, target, format, units, counts and findings.
     """
     options: dict[str, Option] = {
         "lossy": lossy,
@@ -159,6 +165,7 @@ def convert(
         "expand": expand,
         "labels": labels or "",
         "base": base or "",
+        "root": root or "",
         "dialect": dialect or "",
     }
     tasks = plan(inputs, output, to)
@@ -166,25 +173,46 @@ def convert(
         for name in (name for name, value in options.items() if value):
             if name not in job.format.options:
                 wrong(f"--{name} has no meaning for {job.format.name} ({safe(job.target)})")
-
-        if dialect and dialect not in DIALECTS_OF[job.format.name]:
-            known = ", ".join(DIALECTS_OF[job.format.name])
-            wrong(f"{job.format.name} has no dialect {dialect}; there are {known}")
+        job.format.chosen(options)
+    if as_json and any(job.target == "-" for job in tasks):
+        wrong("--json would stand among the data on standard output: name another OUTPUT")
+    if untrusted and all("root" in job.format.options for job in tasks):
+        options["root"] = root or os.curdir
 
     def tell(outcome: Outcome[Job, Done]) -> int:
+        if as_json:
+            _write_row(outcome)
         job, done = outcome.item, outcome.result()
         if done.data is not None:
             put(done.data, job.format)
-        if not quiet:
-            for line in lines(done.findings, SHOWN, notes=False):
+        if voice >= 0 and not as_json:
+            for line in lines(done.findings, ALL if voice else SHOWN, notes=voice > 0):
                 say(line)
             if job.target != "-":
-                say(f"{safe(job.source)} -> {safe(job.target)}: {done.counted}")
+                counted = job.format.family.counted(done.count)
+                say(f"{safe(job.source)} -> {safe(job.target)}: {counted}")
         return FINE
 
     makes_folder = output is not None and any(job.target != output for job in tasks)
-    work = Work(from_format, strict, limits, options, reading, makes_folder)
-    ctx.exit(each(_shown(run(work, tasks, jobs=jobs), tasks), tell))
+    work = Work(reading, options, makes_folder)
+    count = 0 if any(job.target == "-" for job in tasks) else len(tasks)
+    ctx.exit(each(progress(run(work, tasks, jobs=jobs), count, "converting"), tell))
+
+
+def _write_row(outcome: Outcome[Job, Done]) -> None:
+    """Write what came of a conversion as JSON."""
+    done = outcome.value
+    findings = Findings() if done is None else done.findings
+    write_row(
+        {
+            **row_of(outcome, done is not None),
+            "target": outcome.item.target,
+            "format": outcome.item.format.name,
+            "units": done and done.count,
+            "counts": tally(findings),
+            "findings": [finding.to_dict() for finding in findings],
+        }
+    )
 
 
 def plan(inputs: tuple[str, ...], output: str | None, to: str | None) -> list[Job]:
@@ -276,16 +304,3 @@ def _identity(path: str) -> tuple[int, int] | None:
     except (OSError, ValueError):
         return None
     return status.st_dev, status.st_ino
-
-
-def _shown(
-    outcomes: Iterable[Outcome[Item, Value]], tasks: list[Job]
-) -> Iterable[Outcome[Item, Value]]:
-    """Show the progress of several files, on a terminal alone."""
-    if len(tasks) < 2 or not sys.stderr.isatty() or any(job.target == "-" for job in tasks):
-        return outcomes
-    from rich.console import Console
-    from rich.progress import track
-
-    console = Console(stderr=True)
-    return track(outcomes, "converting", len(tasks), console=console, transient=True)

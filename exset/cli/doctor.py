@@ -4,13 +4,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from exset.cli.reading import SCHEMA
 from exset.errors import safe
 
 if TYPE_CHECKING:
     from exset.doctor import Report
-
-SCHEMA = 1
-"""The version of what `--json` writes; it changes when a key goes or means something else."""
 
 
 @click.command()
@@ -18,6 +16,10 @@ SCHEMA = 1
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def doctor(compiles: bool, as_json: bool) -> None:
     """Say what is installed, which engine is in use, and what the cache holds.
+
+    \b
+      exset doctor
+      exset doctor --compile
 
     Grammars and layouts are turned into tables, and kernels are compiled, when they are first
     needed on a machine; --compile does it now, and says how long that took.
@@ -60,6 +62,8 @@ def _rows(report: "Report") -> list[tuple[str, str]]:
         for number, part in enumerate(parts):
             ready = f"ready, {size(part.bytes)}" if part.ready else "not yet"
             rows.append(("" if number else label, f"{part.name}: {ready}"))
+    if report.added or report.trouble:
+        rows.append(("formats", report.trouble or f"of other packages: {', '.join(report.added)}"))
     if report.compiled and report.writable and not report.ready:
         rows.append(
             ("", "what is not ready is worked out when needed, or by exset doctor --compile")

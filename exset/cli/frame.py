@@ -15,21 +15,20 @@ import click
 from exset import formats, voice
 from exset.access import Access
 from exset.errors import Finding, Findings, FormatError, LimitError, Place, Severity, safe
-from exset.formats import Format
+from exset.format import Format, OptionError
 from exset.jobs import Item, Outcome, Value
 from exset.limits import Limits
 
-DIALECTS_OF = {
-    "manifest": ("head", "seed", "csv"),
-    "loader_config": ("head", "seed", "between", "habana"),
-}
-"""The dialects of aeon's manifests and loader configurations."""
-
-DIALECTS = tuple(dict.fromkeys(name for names in DIALECTS_OF.values() for name in names))
+DIALECTS = tuple(dict.fromkeys(name for known in formats.FORMATS for name in known.dialects))
+"""The versions of aeon for which manifests and loader configurations are."""
 
 FINE, BAD, USAGE, FAILED, LIMIT, INTERRUPTED, PIPE = 0, 1, 2, 3, 4, 130, 141
 
+ALL = 100
+"""How many findings of each kind are shown with -v."""
+
 Command = TypeVar("Command", bound=Callable[..., object])
+T = TypeVar("T")
 
 
 class Verbs(click.Group):
@@ -76,7 +75,7 @@ class Verbs(click.Group):
         except KeyboardInterrupt:
             say("exset: interrupted")
             ctx.exit(INTERRUPTED)
-        except formats.OptionError as error:
+        except OptionError as error:
             wrong(safe(str(error)))
         except click.UsageError as error:
             message = "\n".join(map(safe, error.format_message().split("\n")))
@@ -123,6 +122,25 @@ def reason(error: OSError) -> str:
     """Return what the system has against a file, in a line that is safe to show."""
     name = "" if error.filename is None else f"{safe(os.fsdecode(error.filename))}: "
     return name + safe(error.strerror or str(error))
+
+
+def progress(outcomes: Iterable[T], count: int, what: str, *, shown: bool = False) -> Iterable[T]:
+    """Show on a terminal, on standard error alone, how many of several files are done.
+
+    shown: that what comes of each goes to standard output; a terminal is shown that instead.
+    """
+    if count < 2 or not sys.stderr.isatty() or (shown and sys.stdout and sys.stdout.isatty()):
+        return outcomes
+    return _tracked(outcomes, count, what)
+
+
+def _tracked(outcomes: Iterable[T], count: int, what: str) -> Iterator[T]:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, redirect_stdout=False) as bar:
+        yield from bar.track(outcomes, count, description=what)
 
 
 def say(text: str) -> None:
@@ -182,9 +200,26 @@ def counted(findings: Findings) -> str:
     )
 
 
+class FormatName(click.Choice[str]):
+    """The name of a format: exset's own are shown, those of other packages are taken, too."""
+
+    def __init__(self) -> None:
+        """Take the names there are; nothing is imported."""
+        super().__init__(formats.names())
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name of a format; a usage error lists those there are."""
+        try:
+            return formats.get(value).name
+        except FormatError:
+            raise
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
 def from_option(command: Command) -> Command:
     """Add `--from`, the format to read."""
-    choice = click.Choice(formats.names())
+    choice = FormatName()
     return click.option("--from", "from_format", type=choice, help="Read as this format.")(command)
 
 
@@ -241,8 +276,14 @@ def access_options(command: Command) -> Command:
 
     @wraps(command)
     def accessing(
-        *args: object, follow_links: bool, roots: tuple[str, ...], no_locking: bool, **rest: object
+        *args: object,
+        follow_links: bool,
+        roots: tuple[str, ...],
+        untrusted: bool,
+        no_locking: bool,
+        **rest: object,
     ) -> object:
+        roots = roots or ((os.curdir,) if untrusted else ())
         access = Access(links=follow_links, roots=roots, locking=False if no_locking else None)
         return command(*args, access=access, **rest)
 
@@ -253,7 +294,14 @@ def access_options(command: Command) -> Command:
     unlocked = click.option(
         "--no-locking", is_flag=True, help="Lock no HDF5 file, as parallel file systems want."
     )
-    return cast(Command, links(roots(unlocked(accessing))))
+    return cast(Command, links(roots(untrusted_option(unlocked(accessing)))))
+
+
+untrusted_option = click.option(
+    "--untrusted",
+    is_flag=True,
+    help="Open no file outside of the current folder, or of those of --root.",
+)
 
 
 def _limits(ctx: click.Context, option: click.Parameter, values: tuple[str, ...]) -> Limits:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 import click
@@ -16,10 +15,12 @@ from exset.cli.frame import (
     access_options,
     jobs_option,
     limit_option,
+    progress,
     read_options,
     say,
     wrong,
 )
+from exset.cli.reading import expanded
 from exset.errors import Findings, FormatError, Severity
 from exset.grammars.sample_kinds import Kind
 from exset.limits import Limits
@@ -32,7 +33,6 @@ FORMAT = "sample_list"
 _SHOWN = 10
 
 Command = TypeVar("Command", bound=Callable[..., object])
-Item = TypeVar("Item")
 
 kinds = click.Choice([kind.value for kind in Kind if not kind.is_single], case_sensitive=False)
 
@@ -43,7 +43,14 @@ def lists() -> None:
 
 
 @lists.command()
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@click.argument(
+    "paths",
+    metavar="PATH...",
+    nargs=-1,
+    required=True,
+    type=click.Path(),
+    callback=expanded,
+)
 @models.output_option
 @click.option(
     "--kind", metavar="TYPE", type=kinds, default="CONDUIT_HDF5_INCLUSION", help="The type of list."
@@ -97,7 +104,7 @@ def build(
         limits=limits,
     )
     outcomes = list(
-        _shown(searched(search, found, jobs=jobs, journal=journal), len(found), "searching")
+        progress(searched(search, found, jobs=jobs, journal=journal), len(found), "searching")
     )
     try:
         samples = built(outcomes, findings, directory=directory)
@@ -110,7 +117,14 @@ def build(
 
 
 @lists.command()
-@click.argument("inputs", metavar="LIST...", nargs=-1, required=True)
+@click.argument(
+    "inputs",
+    metavar="LIST...",
+    nargs=-1,
+    required=True,
+    type=click.Path(),
+    callback=expanded,
+)
 @models.output_option
 @click.option("--directory", metavar="FOLDER", help="The base directory (the longest shared).")
 @read_options
@@ -185,13 +199,3 @@ def _write(samples: SampleList, output: str, findings: Findings) -> None:
     count = len(samples.name)
     said = f"{len(samples):,} samples of {count:,} file{'' if count == 1 else 's'}"
     models.write(samples, FORMAT, output, findings, shown=_SHOWN, said=said)
-
-
-def _shown(outcomes: Iterable[Item], count: int, what: str) -> Iterable[Item]:
-    """Show the progress of many files, on a terminal alone."""
-    if count < 2 or not sys.stderr.isatty():
-        return outcomes
-    from rich.console import Console
-    from rich.progress import track
-
-    return track(outcomes, what, count, console=Console(stderr=True), transient=True)

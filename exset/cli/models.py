@@ -1,30 +1,43 @@
 """What the verbs of one family share: to read a model of its class, and to write one."""
 
+from collections.abc import Callable
 from typing import TypeVar
 
 import click
 
 from exset import api, files, formats
-from exset.cli.frame import lines, put, say
+from exset.cli.frame import lines, put, say, tally, wrong
+from exset.cli.reading import SCHEMA, json_option, wants_json, write_row
 from exset.errors import Findings, safe
 from exset.limits import Limits
 from exset.protocols import Model, Option
 
 M = TypeVar("M", bound=Model)
 
-output_option = click.option(
-    "-o", "--output", metavar="FILE", default="-", help="Where to write (standard output)."
-)
+Command = TypeVar("Command", bound=Callable[..., object])
+
+
+def output_option(command: Command) -> Command:
+    """Add `-o`, and `--json`, which `write` looks at."""
+    output = click.option(
+        "-o", "--output", metavar="FILE", default="-", help="Where to write (standard output)."
+    )
+    return output(json_option(command))
 
 
 def read(
-    path: str, model: type[M], reading: dict[str, Option], limits: Limits, findings: Findings
+    path: str,
+    model: type[M],
+    reading: dict[str, Option],
+    limits: Limits,
+    findings: Findings,
+    format: str | None = None,
 ) -> M:
-    """Read a file that must hold such a model."""
+    """Read a file that must hold such a model, as a format if one is said."""
     return api.load(
         path,
         model=model,
-        format=None,
+        format=format,
         strict=False,
         limits=limits,
         findings=findings,
@@ -41,6 +54,14 @@ def write(
     shown: how many findings of each kind are told; said: how much it is.
     """
     data = api.dumps(model, format=format, findings=findings)
+    if wants_json():
+        if output == "-":
+            wrong("--json would stand among the data on standard output: say -o FILE")
+        files.write(output, data)
+        row = {"file": output, "ok": True, "error": None, "format": format, "units": len(model)}
+        rows = [finding.to_dict() for finding in findings]
+        write_row({"schema": SCHEMA, **row, "counts": tally(findings), "findings": rows})
+        return
     tell(findings, shown)
     if output == "-":
         put(data, formats.get(format))

@@ -2,33 +2,34 @@
 
 import os
 import re
-from functools import partial
 
 import click
 
 from exset import api, files, formats
-from exset.cli.frame import (
-    FINE,
-    counted,
-    each,
-    from_option,
-    jobs_option,
-    limit_option,
-    read_options,
-    say,
-    wrong,
+from exset.cli.frame import ALL, jobs_option, lines, say, wrong
+from exset.cli.look import summed_up
+from exset.cli.reading import (
+    SCHEMA,
+    Reading,
+    as_json,
+    one_file,
+    reading_options,
+    some_files,
+    voice_options,
+    write_row,
 )
-from exset.cli.look import SCHEMA, as_json
-from exset.errors import Findings, FormatError, safe
-from exset.jobs import Outcome, run
-from exset.limits import Limits
-from exset.protocols import Option, Selectable, Summary
+from exset.errors import FormatError, safe
+from exset.format import Format
+from exset.protocols import Selectable
 
-_SIZE = re.compile(r"(?P<percent>\d+(?:\.\d+)?)%|(?P<share>0?\.\d+)|(?P<count>\d+)|rest")
+_PART = re.compile(
+    r"(?P<target>.+?)=(?:(?P<percent>\d+(?:\.\d+)?)%|(?P<share>0?\.\d+)|(?P<count>\d+)"
+    r"|name:(?P<name>.+)|rest)"
+)
 
 
 @click.command()
-@click.argument("file")
+@one_file
 @click.argument("parts", metavar="[OUTPUT=SIZE]...", nargs=-1)
 @click.option(
     "--trainers",
@@ -49,9 +50,9 @@ _SIZE = re.compile(r"(?P<percent>\d+(?:\.\d+)?)%|(?P<share>0?\.\d+)|(?P<count>\d
 @click.option(
     "--stratify", metavar="GROUP", help="Share each group out evenly, such as label of a manifest."
 )
-@from_option
-@read_options
-@limit_option
+@as_json
+@reading_options
+@voice_options
 def split(
     file: str,
     parts: tuple[str, ...],
@@ -60,9 +61,9 @@ def split(
     seed: int | None,
     by: str | None,
     stratify: str | None,
-    from_format: str | None,
-    reading: dict[str, Option],
-    limits: Limits,
+    as_json: bool,
+    reading: Reading,
+    voice: int,
 ) -> None:
     """Split a file into parts that share nothing.
 
@@ -70,19 +71,20 @@ def split(
       exset split all.ex train.ex=90% test.ex=rest --seed 1
       exset split all.sample_list a.sample_list=1000 b.sample_list=rest --by file
       exset split all.tsv train.tsv=80% test.tsv=rest --stratify label
+      exset split all.ex 'verbs.ex=name:v_*' others.ex=rest
       exset split all.sample_list --trainers 4     t0_all.sample_list, ...
 
     A GROUP of a manifest is `label`, its last column, or the number of any column, from 0.
 
-    A SIZE is a percentage, a fraction such as .25, a number of examples or samples, or `rest`.
+    A SIZE is a percentage, a fraction such as .25, a number of examples or samples, `name:PATTERN`
+    for those with such names, or `rest`. The name of a sample is FILE/ID, that of a record its
+    first field.
     """
     from exset.splitting import split as split_model
 
     targets = _targets(file, parts, trainers, output)
-    source = api.read_source(file, limits=limits)
-    known = api.recognise(source, from_format)
-    findings = Findings()
-    model = known.read(source, limits=limits, findings=findings, engine="auto", **reading)
+    read = reading(file)
+    source, known, model, findings = read.source, read.format, read.model, read.findings
     if not isinstance(model, Selectable):
         wrong(f"a {known.family.noun} cannot be split")
     for target, _ in targets:
@@ -101,59 +103,41 @@ def split(
     ]
     for (target, _), part, data in zip(targets, made, written, strict=True):
         files.write(target, data)
-        say(f"{safe(target)}: {known.family.counted(len(part))}")
+        if voice >= 0 and not as_json:
+            say(f"{safe(target)}: {known.family.counted(len(part))}")
+    if voice > 0:
+        for line in lines(findings, ALL):
+            say(line)
+    if as_json:
+        rows = [
+            {"target": target, "units": len(part)}
+            for (target, _), part in zip(targets, made, strict=True)
+        ]
+        write_row({"schema": SCHEMA, "file": file, "ok": True, "error": None, "parts": rows})
 
 
 @click.command()
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@some_files
 @as_json
-@from_option
-@read_options
-@limit_option
+@reading_options
 @jobs_option
 @click.pass_context
 def stats(
-    ctx: click.Context,
-    files: tuple[str, ...],
-    as_json: bool,
-    from_format: str | None,
-    reading: dict[str, Option],
-    limits: Limits,
-    jobs: int,
+    ctx: click.Context, files: tuple[str, ...], as_json: bool, reading: Reading, jobs: int
 ) -> None:
-    """Say all that can be said of files in numbers: what `info` says, and what takes longer."""
-    import json
+    """Say all that can be said of files in numbers: what `info` says, and what takes longer.
 
-    def show(outcome: Outcome[str, tuple[str, Summary, Findings]]) -> int:
-        name, summary, findings = outcome.result()
-        if as_json:
-            row = {"schema": SCHEMA, "file": outcome.item, "format": name, **summary.to_dict()}
-            click.echo(json.dumps(row, allow_nan=False))
-            return FINE
-        click.echo(f"{safe(outcome.item)}: {formats.get(name).title}")
-        for label, text in summary.rows():
-            click.echo(f"  {label:<11} {safe(text)}")
-        if len(findings):
-            click.echo(f"  {'findings':<11} {counted(findings)} (exset validate says which)")
-        return FINE
+    \b
+      exset stats train.ex
 
-    describe = partial(_described, format=from_format, reading=reading, limits=limits)
-    ctx.exit(each(run(describe, files, jobs=jobs), show))
-
-
-def _described(
-    path: str, format: str | None, reading: dict[str, Option], limits: Limits
-) -> tuple[str, Summary, Findings]:
-    source = api.read_source(path, limits=limits)
-    known = api.recognise(source, format)
-    findings = Findings()
-    model = known.read(source, limits=limits, findings=findings, engine="auto", **reading)
-    return known.name, known.family.describe(model), findings
+    With --json each file has the keys that it has with `info`.
+    """
+    summed_up(ctx, files, as_json, reading, jobs, whole=True)
 
 
 def _targets(
     file: str, parts: tuple[str, ...], trainers: int | None, output: str | None
-) -> list[tuple[str, float | None]]:
+) -> list[tuple[str, float | str | None]]:
     """Return what is to be written, and how much goes there; UsageError for what cannot be."""
     if (trainers is None) == (not parts):
         wrong("say the parts, as OUTPUT=SIZE, or --trainers N")
@@ -165,20 +149,20 @@ def _targets(
         return [(os.path.join(folder, f"t{k}_{name}"), 1 / trainers) for k in range(trainers)]
     if output is not None:
         wrong("-o goes with --trainers; a part is written where OUTPUT=SIZE says")
-    targets = []
+    targets: list[tuple[str, float | str | None]] = []
     for part in parts:
-        name, equals, size = part.rpartition("=")
-        match = _SIZE.fullmatch(size)
-        if not equals or not name or match is None:
+        if (match := _PART.fullmatch(part)) is None:
             wrong(f"{safe(part)}: OUTPUT=SIZE is wanted, such as train.ex=90% or test.ex=rest")
-        targets.append((name, _size(match)))
+        targets.append((match["target"], _size(match)))
     names = [name for name, _ in targets]
     if len(set(names)) < len(names) or file in names or "-" in names:
         wrong("each part needs a file of its own, and none of them may be the input")
     return targets
 
 
-def _size(match: re.Match[str]) -> float | None:
+def _size(match: re.Match[str]) -> float | str | None:
+    if match["name"]:
+        return match["name"]
     if match["percent"]:
         return float(match["percent"]) / 100
     if match["share"]:
@@ -186,6 +170,6 @@ def _size(match: re.Match[str]) -> float | None:
     return int(match["count"]) if match["count"] else None
 
 
-def _format_of(target: str, known: formats.Format) -> formats.Format:
+def _format_of(target: str, known: Format) -> Format:
     """Return the format of a part: what its suffix says, else that of the whole."""
     return formats.by_suffix(target) or known

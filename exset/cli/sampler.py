@@ -5,11 +5,9 @@ import json
 import click
 
 from exset.cli.frame import limit_option, wrong
+from exset.cli.reading import SCHEMA
 from exset.errors import safe
 from exset.limits import Limits
-
-SCHEMA = 1
-"""The version of what `--json` writes; it changes when a key goes or means something else."""
 
 
 @click.group()

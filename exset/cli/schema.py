@@ -22,6 +22,7 @@ from exset.cli.frame import (
     wrong,
 )
 from exset.cli.models import tell
+from exset.cli.reading import SCHEMA, expanded, json_option, wants_json, write_row
 from exset.errors import Findings, Severity, safe
 from exset.limits import Limits
 
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from exset.runtime.reading import HasPairs, Pair
 
 _SHOWN = 3
-
-SCHEMA = 1
-"""The version of what `--json` writes; it changes when a key goes or means something else."""
 
 compat_option = click.option(
     "--compat", type=click.Choice(["lbann"]), help="Refuse whatever LBANN refuses."
@@ -96,7 +94,7 @@ def show(
 @schema.command()
 @click.argument("data")
 @click.argument("experiment")
-@click.argument("lists", metavar="[LIST]...", nargs=-1)
+@click.argument("lists", metavar="[LIST]...", nargs=-1, callback=expanded)
 @sample_option
 @as_json
 @compat_option
@@ -153,7 +151,7 @@ def check(
 
 
 @schema.command()
-@click.argument("paths", metavar="FILE...", nargs=-1, required=True)
+@click.argument("paths", metavar="FILE...", nargs=-1, required=True, callback=expanded)
 @click.option("--sample", metavar="ID", help="The path of a sample in the first file.")
 @click.option(
     "--normalise",
@@ -169,6 +167,7 @@ def check(
     multiple=True,
     help="For the experiment schema: pack all fields below a path.",
 )
+@json_option
 @access_options
 @limit_option
 @jobs_option
@@ -198,11 +197,20 @@ def build(
         limits=limits,
         jobs=jobs,
     )
-    tell(built.findings, _SHOWN)
+    if not wants_json():
+        tell(built.findings, _SHOWN)
+    elif output == "-":
+        wrong("--json would stand among the data on standard output: say -o FILE")
     wanted = schema_build.experiment(built.schema, ((group, path) for group, _, path in pairs))
     files.write(output, api.dumps(built.schema, format="schema"))
     if experiment is not None:
         files.write(experiment, api.dumps(wanted, format="schema"))
+    if wants_json():
+        row = {"file": output, "experiment": experiment, "fields": len(built.schema)}
+        row |= {"samples": len(built), "prototype": safe(built.prototype.sample)}
+        rows = [finding.to_dict() for finding in built.findings]
+        write_row({"schema": SCHEMA, **row, "counts": tally(built.findings), "findings": rows})
+        return
     samples = f"{len(built):,} sample{'s' * (len(built) != 1)}"
     say(f"{len(built.schema):,} fields of {samples} like {safe(built.prototype.sample)}")
 

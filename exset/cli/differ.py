@@ -1,0 +1,68 @@
+"""`exset diff`: in what two files differ, by what they mean."""
+
+import click
+
+from exset.cli.frame import ALL, BAD, FINE, wrong
+from exset.cli.reading import SCHEMA, Reading, as_json, reading_options, voice_options, write_row
+from exset.comparing import diff as compare
+from exset.errors import safe
+
+FIRST = 10
+"""How many differences are shown."""
+
+
+@click.command()
+@click.argument("one", type=click.Path())
+@click.argument("other", type=click.Path())
+@click.option(
+    "--tolerance",
+    metavar="T",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    help="How far numbers may be apart, relative to those above 1 (0).",
+)
+@as_json
+@reading_options
+@voice_options
+@click.pass_context
+def diff(
+    ctx: click.Context,
+    one: str,
+    other: str,
+    tolerance: float,
+    as_json: bool,
+    reading: Reading,
+    voice: int,
+) -> None:
+    """Compare two files by what they mean; exit with 1 if they differ.
+
+    \b
+      exset diff train.ex train.bex
+      exset diff --tolerance 1e-6 old.ex new.ex
+
+    Their formats may differ, if they are of one family. Of the differences the first ten are
+    shown, with -v a hundred, with -q none.
+    """
+    if one == other == "-":
+        wrong("standard input can be read once only")
+    first, second = reading(one), reading(other)
+    families = first.format.family, second.format.family
+    if families[0] != families[1]:
+        nouns = [family.noun for family in families]
+        wrong(f"{safe(one)} is of {nouns[0]}s, {safe(other)} of {nouns[1]}s: nothing to compare")
+    keep = ALL if voice > 0 or as_json else FIRST
+    found = compare(first.model, second.model, tolerance=tolerance, keep=keep)
+    if as_json:
+        row = {"schema": SCHEMA, "file": one, "other": other, "ok": not found, "error": None}
+        write_row({**row, **found.to_dict()})
+    elif voice >= 0:
+        names = [safe(each.source.name) for each in (first, second)]
+        count = families[0].counted(len(first.model))
+        if not found:
+            click.echo(f"{names[0]} and {names[1]} mean the same: {count}")
+        else:
+            for each in found.first:
+                click.echo(str(each))
+            of = f"{found.differing:,} of {found.compared:,} {found.what}"
+            click.echo(f"{names[0]} and {names[1]} differ: {of}")
+    ctx.exit(BAD if found else FINE)

@@ -1,0 +1,42 @@
+"""What other packages add, found by their entry points.
+
+They are looked for only where what exset has does not do: that takes longer than a small file.
+"""
+
+from functools import cache
+from importlib import metadata
+from typing import TypeVar
+
+from exset.errors import FormatError, safe
+
+T = TypeVar("T")
+
+
+@cache
+def found(group: str, kind: type[T]) -> tuple[T, ...]:
+    """Import what packages declare as the entry points of a group; each must be of a kind.
+
+    FormatError that names the entry point and its package, for one that cannot be imported.
+    """
+    return tuple(_loaded(point, kind) for point in metadata.entry_points(group=group))
+
+
+def trouble(point: str, why: str) -> FormatError:
+    """Return the error for what a package adds and exset cannot use."""
+    return FormatError(
+        f"{point} cannot be used: {why}",
+        hint="mend the package, or uninstall it",
+        code="plugin",
+    )
+
+
+def _loaded(point: metadata.EntryPoint, kind: type[T]) -> T:
+    package = "" if point.dist is None else f" of the package {point.dist.name}"
+    title = f"the entry point {point.name!r} ({point.value}){package}"
+    try:
+        loaded: object = point.load()
+    except Exception as error:  # whatever a stranger's module does when it is imported
+        raise trouble(title, f"{type(error).__name__}: {safe(str(error))}") from error
+    if not isinstance(loaded, kind):
+        raise trouble(title, f"it is no {kind.__name__}, but of {type(loaded).__name__}")
+    return loaded
