@@ -76,7 +76,14 @@ class Watch:
             return "" if known or importing() else f"{event} {name}"
         if event in LOADING:
             return "" if importing() else event
+        if event.startswith("os.") and self._is_in_cache(arguments):
+            return ""
         return f"{event} {arguments!r}"[:300] if event.startswith(FORBIDDEN) else ""
+
+    def _is_in_cache(self, arguments: tuple[Any, ...]) -> bool:
+        """Whether what is made, renamed or taken away is exset's own."""
+        paths = [os.path.join(each, "") for each in arguments if isinstance(each, str)]
+        return bool(paths) and all(path.startswith(self.cache) for path in paths)
 
     def _opening(self, path: object, mode: object) -> str:
         if isinstance(path, int):
