@@ -22,6 +22,7 @@ def cases(inputs: Inputs, runs: int) -> Cases:
     """Many large elements written and read, and the index of very many tiny ones."""
     yield "write 5,000 x 100 kB", partial(_write, inputs, runs)
     yield "read 5,000 x 100 kB", partial(_read, inputs, _copy_pieces, "file.read(100_000)", runs)
+    yield "read 5,000 x 100 kB, whole", partial(_read, inputs, _copy_file, "file.read()", runs)
     mapped = partial(_read, inputs, _copy_mapped, "slices of a mapped file", runs)
     yield "read 5,000 x 100 kB, mapped", mapped
     yield "index 1,000,000 tiny records", partial(_index, inputs, runs)
