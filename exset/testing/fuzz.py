@@ -267,7 +267,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for known in map(formats.get, names)
     ]
     say = partial(print, flush=True)
-    fuzz(fuzzers, seconds=chosen.seconds, cases=chosen.cases, keep=chosen.keep, say=say)
+    with suppress(KeyboardInterrupt):
+        fuzz(fuzzers, seconds=chosen.seconds, cases=chosen.cases, keep=chosen.keep, say=say)
     for fuzzer in fuzzers:
         tally = fuzzer.tally
         rate = tally.cases / tally.seconds if tally.seconds else 0.0
