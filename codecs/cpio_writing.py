@@ -85,6 +85,11 @@ def encode_archive(
 
 def _pieces(block: Block, engine: Engine) -> Iterator[Piece]:
     """The bytes of a file; those of its elements are not copied."""
+    names = block.elements.name
+    if END_NAME in names.take(np.flatnonzero(names.lengths == len(END_NAME))).tolist():
+        raise FormatError(
+            f"an element is called {END_NAME.decode()}, which ends an archive", hint="rename it"
+        )
     frame = block.frame
     if block.header is not None:
         first = frame.take(np.array([0]))

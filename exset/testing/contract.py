@@ -198,9 +198,12 @@ def _check_way(
     data = _write(other, model, findings, options, how)
     if data is None:
         return
-    read = other.read
+    reading: dict[str, Option] = {}
     if "dialect" in other.read_options:  # which a text does not always say
-        read = partial(other.read, dialect=str(getattr(model, "dialect")))  # noqa: B009
+        reading["dialect"] = str(getattr(model, "dialect"))  # noqa: B009
+    if "ids" in other.read_options:
+        reading["ids"] = "integer" if getattr(model, "has_integer_ids") else "text"  # noqa: B009
+    read = partial(other.read, **reading)
     again = _read(read, data, "auto", limits)
     if again.error is not None:
         if again.error.code == LimitError.default_code or len(findings):
