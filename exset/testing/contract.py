@@ -198,12 +198,13 @@ def _check_way(
     data = _write(other, model, findings, options, how)
     if data is None:
         return
-    reading: dict[str, Option] = {}
-    if "dialect" in other.read_options:  # which a text does not always say
-        reading["dialect"] = str(getattr(model, "dialect"))  # noqa: B009
+    # What a text does not always say, its reader is told.
+    read: Callable[..., Model] = other.read
+    if "dialect" in other.read_options:
+        read = partial(read, dialect=str(getattr(model, "dialect")))  # noqa: B009
     if "ids" in other.read_options:
-        reading["ids"] = "integer" if getattr(model, "has_integer_ids") else "text"  # noqa: B009
-    read = partial(other.read, **reading)
+        are_numbers = getattr(model, "has_integer_ids")  # noqa: B009
+        read = partial(read, ids="integer" if are_numbers else "text")
     again = _read(read, data, "auto", limits)
     if again.error is not None:
         if again.error.code == LimitError.default_code or len(findings):
