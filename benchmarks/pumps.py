@@ -8,7 +8,8 @@ from benchmarks.inputs import Inputs
 from benchmarks.measure import Spread, seconds
 from benchmarks.rows import Cases, Figures
 from exset.errors import FormatError
-from exset.formats import FORMATS, Format
+from exset.format import Format
+from exset.formats import FORMATS
 from exset.source import Source
 from exset.testing.pumps import pumped
 

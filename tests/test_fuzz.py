@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from exset import formats
 from exset.errors import Finding, Findings, FormatError, Place, Severity
-from exset.formats import FORMATS, Format
+from exset.format import Format
+from exset.formats import FORMATS
 from exset.grammars.labels import Labels
 from exset.kernels import Engine
 from exset.limits import Limits

@@ -13,7 +13,8 @@ import pytest
 
 from exset import kernels
 from exset.errors import FormatError
-from exset.formats import FORMATS, Format
+from exset.format import Format
+from exset.formats import FORMATS
 from exset.source import Source
 from exset.testing.contract import LIMITS
 from exset.testing.pumps import CONTEXTS, pumped

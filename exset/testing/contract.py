@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from exset import formats
 from exset.errors import Finding, Findings, FormatError, LimitError
 from exset.files import Blocks
-from exset.formats import Format
+from exset.format import Format
 from exset.kernels import Engine
 from exset.limits import Limits
 from exset.protocols import Model, Option

@@ -23,7 +23,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from exset import formats
-from exset.formats import Format
+from exset.format import Format
 from exset.kernels import Engine
 from exset.testing import seeds
 from exset.testing.contract import Broken, Readable, check, described

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from exset.errors import Findings, FormatError
-from exset.formats import Format
+from exset.format import Format
 from exset.protocols import Selectable
 from exset.source import Source
 from exset.testing import seeds

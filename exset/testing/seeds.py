@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from exset import files, formats, samples
 from exset.errors import Findings, FormatError
-from exset.formats import Format
+from exset.format import Format
 from exset.parsers.engine.grammar import Grammar
 from exset.protocols import Model
 from exset.testing.caches import archives, blocks
