@@ -177,7 +177,7 @@ def _check_parts(known: Format, data: bytes, whole: Outcome, limits: Limits, ste
 
 
 def _check_written(known: Format, model: Model, limits: Limits, mended: bool) -> None:
-    for other in formats.FORMATS:
+    for other in formats.every():
         if other.family != known.family:
             continue
         ways: list[dict[str, Option]] = [{}]
