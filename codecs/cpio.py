@@ -51,7 +51,8 @@ MAGIC: Final = 0o070707
 HEADER_SIZE: Final = 64
 HEADING_SIZE: Final = 26
 """Bytes of an entry before its name."""
-_LEAST: Final = 28  # bytes of an entry, its name being one byte and empty
+LEAST: Final = 28
+"""Bytes of an entry, its name being one byte and empty."""
 
 HEADING = (
     "magic" / Const(MAGIC, Int16ul),
@@ -246,7 +247,7 @@ def _header(entries: Entries, source: Source, limits: Limits, engine: Engine) ->
         place = Place.in_bytes(source, at, "entries[0].data.magic")
         raise FormatError(error.message, place=place) from None
     words = {name: int(cast(Longs, fields[name])[0]) for name in _WORDS}
-    if words["record_count"] > len(source.view) // _LEAST:
+    if words["record_count"] > len(source.view) // LEAST:
         place = Place.in_bytes(source, at + _RECORD_COUNT, "entries[0].data.record_count")
         message = f"record_count is {words['record_count']}, more than the file can hold"
         raise FormatError(message, place=place)

@@ -10,7 +10,7 @@ from typing import BinaryIO, Final
 import numpy as np
 from construct import Array, Struct
 
-from exset.codecs.cpio import HEADER, HEADER_SIZE, HEADING, HEADING_SIZE
+from exset.codecs.cpio import HEADER, HEADER_SIZE, HEADING, HEADING_SIZE, LEAST
 from exset.codecs.engine import Layout, Values, write
 from exset.errors import Findings, FormatError
 from exset.grammars.archives import as_archive, as_block
@@ -52,10 +52,17 @@ def encode(
     The entries of an archive become records of one element; those that exset has named for their
     places in a block, such as `0000012.1.jpg`, become that block again. engine: the driver.
     Raises FormatError for an entry that is no plain file; with `lossy` it is left out, and
-    `findings` has it.
+    `findings` has it. And for a header that counts more records than the file can hold.
     """
     heard = Findings() if findings is None else findings
-    return b"".join(_pieces(as_block(block, lossy, heard), engine))
+    made = as_block(block, lossy, heard)
+    data = b"".join(_pieces(made, engine))
+    if made.header is not None and made.header.record_count > len(data) // LEAST:
+        raise FormatError(
+            f"record_count is {made.header.record_count}, more than the file would hold",
+            hint="exset cache extract --damaged saves the elements one by one",
+        )
+    return data
 
 
 def encode_archive(
@@ -78,6 +85,11 @@ def encode_archive(
 
 def _pieces(block: Block, engine: Engine) -> Iterator[Piece]:
     """The bytes of a file; those of its elements are not copied."""
+    names = block.elements.name
+    if END_NAME in names.take(np.flatnonzero(names.lengths == len(END_NAME))).tolist():
+        raise FormatError(
+            f"an element is called {END_NAME.decode()}, which ends an archive", hint="rename it"
+        )
     frame = block.frame
     if block.header is not None:
         first = frame.take(np.array([0]))

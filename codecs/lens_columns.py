@@ -48,15 +48,18 @@ def _under(path: str, columns: _Columns) -> _Columns:
 def _special_events(examples: ExampleSet, losses: Losses) -> _Columns:
     """The events that say something of their own; Lens writes all their fields."""
     events = examples.events
-    own = events.proc.given.copy()
+    own = np.zeros(len(events.proc), np.bool_)
     for name in REALS:
         own |= events.real(name).given
-    event = np.flatnonzero(own)
+    event = np.flatnonzero(own | events.proc.given)
     example = examples.example_of_event[event]
     number = event - examples.event_offsets[example]
     procs = losses.strings(
         events.proc.take(event), lambda i: f"examples[{example[i]}].events[{number[i]}].proc"
     )
+    if not (kept := procs.given | own[event]).all():  # what a procedure lost may be all there was
+        event, example, number = event[kept], example[kept], number[kept]
+        procs = procs.take(np.flatnonzero(kept))
     special: _Columns = {"event_num": ints(number, "events of one example"), "event_proc": procs}
     for name, word in REALS.items():
         column = events.real(name).take(event)

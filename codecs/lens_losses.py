@@ -22,7 +22,7 @@ class Losses:
         self._findings = findings
 
     def strings(self, strings: Strings, path: Callable[[int], str]) -> Strings:
-        """The strings, each up to its first NUL."""
+        """The strings, each up to its first NUL; one that begins with it is none."""
         nul = np.flatnonzero(strings.data == 0)
         if nul.size == 0:
             return strings
@@ -32,7 +32,8 @@ class Losses:
             self._lose(path(row), "a NUL ends a string in a binary file", "is cut there")
         ends = strings.offsets[1:].copy()
         ends[rows] = nul[first]
-        return Strings.from_spans(strings.data, strings.offsets[:-1], ends, strings.given)
+        given = strings.given & ((ends > strings.offsets[:-1]) | (strings.lengths == 0))
+        return Strings.from_spans(strings.data, strings.offsets[:-1], ends, given)
 
     def names(self, names: Strings) -> Strings:
         """The names of the examples; one that is empty is none."""

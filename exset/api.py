@@ -354,6 +354,8 @@ class _Named(Findings):
 def _named(name: str, finding: Finding) -> Finding:
     """Return a finding about a model with the name that a user knows the model by."""
     place = finding.place
-    if place is None or place.source not in {each.family.noun for each in formats.every()}:
+    if place is None:
+        return replace(finding, place=Place.of(name))
+    if place.source not in {each.family.noun for each in formats.every()}:
         return finding
     return replace(finding, place=replace(place, source=name))

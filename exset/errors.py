@@ -7,6 +7,7 @@ import unicodedata
 import warnings
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import ClassVar, Self
@@ -204,6 +205,17 @@ class FormatError(ValueError):
 
     def __str__(self) -> str:
         return str(self.finding)
+
+
+@contextmanager
+def blaming(name: str) -> Iterator[None]:
+    """Give an error that has no place that input for one."""
+    try:
+        yield
+    except FormatError as error:
+        if error.place is not None:
+            raise
+        raise type(error).of(replace(error.finding, place=Place.of(name))) from None
 
 
 class LimitError(FormatError):

@@ -30,7 +30,8 @@ def render(
     if manifest.width > len(manifest.types) and chosen is not Dialect.SEED:
         losses.tell(
             "fields",
-            f"the header has {len(manifest.types)} types for {manifest.width} fields",
+            f"the header has {len(manifest.types)} type{'s' * (len(manifest.types) != 1)} for"
+            f" {manifest.width} fields",
             "the others are not written",
         )
         manifest = manifest.narrowed()

@@ -73,8 +73,8 @@ def check_files(
         found = int(included[file]) + (int(excluded[file]) if samples.kind.is_exclusion else 0)
         if found != size % 2**64:
             raise FormatError(
-                f"the file was named before with {size:,} samples: LBANN takes it again only if"
-                f" all of them are included, not {found:,}",
+                f"the file was named before with {size:,} sample{'s' * (size != 1)}: LBANN takes it"
+                f" again only if all of them are included, not {found:,}",
                 source=source,
                 span=span,
                 hint="name each file once, with all the ids that are wanted of it",

@@ -301,7 +301,7 @@ class File:
         raise FormatError(message + why, place=self._place(path), hint=hint, code=code) from cause
 
     def _place(self, path: str | None) -> Place:
-        return Place(self.path, field=path)
+        return Place(self.path, field=path or None)
 
 
 def _check_file(path: str) -> None:

@@ -109,10 +109,12 @@ def summarise(model: ExampleSet) -> Summary:
     uses = np.bincount(np.concatenate([events.inputs, events.targets]) + 1, minlength=1)[1:]
     named = np.bincount(ranges.group + 1, minlength=len(model.groups) + 1)[1:]
     procedures = int(model.proc.given.sum()) + int(events.proc.given.sum())
+    with np.errstate(invalid="ignore"):  # infinity and minus infinity make NaN
+        frequency = float(model.frequency.sum(dtype=np.float64))
     return Summary(
         examples=len(model),
         named=int(model.name.given.sum()),
-        frequency=float(model.frequency.sum(dtype=np.float64)),
+        frequency=frequency,
         events=model.num_events,
         events_each=(int(each.min(initial=2**31)), int(each.max(initial=0)))
         if len(each)

@@ -224,7 +224,7 @@ def test_old_manifests_are_converted(tmp_path: Path) -> None:
     exset.convert(new, old, dialect="csv")
     assert old.read_bytes() == b"a.jpg,1.txt\nb.jpg,2.txt\n"
     wide = read(b"@STRING\na\tb\n", "seed")
-    with pytest.raises(FormatError, match="1 types for 2 fields"):
+    with pytest.raises(FormatError, match="1 type for 2 fields"):
         render(wide, dialect="head")
     findings = Findings()
     assert render(wide, dialect=Dialect.HEAD, lossy=True, findings=findings) == b"@STRING\na\n"

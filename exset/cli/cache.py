@@ -13,7 +13,7 @@ from exset import api, formats
 from exset.access import Access
 from exset.cli.frame import BAD, FINE, limit_option, lines, say, tally, wrong
 from exset.cli.reading import SCHEMA, json_option, wants_json, write_row
-from exset.errors import Findings, FormatError, Severity, safe
+from exset.errors import Findings, FormatError, Severity, blaming, safe
 from exset.limits import Limits
 
 if TYPE_CHECKING:
@@ -107,7 +107,8 @@ def build(manifest: str, cache_directory: str, limits: Limits, **words: Any) -> 
     from exset.runtime import cache_build
 
     plan = _plan(manifest, limits, words)
-    _tell(cache_build.build(plan, cache_directory))
+    with blaming(manifest):
+        _tell(cache_build.build(plan, cache_directory))
 
 
 @cache.command()
@@ -151,7 +152,8 @@ def repair(
     if manifest is None:
         ctx.exit(_check(folder, None, wants_json(), limits, words))
     plan = _plan(manifest, limits, words, Cache(folder, limits))
-    _tell(cache_build.repair(plan, folder))
+    with blaming(manifest):
+        _tell(cache_build.repair(plan, folder))
 
 
 @cache.command()
@@ -198,15 +200,16 @@ def extract(
     if os.path.isdir(source):
         found = Cache(source, limits)
         plan = None if manifest is None else _plan(manifest, limits, words, found)
-        done = cache_extract.extract_cache(
-            found,
-            output,
-            types=kinds,
-            suffixes=suffixes,
-            damaged=damaged,
-            plan=plan,
-            findings=findings,
-        )
+        with blaming(source):
+            done = cache_extract.extract_cache(
+                found,
+                output,
+                types=kinds,
+                suffixes=suffixes,
+                damaged=damaged,
+                plan=plan,
+                findings=findings,
+            )
     else:
         if manifest is not None:
             wrong("--manifest is for the folder of a cache")
@@ -219,7 +222,8 @@ def extract(
         elif known.name == "block":
             block = known.read(read, limits=limits, findings=findings)
             assert isinstance(block, Block)
-            done = cache_extract.extract_block(block, output, types=kinds, suffixes=suffixes)
+            with blaming(source):
+                done = cache_extract.extract_block(block, output, types=kinds, suffixes=suffixes)
         elif known.name == "cpio":
             also = ""
             archive = decode_archive(read, limits=limits, findings=findings)
@@ -252,9 +256,10 @@ def _plan(manifest: str, limits: Limits, words: dict[str, Any], cache: Cache | N
     source = api.read_source(manifest, limits=limits)
     found = parse(source, limits=limits, findings=findings, dialect=dialect)
     try:
-        plan = Plan.of(
-            found, block_size=size or BLOCK_SIZE, access=access, findings=findings, **words
-        )
+        with blaming(manifest):
+            plan = Plan.of(
+                found, block_size=size or BLOCK_SIZE, access=access, findings=findings, **words
+            )
     except FormatError:
         raise
     except ValueError as error:

@@ -21,7 +21,7 @@ from exset.cli.frame import (
     wrong,
 )
 from exset.cli.reading import expanded
-from exset.errors import Findings, FormatError, Severity
+from exset.errors import Findings, FormatError, Severity, blaming
 from exset.grammars.sample_kinds import Kind
 from exset.limits import Limits
 from exset.protocols import Option
@@ -107,7 +107,8 @@ def build(
         progress(searched(search, found, jobs=jobs, journal=journal), len(found), "searching")
     )
     try:
-        samples = built(outcomes, findings, directory=directory)
+        with blaming(", ".join(paths)):
+            samples = built(outcomes, findings, directory=directory)
     except FormatError:
         models.tell(findings, _SHOWN)
         raise
@@ -141,7 +142,9 @@ def merge(
 
     findings = Findings()
     read = [_read(path, reading, limits, findings) for path in inputs]
-    _write(merged(read, findings, directory=directory, limits=limits), output, findings)
+    with blaming(", ".join(inputs)):
+        made = merged(read, findings, directory=directory, limits=limits)
+    _write(made, output, findings)
 
 
 @lists.command()
@@ -156,7 +159,9 @@ def shuffle(file: str, seed: int, output: str, reading: dict[str, Option], limit
 
     findings = Findings()
     samples = _read(file, reading, limits, findings)
-    _write(shuffled(samples, seed, limits), output, findings)
+    with blaming(file):
+        mixed = shuffled(samples, seed, limits)
+    _write(mixed, output, findings)
 
 
 @lists.command()
@@ -197,5 +202,6 @@ def _read(path: str, reading: dict[str, Option], limits: Limits, findings: Findi
 
 def _write(samples: SampleList, output: str, findings: Findings) -> None:
     count = len(samples.name)
-    said = f"{len(samples):,} samples of {count:,} file{'' if count == 1 else 's'}"
+    plural = "" if len(samples) == 1 else "s"
+    said = f"{len(samples):,} sample{plural} of {count:,} file{'' if count == 1 else 's'}"
     models.write(samples, FORMAT, output, findings, shown=_SHOWN, said=said)

@@ -65,7 +65,7 @@ def _npy(source: Source) -> NDArray[np.generic]:
         _refuse(source, f"an array of shape {shape} and type {dtype}, not a list of labels")
     begin = file.tell()
     if not 0 <= shape[0] * dtype.itemsize <= len(source.data) - begin:
-        _refuse(source, f"{shape[0]} labels are not in what follows")
+        _refuse(source, f"cut short: it says that it has {shape[0]} labels, and ends before them")
     return np.frombuffer(source.data, dtype, shape[0], begin)
 
 
@@ -106,7 +106,7 @@ def _csv(source: Source, column: str | None) -> list[str]:
                 _refuse(source, f"no label in column {column or at}", line=rows.line_num)
             labels.append(row[at])
     except csv.Error as error:
-        _refuse(source, str(error), line=rows.line_num)
+        _refuse(source, f"this is no CSV: {error}", line=rows.line_num)
     return labels
 
 

@@ -1,0 +1,57 @@
+"""Files of one part that comes again and again: what takes twice as long for twice as many?"""
+
+from collections.abc import Iterator
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+
+from exset.errors import Findings, FormatError
+from exset.format import Format
+from exset.protocols import Selectable
+from exset.source import Source
+from exset.testing import seeds
+
+PUMPS: Final = (
+    *(b"a", b"1", b"-", b" ", b"\n", b"\r", b"\t", b"#", b"#\n", b"\\", b"\\\n", b'"', b"'", b"\0"),
+    *(b"{", b"}", b"{}", b"[", b"]", b"[]", b"(", b"()", b";", b":", b",", b".", b"*", b"\xff"),
+    *(b"1 ", b"-1 ", b"0.1e1", b"1-", b"a\n", b"a: ", b"- ", b"? ", b"&a ", b"*a, ", b"[a,"),
+    *(b"... ", b"1 ... 2 ", b"e", b"0", b"nan ", b"=", b"==", b"\t\n", b"\\u0000", b"{a: ", b"|\n"),
+)
+"""What is repeated, besides the words of a grammar."""
+
+CONTEXTS: Final = MappingProxyType(
+    {
+        "ex": (b"", b"name:{", b"I:", b"i:", b";9[", b"max:"),
+        "sample_list": (b"", b"CONDUIT_HDF5_INCLUSION\n1 0 1\n/\n", b"SINGLE-SAMPLE\n1\n/\n"),
+        "schema": (b"", b"a: ", b"a: [", b"a:\n  metadata: {b: ", b'a: "'),
+        "manifest": (b"", b"@FILE\tASCII_INT\n", b"@BINARY\n", b"@ASCII_FLOAT\n"),
+        "records": (b"@BINARY\n",),
+        "loader_config": (b"", b'{"a": ', b'{"a": "', b"[", b'{"etl": [{'),
+    }
+)
+"""What stands before it, by format."""
+
+
+def pumped(known: Format, size: int) -> Iterator[tuple[str, bytes]]:
+    """Yield files of about that many bytes, each with what it is of.
+
+    Texts that repeat a word, in places where that means something; and models that a file can hold,
+    their units repeated.
+    """
+    if not known.binary:
+        for context in CONTEXTS.get(known.name, (b"",)):
+            for word in dict.fromkeys((*PUMPS, *seeds.words(known))):
+                count = max(size // len(word), 1)
+                yield f"{context!r} and {word!r}", context + word * count
+    for number, data in enumerate(seeds.drawn(known, 12, 0)):
+        try:
+            model = known.read(Source("x", data), findings=Findings())
+            if isinstance(model, Selectable) and 0 < len(model) < len(data) < 1000:
+                which = np.resize(np.arange(len(model)), max(size * len(model) // len(data), 1))
+                yield (
+                    f"units of seed {number}",
+                    known.write(model.select(np.sort(which)), findings=Findings()),
+                )
+        except FormatError:  # some units cannot be said twice
+            continue

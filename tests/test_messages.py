@@ -1,0 +1,82 @@
+"""Every error and warning, whole, as users see it: what it says, where, and how to mend it."""
+
+from functools import cache
+
+import pytest
+
+from exset.grammars import (
+    block_traps,
+    lens_traps,
+    loader_traps,
+    manifest_traps,
+    sample_list_traps,
+    schema_traps,
+)
+from tests.messages import FOLDER, Case, Site, cases, run, sites, watched
+
+CASES = [(path.stem, case) for path in sorted(FOLDER.glob("*.txt")) for case in cases(path)]
+TABLES = (block_traps, lens_traps, loader_traps, manifest_traps, sample_list_traps, schema_traps)
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(each, id=f"{stem}: {each.title}") for stem, each in CASES]
+)
+def test_what_is_said(case: Case) -> None:
+    assert run(case) == case.said
+
+
+def test_titles_are_unique() -> None:
+    titles = [(stem, case.title) for stem, case in CASES]
+    assert len(set(titles)) == len(titles)
+
+
+def test_every_trap_is_seen() -> None:
+    """By its stable code, in square brackets at the end of its message."""
+    said = "\n".join(case.said for _, case in CASES)
+    codes = {code for table in TABLES for code in table.TRAPS}
+    assert not {code for code in codes if f"[{code}]" not in said}
+
+
+ELSEWHERE = {
+    "exset/demo.py": "the bundled samples would have to be broken",
+    "exset/compression.py": "the numbers depend on zlib: tests/test_compression.py",
+    "exset/errors.py": "the errors themselves",
+    "codecs/cpio_writing.py": "an element of 4 GiB",
+    "codecs/lens_losses.py": "2 GiB of numbers: tests/test_codec_lens.py",
+    "codecs/engine/reference.py": "layouts of other people: tests/test_codec_drivers.py",
+    "codecs/engine/writing.py": "layouts of other people: tests/test_codec_drivers.py",
+    "exset/plugins.py": "packages that are broken: tests/test_plugins.py",
+    "exset/remote.py": "files of other machines: tests/test_remote.py",
+    "runtime/cache_dataset.py": "files that change while they are read: tests/test_dataset.py",
+    "runtime/cache_extract.py": "blocks of odd names: tests/test_extract.py",
+    "runtime/elements.py": "files that manifests name: tests/test_elements.py",
+    "runtime/example_dataset.py": "large batches: tests/test_dataset.py",
+    "runtime/list_differences.py": "what differs: tests/test_list_verbs.py",
+    "runtime/manifest_dataset.py": "large batches: tests/test_dataset.py",
+    "runtime/picture_rows.py": "pictures: tests/test_pictures.py",
+    "runtime/pictures.py": "pictures: tests/test_pictures.py",
+    "runtime/record_dataset.py": "large batches: tests/test_dataset.py",
+    "runtime/hdf5_files.py": "a library that crashes: tests/test_list_files.py",
+}
+"""Whose messages need more than a few lines of a file: why, or where they are tested."""
+
+
+@cache
+def seen() -> frozenset[Site]:
+    found: set[Site] = set()
+    with watched(found):
+        for _, case in CASES:
+            run(case)
+    return frozenset(found)
+
+
+def test_every_place_is_seen() -> None:
+    """Each call in the source that makes an error or a finding, by which case does not matter."""
+    missing = [
+        f"{name}:{first}: {call}"
+        for (name, first, last), call in sites().items()
+        if name not in ELSEWHERE
+        and "no text format shows" not in call  # every family has one
+        and not any((name, line) in seen() for line in range(first, last + 1))
+    ]
+    assert not missing, "\n".join(missing)
