@@ -89,9 +89,8 @@ def set_real(tokens: Tokens, columns: Columns, step: int, token: int, max_expand
             return impossible(columns, c.TOO_MANY, at, 0)
         low = state[c.BASE] + columns.lows[span]
         high = state[c.BASE] + columns.highs[span] + 1
-        for event in range(low, high):
-            columns.reals[field, event] = real
-            columns.given[field, event] = True
+        columns.reals[field, low:high] = real
+        columns.given[field, low:high] = True
         if (field == c.ACTIVE_INPUT and other(columns.inputs, low, high, -1) >= 0) or (
             field == c.ACTIVE_TARGET and other(columns.targets, low, high, -1) >= 0
         ):
@@ -116,9 +115,8 @@ def set_string(columns: Columns, step: int, token: int, max_expand: int) -> int:
                 return impossible(columns, c.TOO_MANY, start, 0)
             low = state[c.BASE] + columns.lows[span]
             high = state[c.BASE] + columns.highs[span] + 1
-            for event in range(low, high):
-                columns.event_proc[event, 0] = start
-                columns.event_proc[event, 1] = token
+            columns.event_proc[low:high, 0] = start
+            columns.event_proc[low:high, 1] = token
         return c.FINE
     if step == c.NAME:
         begin_examples(columns)
