@@ -74,7 +74,8 @@ class Batches:
     sampler, too, and ends with the iteration, however that ends. An error of the dataset or of the
     sampler is raised when its batch is asked for, as it is.
 
-    `state_dict` tells where to go on after the batch yielded last, whatever was read beyond it.
+    `state_dict` tells where to go on after the batch yielded last, whatever was read beyond it. A
+    state that was loaded is where iterations begin until one of them comes to its end.
     There is one iteration at a time: the next one, another epoch and `load_state_dict` end it, and
     to go on with it is a RuntimeError. Raises ValueError for sizes that cannot be, and as
     `to_arrays` for devices.
@@ -108,8 +109,8 @@ class Batches:
         self.device, self.prefetch = device, prefetch
         namespace(device)
         self._epoch = 0
-        self._passed = 0, 0
-        """How many batches iterations pass over, and the checksum of their indices."""
+        self._begin: State | None = None
+        """The state in which iterations begin, as it was loaded; None: with the epoch."""
         self._last: State | None = None
         """The state after the batch yielded last; None: the one in which iterations begin."""
         self._running: Ahead[tuple[Sent, State]] | None = None
@@ -124,7 +125,7 @@ class Batches:
         """Set the epoch that the next iteration is of, from its begin on unless it is the same."""
         if epoch != self.epoch:
             self._end()
-            self._passed, self._last = (0, 0), None
+            self._begin = self._last = None
         self._epoch = index(epoch)
         if isinstance(self.sampler, Epochs):
             self.sampler.set_epoch(self._epoch)
@@ -136,7 +137,7 @@ class Batches:
         neither `state_dict` nor `set_epoch`, as torch's RandomSampler.
         """
         self._check_sampler()
-        return deepcopy(self._state(*self._passed) if self._last is None else self._last)
+        return deepcopy(self._last or self._first())
 
     def load_state_dict(self, state: State) -> None:
         """Go on where others with a like sampler were.
@@ -151,24 +152,20 @@ class Batches:
             raise ValueError(f"a state of this sampler has {', '.join(sorted(keys))}")
         self._end()
         self.set_epoch(state["epoch"])
-        self._passed, self._last = (0, 0), None
-        if isinstance(self.sampler, Stateful):
-            self.sampler.load_state_dict(deepcopy(cast(SamplerState, state)["sampler"]))
-        else:
-            counted = cast(CountedState, state)
-            self._passed = counted["batch"], counted["checksum"]
+        self._begin, self._last = deepcopy(state), None
+        self._rewind()
 
     def __len__(self) -> int:
         """Return how many batches the next iteration has; TypeError if the sampler has no len."""
         count = len(self.sampler)  # type: ignore[arg-type]
         if self.batch_size is not None:
             count = count // self.batch_size if self.drop_last else -(-count // self.batch_size)
-        return max(count - self._passed[0], 0)
+        return max(count - self._passed[0], 0)  # a sampler with a state takes them off itself
 
     def __iter__(self) -> Generator[dict[str, Values], None, None]:
         self._end()
         mine = self._iteration
-        self._last = self._state(*self._passed)
+        self._last = self._first()
         carrier = transfer(namespace(self.device))
         made = self._made(carrier)
         ahead = self._running = Ahead(made, self.prefetch) if self.prefetch else None
@@ -179,13 +176,13 @@ class Batches:
                 del sent  # the next is waited for without it
                 if self._iteration != mine:
                     break
+            if self._iteration != mine:
+                raise RuntimeError("this iteration was ended by what came after it")
+            self._begin = None
         finally:
             source.close()
-            if self._running is ahead:
-                self._running = None
-        if self._iteration != mine:
-            raise RuntimeError("this iteration was ended by what came after it")
-        self._passed = 0, 0
+            if self._iteration == mine:
+                self._end()
 
     def _end(self) -> None:
         """End the iteration that is going on: then nobody else takes from the sampler."""
@@ -193,6 +190,24 @@ class Batches:
         if self._running is not None:
             self._running.close()
             self._running = None
+        self._rewind()
+
+    def _rewind(self) -> None:
+        """Take the sampler back to where iterations begin, however much was read ahead of it."""
+        if isinstance(self.sampler, Stateful) and self._begin is not None:
+            self.sampler.load_state_dict(deepcopy(cast(SamplerState, self._begin)["sampler"]))
+
+    def _first(self) -> State:
+        """The state in which iterations begin."""
+        return self._begin or self._state(0, 0)
+
+    @property
+    def _passed(self) -> tuple[int, int]:
+        """How many batches iterations pass over, and the checksum of their indices."""
+        if self._begin is None or self._has_state:
+            return 0, 0
+        counted = cast(CountedState, self._begin)
+        return counted["batch"], counted["checksum"]
 
     @property
     def _has_state(self) -> bool:

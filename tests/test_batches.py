@@ -226,6 +226,40 @@ def test_after_an_epoch_comes_the_next() -> None:
         assert rest == seen[done:]
 
 
+@pytest.mark.parametrize("prefetch", PREFETCH)
+@pytest.mark.parametrize("left", ["closed", "dropped for the next", "not begun"])
+def test_what_was_not_finished_begins_again(prefetch: int, left: str) -> None:
+    """Where the state said, even if the thread had come to the end of the sampler."""
+    examples = exset.ExampleSet.from_arrays(np.zeros((9, 1)), None)
+    labels = np.arange(18) % 6
+    samplers: list[Callable[[], Any]] = [
+        lambda: exset.ExampleSampler(examples, "permuted").batches(1),
+        lambda: exset.PlannedNxMSampler(labels, 2, 1),
+        lambda: [[each] for each in range(9)],
+    ]
+    for make in samplers:
+        batches = Batches(Squares(18), make(), prefetch=prefetch)
+        wanted = numbers_of(batches)
+        iteration = iter(batches)
+        for _ in range(7):
+            next(iteration)
+        batches.load_state_dict(batches.state_dict())
+        for _ in range(2):
+            if left != "not begun":
+                data, before = batches.dataset, len(batches.dataset.read)  # type: ignore[attr-defined]
+                iteration = iter(batches)
+                assert next(iteration)["number"].tolist() == wanted[7]
+                if prefetch:
+                    wait_for(lambda d=data, n=before: len(d.read) == n + 2)  # type: ignore[misc]
+                    time.sleep(0.01)
+            if left == "closed":
+                iteration.close()
+            if left != "dropped for the next":
+                assert len(batches) == 2
+        assert numbers_of(batches) == wanted[7:]
+        assert numbers_of(batches) == wanted
+
+
 def test_states_that_do_not_fit() -> None:
     batches = Batches(Squares(9), range(9), 2)
     next(iter(batches))
