@@ -242,7 +242,8 @@ def _columns(axes: _Axes, layout: Layout, width: float) -> float:
     axes.set_xticks([each.at for each in numbers], labels=[each.text for each in numbers], **_SMALL)
     if not layout.groups:
         return 0.05
-    axes.vlines(np.array(begins[1:-1]) - 0.5, *axes.get_ylim(), color=_LINE, linewidth=0.8)
+    for colour, wide in (("white", 2.4), (_LINE, 0.8)):  # to be seen between black cells, too
+        axes.vlines(np.array(begins[1:-1]) - 0.5, *axes.get_ylim(), color=colour, linewidth=wide)
     raised = 0.2
     names = [
         _Label(begin + (size - 1) / 2, size, shortened(name))
