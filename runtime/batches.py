@@ -1,23 +1,21 @@
 """Batches: the arrays of a dataset in a sampler's order, read ahead and brought to a device."""
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from copy import deepcopy
 from functools import partial
 from itertools import islice
 from operator import index
 from typing import Protocol, TypeAlias, TypedDict, cast, runtime_checkable
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from exset.runtime.ahead import Ahead
 from exset.runtime.arrays import Device, namespace, to_host
+from exset.runtime.batch_indices import batches_of, check_examples, checksum_after
 from exset.runtime.dataset import Dataset, Values
 from exset.runtime.samplers.base import NxMSampler
 from exset.runtime.transfer import Sent, Transfer, transfer
-
-Indices: TypeAlias = NDArray[np.integer]
 
 
 class CountedState(TypedDict):
@@ -77,8 +75,8 @@ class Batches:
     `state_dict` tells where to go on after the batch yielded last, whatever was read beyond it. A
     state that was loaded is where iterations begin until one of them comes to its end.
     There is one iteration at a time: the next one, another epoch and `load_state_dict` end it, and
-    to go on with it is a RuntimeError. Raises ValueError for sizes that cannot be, and as
-    `to_arrays` for devices.
+    to go on with it is a RuntimeError. Raises ValueError for sizes that cannot be, for an order of
+    examples where samples are events or the other way, and as `to_arrays` for devices.
     """
 
     def __init__(
@@ -98,6 +96,7 @@ class Batches:
             sampler, batch_size = sampler.batches(), None
         elif hasattr(sampler, "__array__"):
             sampler = to_host(cast("NDArray[np.generic]", sampler))
+        check_examples(dataset, sampler)
         if batch_size is not None and index(batch_size) < 1:
             raise ValueError(f"batch_size must be at least 1, not {batch_size}")
         if batch_size is None and drop_last:
@@ -115,6 +114,10 @@ class Batches:
         """The state after the batch yielded last; None: the one in which iterations begin."""
         self._running: Ahead[tuple[Sent, State]] | None = None
         self._iteration = 0
+
+    def __repr__(self) -> str:
+        size = "" if self.batch_size is None else f", batch_size={self.batch_size}"
+        return f"Batches({self.dataset!r}, {type(self.sampler).__name__}{size}, {self.device})"
 
     @property
     def epoch(self) -> int:
@@ -230,51 +233,16 @@ class Batches:
     def _made(self, carrier: Transfer) -> Generator[tuple[Sent, State], None, None]:
         """Read batch after batch, each with the state after it."""
         passed, wanted = self._passed
-        batches, checksum = self._taken(), 0
+        batches = batches_of(self.sampler, self.batch_size, self.drop_last)
+        checksum = 0
         try:
             for indices in islice(batches, passed):
-                checksum = _checksum(indices, checksum)
+                checksum = checksum_after(indices, checksum)
             if checksum != wanted:
                 raise ValueError("the sampler does not give what it gave when the state was taken")
             for batch, indices in enumerate(batches, passed + 1):
-                checksum = _checksum(indices, checksum)
+                checksum = checksum_after(indices, checksum)
                 state = self._state(batch, checksum)
                 yield carrier.send(partial(self.dataset.batch, indices)), state
         finally:
             carrier.close()
-
-    def _taken(self) -> Iterator[Indices]:
-        """Take the indices of batch after batch from the sampler."""
-        if self.batch_size is None:
-            yield from map(_checked, self.sampler)
-            return
-        for part in _parts(self.sampler, self.batch_size):
-            indices = _checked(part)
-            if self.drop_last and len(indices) < self.batch_size:
-                return
-            yield indices
-
-
-def _parts(sampler: Iterable[object], size: int) -> Iterator[object]:
-    """Yield so many indices after so many."""
-    if isinstance(sampler, np.ndarray):
-        yield from (sampler[at : at + size] for at in range(0, len(sampler), size))
-    else:
-        stream = iter(sampler)
-        while part := list(islice(stream, size)):
-            yield part
-
-
-def _checked(batch: object) -> Indices:
-    """A batch of indices as an array. Raises TypeError for what is none."""
-    array = to_host(cast("Indices", batch))
-    if array.ndim != 1:
-        hint = "for batches of indices, leave" if array.ndim else "for single indices, give"
-        raise TypeError(f"the sampler gives {batch!r:.60}: {hint} batch_size")
-    if array.size and array.dtype.kind not in "iu":
-        raise TypeError(f"indices are whole numbers, not {array.dtype}")
-    return array if array.size else array.astype(np.int64)
-
-
-def _checksum(indices: Indices, before: int) -> int:
-    return crc32(indices.astype("<i8", copy=False).tobytes(), before)

@@ -99,6 +99,27 @@ def test_samplers(sampler: Any) -> None:
     assert numbers_of(Batches(Squares(99), sampler, size)) == wanted
 
 
+def test_examples_are_no_events() -> None:
+    pulses: Any = exset.load("exset::pulse.ex")
+    order = exset.ExampleSampler(pulses)
+    events, examples = exset.dataset(pulses), exset.dataset(pulses, by="example")
+    fit: list[Any] = [(events, order.batches(2, events=True)), (examples, order.batches(2))]
+    for dataset, sampler in fit:
+        assert len(list(Batches(dataset, sampler))) == 2
+    assert len(list(Batches(examples, order, 3))) == 2
+    odd: list[Any] = [
+        (events, order, 2),
+        (events, order.batches(2)),
+        (examples, order.batches(2, events=True)),
+    ]
+    for given_ in odd:
+        with pytest.raises(ValueError, match="events=True"):
+            Batches(*given_)
+    assert len(list(Batches(exset.dataset("exset::xor.ex"), order, 2))) == 2, "one event in each"
+    shown = f"Batches({examples!r}, ExampleSampler, batch_size=3, cpu)"
+    assert repr(Batches(examples, order, 3)) == shown
+
+
 def test_the_last_batch() -> None:
     batches = Batches(Squares(7), range(7), 3, drop_last=True)
     assert numbers_of(batches) == [[0, 1, 2], [3, 4, 5]] and len(batches) == 2
