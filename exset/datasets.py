@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 def dataset(
     given: Model | FilePath,
     *,
+    format: str | None = None,
     strict: bool = False,
     findings: Findings | None = None,
     limits: Limits = DEFAULT,
@@ -24,7 +25,8 @@ def dataset(
 ) -> "Dataset":
     """Return what reads samples by their indices, many at a time, as arrays of NumPy.
 
-    given: a model, or the path of a file, or of the folder of a cache. The options are those of the
+    given: a model, or the path of a file, or of the folder of a cache; format: as `load`, of a
+    file. The options are those of the
     family: `ExampleDataset` (inputs, targets: the layouts of the network; by: "event" or
     "example"), `ManifestDataset` (names, padded, root, access), `CacheDataset` (types, names,
     padded), and `SampleReader` for a sample list (data, experiment: its schemas; base, keep_packed,
@@ -34,7 +36,7 @@ def dataset(
     OSError for a file, and TypeError for what has no samples and for an option that there is not.
     """
     told = heard(strict, findings)
-    family, model = _opened(given, told, limits)
+    family, model = _opened(given, format, told, limits)
     made = family.dataset_of(model, findings=told, limits=limits, **options)
     _ = made.fields  # what is wrong with the first sample is told now
     if findings is None:
@@ -43,7 +45,7 @@ def dataset(
 
 
 def _opened(
-    given: Model | FilePath, findings: Findings, limits: Limits
+    given: Model | FilePath, format: str | None, findings: Findings, limits: Limits
 ) -> tuple[families.Family, object]:
     """What a dataset is made of, and its family; what is mapped into memory is opened by path."""
     from exset.runtime.cache import Cache
@@ -52,7 +54,7 @@ def _opened(
         name = fsdecode(given)
         if path.isdir(name):
             return families.BLOCKS, Cache(name, limits)
-        known = api.detect(name)
+        known = api.detect(name) if format is None else formats.get(format)
         if known.maps:
             return known.family, _Block(name, known.name, limits)
         model = api.load(name, format=known.name, limits=limits, findings=findings)

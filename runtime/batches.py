@@ -1,23 +1,21 @@
 """Batches: the arrays of a dataset in a sampler's order, read ahead and brought to a device."""
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from copy import deepcopy
 from functools import partial
 from itertools import islice
 from operator import index
 from typing import Protocol, TypeAlias, TypedDict, cast, runtime_checkable
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from exset.runtime.ahead import Ahead
 from exset.runtime.arrays import Device, namespace, to_host
+from exset.runtime.batch_indices import batches_of, check_examples, checksum_after
 from exset.runtime.dataset import Dataset, Values
 from exset.runtime.samplers.base import NxMSampler
 from exset.runtime.transfer import Sent, Transfer, transfer
-
-Indices: TypeAlias = NDArray[np.integer]
 
 
 class CountedState(TypedDict):
@@ -74,10 +72,11 @@ class Batches:
     sampler, too, and ends with the iteration, however that ends. An error of the dataset or of the
     sampler is raised when its batch is asked for, as it is.
 
-    `state_dict` tells where to go on after the batch yielded last, whatever was read beyond it.
+    `state_dict` tells where to go on after the batch yielded last, whatever was read beyond it. A
+    state that was loaded is where iterations begin until one of them comes to its end.
     There is one iteration at a time: the next one, another epoch and `load_state_dict` end it, and
-    to go on with it is a RuntimeError. Raises ValueError for sizes that cannot be, and as
-    `to_arrays` for devices.
+    to go on with it is a RuntimeError. Raises ValueError for sizes that cannot be, for an order of
+    examples where samples are events or the other way, and as `to_arrays` for devices.
     """
 
     def __init__(
@@ -97,6 +96,7 @@ class Batches:
             sampler, batch_size = sampler.batches(), None
         elif hasattr(sampler, "__array__"):
             sampler = to_host(cast("NDArray[np.generic]", sampler))
+        check_examples(dataset, sampler)
         if batch_size is not None and index(batch_size) < 1:
             raise ValueError(f"batch_size must be at least 1, not {batch_size}")
         if batch_size is None and drop_last:
@@ -108,12 +108,16 @@ class Batches:
         self.device, self.prefetch = device, prefetch
         namespace(device)
         self._epoch = 0
-        self._passed = 0, 0
-        """How many batches iterations pass over, and the checksum of their indices."""
+        self._begin: State | None = None
+        """The state in which iterations begin, as it was loaded; None: with the epoch."""
         self._last: State | None = None
         """The state after the batch yielded last; None: the one in which iterations begin."""
         self._running: Ahead[tuple[Sent, State]] | None = None
         self._iteration = 0
+
+    def __repr__(self) -> str:
+        size = "" if self.batch_size is None else f", batch_size={self.batch_size}"
+        return f"Batches({self.dataset!r}, {type(self.sampler).__name__}{size}, {self.device})"
 
     @property
     def epoch(self) -> int:
@@ -124,7 +128,7 @@ class Batches:
         """Set the epoch that the next iteration is of, from its begin on unless it is the same."""
         if epoch != self.epoch:
             self._end()
-            self._passed, self._last = (0, 0), None
+            self._begin = self._last = None
         self._epoch = index(epoch)
         if isinstance(self.sampler, Epochs):
             self.sampler.set_epoch(self._epoch)
@@ -136,7 +140,7 @@ class Batches:
         neither `state_dict` nor `set_epoch`, as torch's RandomSampler.
         """
         self._check_sampler()
-        return deepcopy(self._state(*self._passed) if self._last is None else self._last)
+        return deepcopy(self._last or self._first())
 
     def load_state_dict(self, state: State) -> None:
         """Go on where others with a like sampler were.
@@ -151,24 +155,20 @@ class Batches:
             raise ValueError(f"a state of this sampler has {', '.join(sorted(keys))}")
         self._end()
         self.set_epoch(state["epoch"])
-        self._passed, self._last = (0, 0), None
-        if isinstance(self.sampler, Stateful):
-            self.sampler.load_state_dict(deepcopy(cast(SamplerState, state)["sampler"]))
-        else:
-            counted = cast(CountedState, state)
-            self._passed = counted["batch"], counted["checksum"]
+        self._begin, self._last = deepcopy(state), None
+        self._rewind()
 
     def __len__(self) -> int:
         """Return how many batches the next iteration has; TypeError if the sampler has no len."""
         count = len(self.sampler)  # type: ignore[arg-type]
         if self.batch_size is not None:
             count = count // self.batch_size if self.drop_last else -(-count // self.batch_size)
-        return max(count - self._passed[0], 0)
+        return max(count - self._passed[0], 0)  # a sampler with a state takes them off itself
 
     def __iter__(self) -> Generator[dict[str, Values], None, None]:
         self._end()
         mine = self._iteration
-        self._last = self._state(*self._passed)
+        self._last = self._first()
         carrier = transfer(namespace(self.device))
         made = self._made(carrier)
         ahead = self._running = Ahead(made, self.prefetch) if self.prefetch else None
@@ -179,13 +179,13 @@ class Batches:
                 del sent  # the next is waited for without it
                 if self._iteration != mine:
                     break
+            if self._iteration != mine:
+                raise RuntimeError("this iteration was ended by what came after it")
+            self._begin = None
         finally:
             source.close()
-            if self._running is ahead:
-                self._running = None
-        if self._iteration != mine:
-            raise RuntimeError("this iteration was ended by what came after it")
-        self._passed = 0, 0
+            if self._iteration == mine:
+                self._end()
 
     def _end(self) -> None:
         """End the iteration that is going on: then nobody else takes from the sampler."""
@@ -193,6 +193,24 @@ class Batches:
         if self._running is not None:
             self._running.close()
             self._running = None
+        self._rewind()
+
+    def _rewind(self) -> None:
+        """Take the sampler back to where iterations begin, however much was read ahead of it."""
+        if isinstance(self.sampler, Stateful) and self._begin is not None:
+            self.sampler.load_state_dict(deepcopy(cast(SamplerState, self._begin)["sampler"]))
+
+    def _first(self) -> State:
+        """The state in which iterations begin."""
+        return self._begin or self._state(0, 0)
+
+    @property
+    def _passed(self) -> tuple[int, int]:
+        """How many batches iterations pass over, and the checksum of their indices."""
+        if self._begin is None or self._has_state:
+            return 0, 0
+        counted = cast(CountedState, self._begin)
+        return counted["batch"], counted["checksum"]
 
     @property
     def _has_state(self) -> bool:
@@ -215,51 +233,16 @@ class Batches:
     def _made(self, carrier: Transfer) -> Generator[tuple[Sent, State], None, None]:
         """Read batch after batch, each with the state after it."""
         passed, wanted = self._passed
-        batches, checksum = self._taken(), 0
+        batches = batches_of(self.sampler, self.batch_size, self.drop_last)
+        checksum = 0
         try:
             for indices in islice(batches, passed):
-                checksum = _checksum(indices, checksum)
+                checksum = checksum_after(indices, checksum)
             if checksum != wanted:
                 raise ValueError("the sampler does not give what it gave when the state was taken")
             for batch, indices in enumerate(batches, passed + 1):
-                checksum = _checksum(indices, checksum)
+                checksum = checksum_after(indices, checksum)
                 state = self._state(batch, checksum)
                 yield carrier.send(partial(self.dataset.batch, indices)), state
         finally:
             carrier.close()
-
-    def _taken(self) -> Iterator[Indices]:
-        """Take the indices of batch after batch from the sampler."""
-        if self.batch_size is None:
-            yield from map(_checked, self.sampler)
-            return
-        for part in _parts(self.sampler, self.batch_size):
-            indices = _checked(part)
-            if self.drop_last and len(indices) < self.batch_size:
-                return
-            yield indices
-
-
-def _parts(sampler: Iterable[object], size: int) -> Iterator[object]:
-    """Yield so many indices after so many."""
-    if isinstance(sampler, np.ndarray):
-        yield from (sampler[at : at + size] for at in range(0, len(sampler), size))
-    else:
-        stream = iter(sampler)
-        while part := list(islice(stream, size)):
-            yield part
-
-
-def _checked(batch: object) -> Indices:
-    """A batch of indices as an array. Raises TypeError for what is none."""
-    array = to_host(cast("Indices", batch))
-    if array.ndim != 1:
-        hint = "for batches of indices, leave" if array.ndim else "for single indices, give"
-        raise TypeError(f"the sampler gives {batch!r:.60}: {hint} batch_size")
-    if array.size and array.dtype.kind not in "iu":
-        raise TypeError(f"indices are whole numbers, not {array.dtype}")
-    return array if array.size else array.astype(np.int64)
-
-
-def _checksum(indices: Indices, before: int) -> int:
-    return crc32(indices.astype("<i8", copy=False).tobytes(), before)

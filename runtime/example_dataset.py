@@ -1,5 +1,6 @@
 """Datasets of example sets: what Lens would put on the units of a network, for chosen samples."""
 
+from types import ModuleType
 from typing import Final, Literal, get_args
 
 import numpy as np
@@ -9,6 +10,7 @@ from exset.errors import Findings, LimitError, Place, heard, warn
 from exset.grammars.arrays import Longs, chosen_rows, row_indices
 from exset.grammars.examples import TIME_FIELDS, ExampleSet
 from exset.limits import DEFAULT, Limits, remedy
+from exset.runtime.arrays import Device, namespace, to_device
 from exset.runtime.dataset import Dataset, Values
 from exset.runtime.example_arrays import ExampleArrays, arrays_of, check_size
 from exset.runtime.example_filling import filling_of, layouts_of
@@ -77,17 +79,23 @@ class ExampleDataset(Dataset):
 
     def batch(self, indices: ArrayLike) -> dict[str, Values]:
         """Return the arrays of some samples; raises as `Dataset.batch`."""
-        chosen = chosen_rows(indices, len(self))
-        arrays = self._events(chosen) if self.by == "event" else self._examples(chosen)
+        return self._made(np, chosen_rows(indices, len(self)))
+
+    def to_arrays(self, device: Device = "cpu") -> dict[str, Values]:
+        """Return the arrays of all samples, expanded on the device."""
+        return self._made(namespace(device), np.arange(len(self)))
+
+    def _made(self, xp: ModuleType, chosen: Longs) -> dict[str, Values]:
+        arrays = self._events(xp, chosen) if self.by == "event" else self._examples(xp, chosen)
         return {name: getattr(arrays, name) for name in self.fields}
 
-    def _events(self, rows: Longs) -> ExampleArrays:
+    def _events(self, xp: ModuleType, rows: Longs) -> ExampleArrays:
         for side, layout, guessed in zip(SIDES, self.layouts, self._guessed, strict=True):
             if guessed:
                 check_size(self.examples, side, layout, rows.size, self._limits)
-        return arrays_of(np, self.examples, self.layouts, Findings(), self._limits, rows)
+        return arrays_of(xp, self.examples, self.layouts, Findings(), self._limits, rows)
 
-    def _examples(self, chosen: Longs) -> ExampleArrays:
+    def _examples(self, xp: ModuleType, chosen: Longs) -> ExampleArrays:
         starts = self.examples.event_offsets[chosen]
         counts = self.examples.event_offsets[chosen + 1] - starts
         units = sum(layout.units for layout in self.layouts)
@@ -98,5 +106,6 @@ class ExampleDataset(Dataset):
                 place=Place.of(MODEL),
                 hint=f"take fewer at a time, or one row an event; or {remedy('max_array')}",
             )
-        arrays = self._events(row_indices(starts, counts))
-        return arrays.stacked(np.repeat(np.arange(chosen.size), counts), chosen.size)
+        arrays = self._events(xp, row_indices(starts, counts))
+        row = to_device(xp, np.repeat(np.arange(chosen.size), counts))
+        return arrays.stacked(row, chosen.size)

@@ -7,11 +7,9 @@ that others see. Names are never read as mathematical formulas.
 import io
 import os
 import warnings
-from collections.abc import Iterable, Iterator
 from importlib import import_module
-from itertools import accumulate, count
 from types import ModuleType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +18,8 @@ from exset import files
 from exset.errors import FormatError, Place
 from exset.files import FilePath
 from exset.grammars.arrays import Flags
-from exset.runtime.example_layout import SIDES, Layout, Side
+from exset.runtime.example_layout import SIDES, Side
+from exset.runtime.picture_axes import DPI, LINE, NONE, SMALL, WIDE, Axes, Image, columns, heat
 from exset.runtime.picture_rows import PictureRows, shortened
 
 SUFFIXES = (".png", ".svg", ".pdf")
@@ -28,24 +27,13 @@ SUFFIXES = (".png", ".svg", ".pdf")
 
 _CELL, _LEAST = 0.17, 0.6
 """Inches: the side of a cell, and the least width of a side of the network."""
-_WIDE = 7.0
-"""Inches of the widest side; cells get narrower then."""
-_LETTER = 0.065
-"""Inches of a letter, more or less."""
-_SMALL = {"fontsize": 7}
-_NONE = "#f9cf95"
-"""The colour of what has no value: unlike all greys, reds and blues."""
 _GAP = 0.3
-_LINE, _FAINT = "0.35", "0.85"
+_FAINT = "0.85"
 _WORDS = ("no value (NaN)", "no value (NaN, or grace)")
-_DPI = 110
 
 
 Figure: TypeAlias = Any
 """A matplotlib.figure.Figure: the types of what is optional are not at hand."""
-
-_Axes: TypeAlias = Any
-_Image: TypeAlias = Any
 
 
 def figure(shown: PictureRows, title: str = "") -> Figure:
@@ -72,7 +60,7 @@ def write(shown: PictureRows, path: FilePath, title: str = "") -> None:
     with style.context(["default", {"svg.hashsalt": "exset"}]), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # a box stands for it
         drawn = figure(shown, title)
-        drawn.savefig(out, format=form, dpi=_DPI, bbox_inches="tight", metadata=metadata)
+        drawn.savefig(out, format=form, dpi=DPI, bbox_inches="tight", metadata=metadata)
     files.write(path, out.getvalue())
 
 
@@ -104,18 +92,18 @@ class _Drawing:
         self.height = max(len(shown.arrays) * high, 2 * _CELL)
         layouts = shown.arrays.input_layout, shown.arrays.target_layout
         sides = [each for each in zip(SIDES, layouts, strict=True) if each[1].units]
-        widths = [min(max(layout.units * _CELL, _LEAST), _WIDE) for _, layout in sides]
+        widths = [min(max(layout.units * _CELL, _LEAST), WIDE) for _, layout in sides]
         self.width = sum(widths) + _GAP * (len(sides) - 1)
         self.figure = import_module("matplotlib.figure").Figure((self.width, self.height))
         begins: list[float] = []
         left = above = 0.0
-        images: dict[Side, _Image] = {}
+        images: dict[Side, Image] = {}
         blank = False
         for (side, layout), width in zip(sides, widths, strict=True):
             axes = self._axes(left, 0, width, self.height)
             values, given = self._values(side)
-            images[side] = _heat(axes, values, given)
-            above = max(above, _columns(axes, layout, width))
+            images[side] = heat(axes, values, given)
+            above = max(above, columns(axes, layout, width))
             self._rows(axes, first=left == 0, width=width / layout.units)
             blank = blank or not given.all()
             begins.append(left)
@@ -133,28 +121,28 @@ class _Drawing:
             return arrays.inputs.astype(np.float64), arrays.input_mask
         return arrays.targets.astype(np.float64), arrays.target_mask
 
-    def _axes(self, left: float, top: float, width: float, height: float) -> _Axes:
+    def _axes(self, left: float, top: float, width: float, height: float) -> Axes:
         w, h = self.width, self.height
         return self.figure.add_axes((left / w, 1 - (top + height) / h, width / w, height / h))
 
     def _text(self, left: float, top: float, text: str, **looks: object) -> None:
         self.figure.text(left / self.width, 1 - top / self.height, text, va="bottom", **looks)
 
-    def _rows(self, axes: _Axes, first: bool, width: float) -> None:
+    def _rows(self, axes: Axes, first: bool, width: float) -> None:
         """Draw what parts rows, and cells that are wide enough; the first side has labels."""
         count = len(self.shown.arrays)
         heads = self.shown.heads
         if heads.size < count:
-            axes.hlines(heads[1:] - 0.5, *axes.get_xlim(), color=_LINE, linewidth=0.6)
+            axes.hlines(heads[1:] - 0.5, *axes.get_xlim(), color=LINE, linewidth=0.6)
         axes.set_yticks(np.arange(-0.5, count), minor=True)
         if width > _CELL / 2:
             axes.set_xticks(np.arange(-0.5, axes.get_xlim()[1]), minor=True)
         axes.grid(which="minor", color=_FAINT, linewidth=0.4)
         axes.tick_params(which="both", length=0)
         labels = self.shown.labels if first else [""] * count
-        axes.set_yticks(np.arange(count), labels=labels, **_SMALL)
+        axes.set_yticks(np.arange(count), labels=labels, **SMALL)
 
-    def _key(self, images: dict[Side, _Image], blank: bool) -> None:
+    def _key(self, images: dict[Side, Image], blank: bool) -> None:
         """Draw what colours mean, right of all: one bar if both sides have the same scale."""
         left, top = self.width + 0.25, 0.0
         scales = {side: (image.norm.vmin, image.norm.vmax) for side, image in images.items()}
@@ -170,111 +158,5 @@ class _Drawing:
             top += 1.2
         if blank:
             axes = self._axes(left, top - (0.15 if len(images) == 1 else 0.2), 0.12, 0.12)
-            axes.set(facecolor=_NONE, xticks=[], yticks=[])
-            axes.text(1.4, 0.5, _WORDS[self.shown.ticks is not None], va="center", **_SMALL)
-
-
-class _Label(NamedTuple):
-    """What stands at a column: there are so many units that it is for."""
-
-    at: float
-    units: int
-    text: str
-
-
-def _heat(axes: _Axes, values: NDArray[np.float64], given: Flags) -> _Image:
-    """Draw the numbers; the scale is that of all that are finite, and always has 0."""
-    colours = import_module("matplotlib").colormaps
-    finite = values[given & np.isfinite(values)]
-    low, high = min(finite.min(initial=0), 0), max(finite.max(initial=0), 0)
-    if low < 0 < high:
-        name, high = "RdBu_r", max(-low, high)
-        low = -high
-    else:
-        name = "Greys_r" if low < 0 else "Greys"
-        high = 1.0 if low == high else high
-    axes.set_facecolor(_NONE)
-    colour = colours[name].with_extremes(bad=_NONE)
-    rows, units = values.shape
-    together = -(-units // int(_WIDE * _DPI))
-    # Infinity is drawn as the end of the scale; matplotlib would take it for no value.
-    cells = _strongest(np.where(given, np.clip(values, low, high), np.nan), together)
-    edges = -0.5, cells.shape[1] * together - 0.5, rows - 0.5, -0.5
-    image = axes.imshow(
-        cells,
-        cmap=colour,
-        vmin=low,
-        vmax=high,
-        extent=edges,
-        aspect="auto",
-        interpolation="nearest",
-    )
-    axes.set_xlim(-0.5, units - 0.5)
-    return image
-
-
-def _strongest(values: NDArray[np.float64], together: int) -> NDArray[np.float64]:
-    """Of so many columns together the one that is furthest from 0, so that none gets lost."""
-    rows, units = values.shape
-    padded = np.full((rows, -(-units // together) * together), np.nan)
-    padded[:, :units] = values
-    padded = padded.reshape(rows, -1, together)
-    best = np.nan_to_num(np.abs(padded), nan=-1).argmax(axis=2)[..., None]
-    strongest: NDArray[np.float64] = np.take_along_axis(padded, best, axis=2)[..., 0]
-    return strongest
-
-
-def _columns(axes: _Axes, layout: Layout, width: float) -> float:
-    """Draw where groups begin, their names and numbers of units; return how high the names are."""
-    for spine in axes.spines.values():
-        spine.set(linewidth=0.8, color=_LINE)
-    groups = {name: size for name, size in layout.groups.items() if size}
-    sizes = list(groups.values()) or [layout.units]
-    begins = list(accumulate(sizes, initial=0))
-    inch = width / layout.units
-    every = next(n for n in _steps() if n * inch > 0.12 + len(str(layout.units)) * _LETTER)
-    numbers = [
-        _Label(begin + k, every, str(k))
-        for begin, size in zip(begins, sizes, strict=False)
-        for k in range(0, max(size - every // 2, 1), every)
-    ]
-    numbers = _apart(numbers, 0.14 / inch)
-    axes.set_xticks([each.at for each in numbers], labels=[each.text for each in numbers], **_SMALL)
-    if not layout.groups:
-        return 0.05
-    axes.vlines(np.array(begins[1:-1]) - 0.5, *axes.get_ylim(), color=_LINE, linewidth=0.8)
-    raised = 0.2
-    names = [
-        _Label(begin + (size - 1) / 2, size, shortened(name))
-        for begin, (name, size) in zip(begins, groups.items(), strict=False)
-    ]
-    for at, size, name in _apart(names, 0.12 / inch):
-        length = len(name) * _LETTER
-        fits = length <= size * inch
-        raised = max(raised, 0.2 if fits else length + 0.1)
-        axes.annotate(
-            name,
-            (at, 1),
-            xycoords=("data", "axes fraction"),
-            xytext=(0, 3),
-            textcoords="offset points",
-            ha="center",
-            va="bottom",
-            rotation=0 if fits else 90,
-            **_SMALL,
-        )
-    return raised
-
-
-def _steps() -> Iterator[int]:
-    """1, 2, 5, 10, 20 ..."""
-    return (digit * 10**power for power in count() for digit in (1, 2, 5))
-
-
-def _apart(labels: Iterable[_Label], least: float) -> list[_Label]:
-    """Labels, from left to right, without those too near to the one before."""
-    kept: list[_Label] = []
-    for label in labels:
-        if not kept or label.at - kept[-1].at >= least:
-            kept.append(label)
-    return kept
+            axes.set(facecolor=NONE, xticks=[], yticks=[])
+            axes.text(1.4, 0.5, _WORDS[self.shown.ticks is not None], va="center", **SMALL)

@@ -99,6 +99,27 @@ def test_samplers(sampler: Any) -> None:
     assert numbers_of(Batches(Squares(99), sampler, size)) == wanted
 
 
+def test_examples_are_no_events() -> None:
+    pulses: Any = exset.load("exset::pulse.ex")
+    order = exset.ExampleSampler(pulses)
+    events, examples = exset.dataset(pulses), exset.dataset(pulses, by="example")
+    fit: list[Any] = [(events, order.batches(2, events=True)), (examples, order.batches(2))]
+    for dataset, sampler in fit:
+        assert len(list(Batches(dataset, sampler))) == 2
+    assert len(list(Batches(examples, order, 3))) == 2
+    odd: list[Any] = [
+        (events, order, 2),
+        (events, order.batches(2)),
+        (examples, order.batches(2, events=True)),
+    ]
+    for given_ in odd:
+        with pytest.raises(ValueError, match="events=True"):
+            Batches(*given_)
+    assert len(list(Batches(exset.dataset("exset::xor.ex"), order, 2))) == 2, "one event in each"
+    shown = f"Batches({examples!r}, ExampleSampler, batch_size=3, cpu)"
+    assert repr(Batches(examples, order, 3)) == shown
+
+
 def test_the_last_batch() -> None:
     batches = Batches(Squares(7), range(7), 3, drop_last=True)
     assert numbers_of(batches) == [[0, 1, 2], [3, 4, 5]] and len(batches) == 2
@@ -224,6 +245,40 @@ def test_after_an_epoch_comes_the_next() -> None:
             again.set_epoch(epoch)
             rest += numbers_of(again)
         assert rest == seen[done:]
+
+
+@pytest.mark.parametrize("prefetch", PREFETCH)
+@pytest.mark.parametrize("left", ["closed", "dropped for the next", "not begun"])
+def test_what_was_not_finished_begins_again(prefetch: int, left: str) -> None:
+    """Where the state said, even if the thread had come to the end of the sampler."""
+    examples = exset.ExampleSet.from_arrays(np.zeros((9, 1)), None)
+    labels = np.arange(18) % 6
+    samplers: list[Callable[[], Any]] = [
+        lambda: exset.ExampleSampler(examples, "permuted").batches(1),
+        lambda: exset.PlannedNxMSampler(labels, 2, 1),
+        lambda: [[each] for each in range(9)],
+    ]
+    for make in samplers:
+        batches = Batches(Squares(18), make(), prefetch=prefetch)
+        wanted = numbers_of(batches)
+        iteration = iter(batches)
+        for _ in range(7):
+            next(iteration)
+        batches.load_state_dict(batches.state_dict())
+        for _ in range(2):
+            if left != "not begun":
+                data, before = batches.dataset, len(batches.dataset.read)  # type: ignore[attr-defined]
+                iteration = iter(batches)
+                assert next(iteration)["number"].tolist() == wanted[7]
+                if prefetch:
+                    wait_for(lambda d=data, n=before: len(d.read) == n + 2)  # type: ignore[misc]
+                    time.sleep(0.01)
+            if left == "closed":
+                iteration.close()
+            if left != "dropped for the next":
+                assert len(batches) == 2
+        assert numbers_of(batches) == wanted[7:]
+        assert numbers_of(batches) == wanted
 
 
 def test_states_that_do_not_fit() -> None:

@@ -67,10 +67,24 @@ def test_findings_of_a_file_are_told(tmp_path: Path) -> None:
         exset.dataset(path, strict=True)
 
 
+def test_a_format_that_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "named_otherwise.tsv"
+    path.write_text("I: 1 0 T: 1;")
+    assert type(exset.dataset(path)) is exset.ManifestDataset
+    assert type(exset.dataset(path, format="ex")) is exset.ExampleDataset
+    exset.save(Block.of([[b"one"], [b"two"]]), path, format="block")
+    assert len(exset.dataset(path, format="block")) == 2
+    with pytest.raises(ValueError, match="nothing"):
+        exset.dataset(path, format="nothing")
+
+
 @pytest.mark.parametrize("device", DEVICES)
-def test_all_samples_on_a_device(device: Device) -> None:
-    dataset = exset.dataset("exset::groups.ex")
-    wanted, arrays = dataset.batch(range(3)), dataset.to_arrays(device)
+@pytest.mark.parametrize(
+    "path, by", [("exset::groups.ex", "event"), ("exset::pulse.ex", "example")]
+)
+def test_all_samples_on_a_device(device: Device, path: str, by: str) -> None:
+    dataset = exset.dataset(path, by=by)
+    wanted, arrays = dataset.batch(range(len(dataset))), dataset.to_arrays(device)
     assert list(arrays) == list(wanted) == list(dataset.fields)
     for name, array in arrays.items():
         assert type(array) is type(namespace(device).zeros(1))

@@ -89,6 +89,17 @@ def test_the_recipe_of_torch() -> None:
     assert out.getvalue().splitlines() == re.findall(r"^# -> (.*)$", script, re.MULTILINE)
 
 
+@pytest.mark.usefixtures("torch")
+def test_training_with_torch() -> None:
+    """What the page on training shows of torch's loaders, after the rest of the page."""
+    text = (ROOT / "docs" / "train.md").read_text()
+    script = "".join(re.findall(r"^```py(?:thon)?\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(script, "train.md", "exec"), {})
+    assert out.getvalue().splitlines() == re.findall(r"  # -> (.*)$", script, re.MULTILINE)
+
+
 def test_the_recipe_of_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """README's commands, of a set that has such groups and names."""
     pytest.importorskip("matplotlib", reason="the extra plot is not installed")

@@ -188,6 +188,9 @@ def test_the_verb(tmp_path: Path) -> None:
     assert "lens-group-missing" in result.stderr
     result = run("exset::pulse.ex", "-o", str(tmp_path / "out.pdf"), "--ticks", "4")
     assert result.exit_code == 0 and result.stderr.endswith("out.pdf: 4 examples\n")
+    (tmp_path / "odd.txt").write_text("I: 1 0 T: 1;")
+    result = run(str(tmp_path / "odd.txt"), "-o", out, "--from", "ex")
+    assert result.exit_code == 0 and result.stderr.endswith("out.png: 1 example\n")
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from exset.cli.frame import limit_option, lines, say, wrong
-from exset.cli.models import read
+from exset.cli.frame import from_option, limit_option, say, wrong
+from exset.cli.models import read, tell
 from exset.errors import Findings, FormatError, safe
+from exset.families import LENS
 from exset.limits import Limits
 
 if TYPE_CHECKING:
@@ -43,9 +44,11 @@ _SLICE = re.compile(r"(-?\d+)|(-?\d*):(-?\d*)(?::(-?\d*))?", re.ASCII)
     type=click.IntRange(min=1),
     help="One row a tick, of N in an interval of time.",
 )
+@from_option
 @limit_option
 def plot(
     file: str,
+    from_format: str | None,
     output: str,
     wanted: tuple[str, ...],
     inputs: tuple[str, ...],
@@ -70,7 +73,7 @@ def plot(
 
     pictures.suffix(output)
     findings = Findings()
-    examples = read(file, ExampleSet, {}, limits, findings)
+    examples = read(file, ExampleSet, {}, limits, findings, from_format)
     which = _chosen(examples, wanted)
     layouts = _layout("inputs", inputs), _layout("targets", targets)
     try:
@@ -82,11 +85,9 @@ def plot(
         raise
     except (ValueError, ImportError) as error:
         wrong(safe(str(error)))
-    for line in lines(findings, 1, notes=False):
-        say(line)
-    what = f"{len(shown.names):,} example{'' if len(shown.names) == 1 else 's'}"
-    hint = "" if shown.cut is None else f": {shown.cut} (--examples says which)"
-    say(f"{safe(output)}: {what}" if shown.cut is None else f"{safe(output)}{hint}")
+    tell(findings, 1)
+    cut = shown.cut and f"{shown.cut} (--examples says which)"
+    say(f"{safe(output)}: {cut or LENS.counted(len(shown.names))}")
 
 
 def _chosen(examples: "ExampleSet", wanted: tuple[str, ...]) -> "Longs | None":

@@ -55,6 +55,11 @@ class ExampleBatchSampler:
             yield numbers
 
     @property
+    def among(self) -> int:
+        """How many examples, or events, are chosen from."""
+        return int(self.sampler._offsets[-1]) if self.events else self.sampler.among
+
+    @property
     def epoch(self) -> int:
         """The sampler's epoch."""
         return self.sampler.epoch
@@ -92,6 +97,11 @@ class ExampleSampler:
         self._frequency, self._offsets = examples.frequency, examples.event_offsets
         self._sums = _sums(examples.frequency) if mode == "probabilistic" else None
         self._start = self._begun = self._given = 0
+
+    @property
+    def among(self) -> int:
+        """How many examples are chosen from."""
+        return len(self._frequency)
 
     def chosen(self, which: slice = slice(None)) -> Longs:
         """Return examples of the current epoch by their places in it: int64."""
