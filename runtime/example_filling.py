@@ -24,7 +24,12 @@ def layouts_of(
     given: tuple[LayoutLike | None, LayoutLike | None],
     findings: Findings,
 ) -> tuple[Layout, Layout]:
-    """The layouts that were given, or that the set allows to infer. Raises FormatError."""
+    """The layouts that were given, or that the set allows to infer.
+
+    Raises FormatError, and TypeError for what is no set.
+    """
+    if not isinstance(examples, ExampleSet):
+        raise TypeError(f"an ExampleSet is wanted, such as exset.load gives, not {examples!r:.60}")
     layouts = {
         side: Layout.of(side, layout)
         for side, layout in zip(SIDES, given, strict=True)

@@ -1,7 +1,9 @@
 """What to_arrays takes and refuses, what it says, and that its arrays are shared."""
 
 import math
+from collections.abc import Callable
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -206,3 +208,9 @@ def test_evenly() -> None:
     assert evenly(np.array([4])) == slice(4, 5) and evenly(np.array([], int)) == slice(0, 0)
     for uneven in ([2, 5, 9], [3, 3], [2, 1]):
         assert isinstance(evenly(np.array(uneven)), np.ndarray)
+
+
+@pytest.mark.parametrize("act", [exset.to_arrays, exset.to_csr])
+def test_what_is_no_set(act: Callable[[Any], object]) -> None:
+    with pytest.raises(TypeError, match=r"exset\.load gives, not 'train\.ex'"):
+        act("train.ex")
