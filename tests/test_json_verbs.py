@@ -73,3 +73,51 @@ def test_demo() -> None:
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.exit_code == 0 and all(row["schema"] == 1 for row in rows)
     assert {"name": "xor.ex", "converted": "xor.bex", "units": 4}.items() <= rows[-1].items()
+
+
+FAILING = (
+    "diff exset::xor.ex no.ex",
+    "split no.ex a.ex=1 b.ex=rest",
+    "list merge no.sample_list -o l.sample_list",
+    "manifest balance no.tsv -o m.tsv",
+    "schema show no.yaml no.yaml",
+    "schema build no.h5 -o d.yaml",
+    "cache predict no.tsv",
+    "cache build no.tsv .",
+    "cache check no",
+    "cache repair no --manifest no.tsv",
+    "cache extract no -o out",
+    "config show no.json",
+    "sampler plan no.csv -n 1 -m 1",
+)
+WORKING = (
+    "diff exset::xor.ex exset::xor.ex",
+    "split exset::xor.ex a.ex=1 b.ex=rest",
+    "list merge exset::flowers.sample_list -o l.sample_list",
+    "manifest balance m.tsv -o even.tsv",
+    "schema show d.yaml d.yaml",
+    "schema build a.h5 -o d.yaml",
+    "cache predict m.tsv",
+    "cache build m.tsv .",
+    "cache check CACHE",
+    "cache repair CACHE --manifest m.tsv",
+    "cache extract CACHE -o out",
+    "config show exset::pictures.json",
+    "sampler plan m.tsv -n 1 -m 1 --column 1",
+)
+
+
+def test_an_error_has_the_keys_of_a_success() -> None:
+    exset.save(Manifest.of(["STRING", "ASCII_INT"], [["a", 1], ["b", 2]]), "m.tsv")
+    with h5py.File("a.h5", "w") as file:
+        file["x/field"] = 1.0
+    assert run("schema", "build", "a.h5", "-o", "d.yaml").exit_code == 0
+    cache = str(row("cache", "predict", "m.tsv")["folder"])
+    for working, failing in zip(WORKING, FAILING, strict=True):
+        good = row(*working.replace("CACHE", cache).split())
+        failed = run(*failing.split(), "--json")
+        bad = json.loads(failed.stdout)
+        assert (failed.exit_code, good["ok"], bad["ok"]) == (3, True, False), failing
+        assert good["error"] is None and bad["error"]["code"] == "system"
+        assert bad.keys() == good.keys(), failing
+        assert "Traceback" not in failed.stderr and failed.stderr

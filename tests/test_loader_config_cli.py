@@ -62,7 +62,8 @@ def test_show(run: Run) -> None:
 
 def test_show_as_json(run: Run) -> None:
     row = json.loads(run("config", "show", "--json", "old.json").stdout)
-    assert list(row) == ["schema", "dialect", "given", "members", "outputs"]
+    keys = ["schema", "ok", "error", "file", "dialect", "given", "members", "outputs"]
+    assert list(row) == keys
     assert row["given"]["batch_size"] == 64 and row["members"]["block_size"] == 5000
     assert row["members"]["etl"][1] == {
         "type": "label",

@@ -292,3 +292,12 @@ def test_untrusted_lists_stay_in_their_folder(
     assert run(*convert, "--root", tmp_path).exit_code == 0
     assert run("convert", "exset::xor.ex", "x.bex", "--root", ".").exit_code == 2
     assert run("convert", "exset::xor.ex", "x.bex", "--untrusted").exit_code == 0
+
+
+def test_options_that_mean_nothing_alone(tmp_path: Path) -> None:
+    for option in (("--base", "."), ("--root", "."), ("--follow-links",), ("--no-locking",)):
+        done = run("validate", "exset::flowers.sample_list", *option)
+        assert done.exit_code == 2 and f"{option[0]} means nothing without --files" in done.stderr
+    for verb in (("check",), ("extract", "-o", tmp_path), ("repair",)):
+        done = run("cache", *verb, tmp_path, "--manifest-root", ".")
+        assert "--manifest-root means nothing without --manifest" in done.stderr

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,9 +9,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from exset import api, formats
-from exset.access import Access
-from exset.cli.frame import BAD, FINE, limit_option, lines, say, tally, wrong
-from exset.cli.reading import SCHEMA, json_option, wants_json, write_row
+from exset.cli.frame import (
+    BAD,
+    FINE,
+    allowed,
+    limit_option,
+    lines,
+    roots_option,
+    say,
+    tally,
+    together,
+    untrusted_option,
+    wrong,
+)
+from exset.cli.reading import json_option, wants_json, write_one
 from exset.errors import Findings, FormatError, Severity, blaming, safe
 from exset.limits import Limits
 
@@ -23,21 +33,16 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
-as_json = click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-
-
-within_option = click.option(
-    "--within",
-    metavar="FOLDER",
-    multiple=True,
-    help="Read no file outside of it, for the manifests of strangers.",
-)
+CHECKED = ("uid", "complete", "records", "blocks", "whole", "counts", "findings")
+"""What `check` says, in its JSON."""
 
 
 def plan_options(command: Command) -> Command:
     """Add what aeon's configuration says of which records it uses, and in which blocks."""
     for option in (
-        click.option("--root", metavar="FOLDER", default="", help="aeon's manifest_root."),
+        click.option(
+            "--manifest-root", "root", metavar="FOLDER", default="", help="Before relative paths."
+        ),
         click.option(
             "--block-size",
             metavar="N",
@@ -68,20 +73,17 @@ def cache() -> None:
 @click.argument("manifest")
 @click.option("--cache-directory", metavar="FOLDER", help="Say whether the cache is there.")
 @plan_options
-@as_json
+@json_option("uid", "folder", "records", "blocks", "exists", manifest="manifest")
 @limit_option
-def predict(
-    manifest: str, cache_directory: str | None, as_json: bool, limits: Limits, **words: Any
-) -> None:
+def predict(manifest: str, cache_directory: str | None, limits: Limits, **words: Any) -> None:
     """Say which folder aeon caches a MANIFEST in, and in which blocks."""
     plan = _plan(manifest, limits, words)
     there = cache_directory and os.path.join(cache_directory, plan.folder)
     sizes = [len(each) for each in plan.blocks]
-    if as_json:
-        row: dict[str, object] = {"schema": SCHEMA, "uid": plan.uid, "folder": plan.folder}
-        row |= {"records": len(plan.manifest), "blocks": sizes}
-        row["exists"] = os.path.isdir(there) if there else None
-        click.echo(json.dumps(row))
+    if wants_json():
+        row = {"manifest": manifest, "uid": plan.uid, "folder": plan.folder}
+        exists = os.path.isdir(there) if there else None
+        write_one({**row, "records": len(plan.manifest), "blocks": sizes, "exists": exists})
         return
     click.echo(plan.folder)
     last = f", the last {sizes[-1]:,}" if sizes[-1] != sizes[0] else ""
@@ -94,9 +96,10 @@ def predict(
 @cache.command()
 @click.argument("manifest")
 @click.argument("cache_directory")
-@within_option
+@roots_option
+@untrusted_option
 @plan_options
-@json_option
+@json_option("folder", "written", "kept")
 @limit_option
 def build(manifest: str, cache_directory: str, limits: Limits, **words: Any) -> None:
     """Build the cache of a MANIFEST below CACHE_DIRECTORY, or go on with one.
@@ -115,7 +118,7 @@ def build(manifest: str, cache_directory: str, limits: Limits, **words: Any) -> 
 @click.argument("folder")
 @click.option("--manifest", metavar="FILE", help="What the cache was built from.")
 @plan_options
-@as_json
+@json_option(*CHECKED, folder="folder")
 @limit_option
 @click.pass_context
 def check(
@@ -123,20 +126,20 @@ def check(
     /,
     folder: str,
     manifest: str | None,
-    as_json: bool,
     limits: Limits,
     **words: Any,
 ) -> None:
     """Check a cache: its FOLDER, every block, and with --manifest that it is of these records."""
-    ctx.exit(_check(folder, manifest, as_json, limits, words))
+    ctx.exit(_check(folder, manifest, limits, words))
 
 
 @cache.command()
 @click.argument("folder")
 @click.option("--manifest", metavar="FILE", help="What the cache was built from.")
-@within_option
+@roots_option
+@untrusted_option
 @plan_options
-@json_option
+@json_option("written", "kept", folder="folder")
 @limit_option
 @click.pass_context
 def repair(
@@ -150,7 +153,7 @@ def repair(
     from exset.runtime.cache import Cache
 
     if manifest is None:
-        ctx.exit(_check(folder, None, wants_json(), limits, words))
+        ctx.exit(_check(folder, None, limits, words))
     plan = _plan(manifest, limits, words, Cache(folder, limits))
     with blaming(manifest):
         _tell(cache_build.repair(plan, folder))
@@ -164,7 +167,7 @@ def repair(
 @click.option("--ext", metavar="E,E...", help="Suffixes of the names, one for each element.")
 @click.option("--damaged", is_flag=True, help="Take from broken blocks the records that are whole.")
 @plan_options
-@json_option
+@json_option("files", "records", "counts", "findings", source="source", folder="output")
 @limit_option
 @click.pass_context
 def extract(
@@ -193,6 +196,8 @@ def extract(
     from exset.runtime import cache_extract
     from exset.runtime.cache import Cache
 
+    if manifest is None:
+        together("--manifest", *words)
     findings = Findings()
     suffixes = None if ext is None else [f".{each.strip('. ')}" for each in ext.split(",")]
     kinds = None if types is None else _types(types)
@@ -233,10 +238,11 @@ def extract(
     for line in lines(findings, 3, notes=False):
         say(line)
     if wants_json():
-        row = {"folder": safe(output), "files": done.files, "records": done.records}
+        row = {"source": source, "folder": output, "files": done.files, "records": done.records}
         rows = [finding.to_dict() for finding in findings]
-        write_row({"schema": SCHEMA, **row, "counts": tally(findings), "findings": rows})
-        ctx.exit(BAD if findings.worst is Severity.ERROR else FINE)
+        bad = findings.worst is Severity.ERROR
+        write_one({**row, "counts": tally(findings), "findings": rows}, ok=not bad)
+        ctx.exit(BAD if bad else FINE)
     if done.records is not None:
         also = f", {done.records:,} records in manifest.tsv"
     say(f"{safe(source)} -> {safe(output)}: {done.files:,} file{'s' * (done.files != 1)}{also}")
@@ -252,7 +258,7 @@ def _plan(manifest: str, limits: Limits, words: dict[str, Any], cache: Cache | N
     findings = Findings()
     dialect = words.pop("dialect")
     size = words.pop("block_size")
-    access = Access(roots=words.pop("within", ()))
+    access = allowed(words.pop("roots", ()), words.pop("untrusted", False))
     source = api.read_source(manifest, limits=limits)
     found = parse(source, limits=limits, findings=findings, dialect=dialect)
     try:
@@ -280,12 +286,12 @@ def _types(given: str) -> list[ElementType]:
         wrong(f"--types: {', '.join(ElementType)}, not {safe(given)}")
 
 
-def _check(
-    folder: str, manifest: str | None, as_json: bool, limits: Limits, words: dict[str, Any]
-) -> int:
+def _check(folder: str, manifest: str | None, limits: Limits, words: dict[str, Any]) -> int:
     from exset.runtime.cache import Cache
 
     findings = Findings()
+    if manifest is None:
+        together("--manifest", *words)
     found = Cache(folder, limits)
     if manifest is None:
         whole = found.check(findings)
@@ -293,12 +299,11 @@ def _check(
         whole = _plan(manifest, limits, words, found).check(found, findings)
     records = sum(len(block) for block in whole.values())
     bad = findings.worst is Severity.ERROR
-    if as_json:
-        row: dict[str, object] = {"schema": SCHEMA, "folder": safe(folder), "ok": not bad}
-        row |= {"uid": found.uid, "complete": found.is_complete, "records": records}
-        row |= {"blocks": len(found), "whole": sorted(whole), "counts": tally(findings)}
-        row["findings"] = [finding.to_dict() for finding in findings]
-        click.echo(json.dumps(row))
+    if wants_json():
+        row: dict[str, object] = {"folder": folder, "uid": found.uid}
+        row |= {"complete": found.is_complete, "records": records, "blocks": len(found)}
+        row |= {"whole": sorted(whole), "counts": tally(findings)}
+        write_one({**row, "findings": [finding.to_dict() for finding in findings]}, ok=not bad)
     else:
         for line in lines(findings, findings.keep):
             click.echo(line)
@@ -311,8 +316,8 @@ def _check(
 def _tell(built: Built) -> None:
     written, kept = len(built.written), len(built.kept)
     if wants_json():
-        blocks = {"written": [*built.written], "kept": [*built.kept]}
-        write_row({"schema": SCHEMA, "folder": safe(built.folder), **blocks})
+        row = {"folder": built.folder, "written": [*built.written], "kept": [*built.kept]}
+        write_one(row)
         return
     also = f", {kept:,} kept" if kept else ""
     say(f"{safe(built.folder)}: {written:,} block{'s' * (written != 1)} written{also}")

@@ -8,7 +8,7 @@ import click
 
 from exset.cli import models
 from exset.cli.frame import limit_option, lines, read_options, say
-from exset.cli.reading import SCHEMA
+from exset.cli.reading import json_option, wants_json, write_one
 from exset.errors import Findings, safe
 from exset.limits import Limits
 from exset.protocols import Option
@@ -27,17 +27,17 @@ def config() -> None:
 
 @config.command()
 @click.argument("file")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@json_option("dialect", "given", "members", "outputs", file="file")
 @read_options
 @limit_option
-def show(file: str, as_json: bool, reading: dict[str, Option], limits: Limits) -> None:
+def show(file: str, reading: dict[str, Option], limits: Limits) -> None:
     """Show every member with its value, the defaults in brackets, and the arrays of a batch."""
     from exset.grammars.loader_config import LoaderConfig
 
     findings = Findings()
     read = models.read(file, LoaderConfig, reading, limits, findings, format=FORMAT)
-    if as_json:
-        click.echo(json.dumps({"schema": SCHEMA, **_row(read)}))
+    if wants_json():
+        write_one({"file": file, **_row(read)})
     else:
         for line in _shown(read):
             click.echo(safe(line))

@@ -3,7 +3,14 @@
 import click
 
 from exset.cli.frame import ALL, BAD, FINE, wrong
-from exset.cli.reading import SCHEMA, Reading, as_json, reading_options, voice_options, write_row
+from exset.cli.reading import (
+    Reading,
+    json_option,
+    reading_options,
+    voice_options,
+    wants_json,
+    write_one,
+)
 from exset.comparing import diff as compare
 from exset.errors import safe
 
@@ -21,7 +28,7 @@ FIRST = 10
     default=0.0,
     help="How far numbers may be apart, relative to those above 1 (0).",
 )
-@as_json
+@json_option("equal", "what", "compared", "differing", "first", file="one", other="other")
 @reading_options
 @voice_options
 @click.pass_context
@@ -30,7 +37,6 @@ def diff(
     one: str,
     other: str,
     tolerance: float,
-    as_json: bool,
     reading: Reading,
     voice: int,
 ) -> None:
@@ -50,11 +56,10 @@ def diff(
     if families[0] != families[1]:
         nouns = [family.noun for family in families]
         wrong(f"{safe(one)} is of {nouns[0]}s, {safe(other)} of {nouns[1]}s: nothing to compare")
-    keep = ALL if voice > 0 or as_json else FIRST
+    keep = ALL if voice > 0 or wants_json() else FIRST
     found = compare(first.model, second.model, tolerance=tolerance, keep=keep)
-    if as_json:
-        row = {"schema": SCHEMA, "file": one, "other": other, "ok": not found, "error": None}
-        write_row({**row, **found.to_dict()})
+    if wants_json():
+        write_one({"file": one, "other": other, **found.to_dict()}, ok=not found)
     elif voice >= 0:
         names = [safe(each.source.name) for each in (first, second)]
         count = families[0].counted(len(first.model))

@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache, wraps
 from importlib import import_module
 from typing import Any, NoReturn, TypeVar, cast
@@ -24,8 +25,13 @@ DIALECTS = tuple(dict.fromkeys(name for known in formats.FORMATS for name in kno
 
 FINE, BAD, USAGE, FAILED, LIMIT, INTERRUPTED, PIPE = 0, 1, 2, 3, 4, 130, 141
 
+FAILED_ROW = "exset.cli.failed_row"
+"""Where in click's `meta` a verb leaves what writes an error as JSON, if that is wanted."""
+
 ALL = 100
 """How many findings of each kind are shown with -v."""
+
+_DEFAULT = click.core.ParameterSource.DEFAULT
 
 Command = TypeVar("Command", bound=Callable[..., object])
 T = TypeVar("T")
@@ -68,6 +74,8 @@ class Verbs(click.Group):
             _silence()
             ctx.exit(PIPE)
         except (FormatError, OSError) as error:
+            if failed := ctx.meta.get(FAILED_ROW):
+                failed(error)
             ctx.exit(report(error))
         except MemoryError:
             say("exset: not enough memory")
@@ -161,6 +169,14 @@ def put(data: bytes, known: Format) -> None:
     else:
         for line in data.decode("utf-8", "surrogateescape").splitlines():
             click.echo("\t".join(map(safe, line.split("\t"))))
+
+
+def together(with_: str, *names: str) -> None:
+    """Refuse parameters that were given and mean nothing without the option `with_`."""
+    ctx = click.get_current_context()
+    for param in ctx.command.params:
+        if param.name in names and ctx.get_parameter_source(param.name) is not _DEFAULT:
+            wrong(f"{param.opts[-1]} means nothing without {with_}")
 
 
 def wrong(message: str) -> NoReturn:
@@ -283,20 +299,25 @@ def access_options(command: Command) -> Command:
         no_locking: bool,
         **rest: object,
     ) -> object:
-        roots = roots or ((os.curdir,) if untrusted else ())
-        access = Access(links=follow_links, roots=roots, locking=False if no_locking else None)
+        locking = False if no_locking else None
+        access = replace(allowed(roots, untrusted), links=follow_links, locking=locking)
         return command(*args, access=access, **rest)
 
     links = click.option("--follow-links", is_flag=True, help="Follow links in HDF5 files.")
-    roots = click.option(
-        "--root", "roots", metavar="FOLDER", multiple=True, help="Open no file outside of it."
-    )
     unlocked = click.option(
         "--no-locking", is_flag=True, help="Lock no HDF5 file, as parallel file systems want."
     )
-    return cast(Command, links(roots(untrusted_option(unlocked(accessing)))))
+    return cast(Command, links(roots_option(untrusted_option(unlocked(accessing)))))
 
 
+def allowed(roots: tuple[str, ...], untrusted: bool) -> Access:
+    """Return what may be opened: what lies in some folders, or with none and `untrusted` here."""
+    return Access(roots=roots or ((os.curdir,) if untrusted else ()))
+
+
+roots_option = click.option(
+    "--root", "roots", metavar="FOLDER", multiple=True, help="Open no file outside of it."
+)
 untrusted_option = click.option(
     "--untrusted",
     is_flag=True,

@@ -19,6 +19,7 @@ from exset.cli.frame import (
     lines,
     progress,
     tally,
+    together,
 )
 from exset.cli.reading import (
     SCHEMA,
@@ -151,6 +152,8 @@ def validate(
     With --json each file has the keys schema, file, ok, error, counts and findings: error says why
     it could not be opened, or is null; what is wrong with its contents are findings.
     """
+    if not check_files:
+        together("--files", "base", "roots", "follow_links", "no_locking")
     explained: set[str] = set()
 
     def tell(outcome: Outcome[str, Findings]) -> int:

@@ -7,7 +7,7 @@ import click
 
 from exset import api, files, formats
 from exset.cli.frame import lines, put, say, tally, wrong
-from exset.cli.reading import SCHEMA, json_option, wants_json, write_row
+from exset.cli.reading import json_option, wants_json, write_one
 from exset.errors import Findings, safe
 from exset.limits import Limits
 from exset.protocols import Model, Option
@@ -22,7 +22,8 @@ def output_option(command: Command) -> Command:
     output = click.option(
         "-o", "--output", metavar="FILE", default="-", help="Where to write (standard output)."
     )
-    return output(json_option(command))
+    keys = ("format", "units", "counts", "findings")
+    return output(json_option(*keys, file="output")(command))
 
 
 def read(
@@ -58,9 +59,9 @@ def write(
         if output == "-":
             wrong("--json would stand among the data on standard output: say -o FILE")
         files.write(output, data)
-        row = {"file": output, "ok": True, "error": None, "format": format, "units": len(model)}
         rows = [finding.to_dict() for finding in findings]
-        write_row({"schema": SCHEMA, **row, "counts": tally(findings), "findings": rows})
+        row = {"file": output, "format": format, "units": len(model)}
+        write_one({**row, "counts": tally(findings), "findings": rows})
         return
     tell(findings, shown)
     if output == "-":

@@ -9,14 +9,15 @@ from exset import api, files, formats
 from exset.cli.frame import ALL, jobs_option, lines, say, wrong
 from exset.cli.look import summed_up
 from exset.cli.reading import (
-    SCHEMA,
     Reading,
     as_json,
+    json_option,
     one_file,
     reading_options,
     some_files,
     voice_options,
-    write_row,
+    wants_json,
+    write_one,
 )
 from exset.errors import FormatError, safe
 from exset.format import Format
@@ -50,7 +51,7 @@ _PART = re.compile(
 @click.option(
     "--stratify", metavar="GROUP", help="Share each group out evenly, such as label of a manifest."
 )
-@as_json
+@json_option("parts", file="file")
 @reading_options
 @voice_options
 def split(
@@ -61,7 +62,6 @@ def split(
     seed: int | None,
     by: str | None,
     stratify: str | None,
-    as_json: bool,
     reading: Reading,
     voice: int,
 ) -> None:
@@ -103,17 +103,17 @@ def split(
     ]
     for (target, _), part, data in zip(targets, made, written, strict=True):
         files.write(target, data)
-        if voice >= 0 and not as_json:
+        if voice >= 0 and not wants_json():
             say(f"{safe(target)}: {known.family.counted(len(part))}")
     if voice > 0:
         for line in lines(findings, ALL):
             say(line)
-    if as_json:
+    if wants_json():
         rows = [
             {"target": target, "units": len(part)}
             for (target, _), part in zip(targets, made, strict=True)
         ]
-        write_row({"schema": SCHEMA, "file": file, "ok": True, "error": None, "parts": rows})
+        write_one({"file": file, "parts": rows})
 
 
 @click.command()

@@ -1,7 +1,7 @@
 """What the verbs that work on files of any format share: which files, and how they are read."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from typing import TypeVar, cast
@@ -9,8 +9,8 @@ from typing import TypeVar, cast
 import click
 
 from exset import api, files, samples
-from exset.cli.frame import as_finding, from_option, limit_option, read_options
-from exset.errors import Findings
+from exset.cli.frame import FAILED_ROW, as_finding, from_option, limit_option, read_options
+from exset.errors import Findings, FormatError
 from exset.format import Format
 from exset.jobs import Item, Outcome, Value
 from exset.limits import DEFAULT, Limits
@@ -103,23 +103,32 @@ def expanded(ctx: click.Context, param: click.Parameter, given: tuple[str, ...])
     return found
 
 
-def _keep_json(ctx: click.Context, param: click.Parameter, given: bool) -> None:
-    ctx.meta[_JSON] = given
+def json_option(*keys: str, **given: str) -> Callable[[Command], Command]:
+    """Add `--json`, for one object: `wants_json` tells whether it was given, `write_one` writes it.
+
+    keys: those of the object besides schema, ok and error; given: keys that have the value of a
+    parameter, each with its name. All are there, too, if the verb fails: keys are null then.
+    """
+
+    def keep(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
+        def fail(error: FormatError | OSError) -> None:
+            named = {key: ctx.params.get(name) for key, name in given.items()}
+            row = named | dict.fromkeys(keys)
+            write_one(row, ok=False, error=as_finding(error).to_dict())
+
+        ctx.meta[_JSON] = wanted
+        if wanted:
+            ctx.meta[FAILED_ROW] = fail
+
+    return click.option(
+        "--json", is_flag=True, expose_value=False, callback=keep, help="One JSON object."
+    )
 
 
 def wants_json() -> bool:
     """Whether `json_option` was given."""
     return bool(click.get_current_context().meta.get(_JSON))
 
-
-json_option = click.option(
-    "--json",
-    is_flag=True,
-    expose_value=False,
-    callback=_keep_json,
-    help="Say what was written as one JSON object.",
-)
-"""`--json` of verbs that write: `wants_json` tells whether it was given."""
 
 as_json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 some_files = click.argument(
@@ -170,6 +179,11 @@ def row_of(outcome: Outcome[Item, Value], ok: bool) -> dict[str, object]:
     error = None if outcome.error is None else as_finding(outcome.error).to_dict()
     path: str | os.PathLike[str] = outcome.item
     return {"schema": SCHEMA, "file": os.fspath(path), "ok": ok, "error": error}
+
+
+def write_one(row: Mapping[str, object], *, ok: bool = True, error: object = None) -> None:
+    """Write the one JSON object of a verb."""
+    write_row({"schema": SCHEMA, "ok": ok, "error": error, **row})
 
 
 def write_row(row: dict[str, object]) -> None:

@@ -1,13 +1,17 @@
 """`exset sampler plan`: what batches of N classes and M samples come to, before any training."""
 
-import json
-
 import click
 
 from exset.cli.frame import limit_option, wrong
-from exset.cli.reading import SCHEMA
-from exset.errors import safe
+from exset.cli.reading import json_option, wants_json, write_one
 from exset.limits import Limits
+
+PLANNED = (
+    *("items", "classes", "small_classes", "largest_class", "batches", "distinct_batches"),
+    *("replicas", "batches_per_replica", "repeated_batches", "dropped_batches", "drawn"),
+    *("items_drawn", "coverage", "repeats", "imbalance"),
+)
+"""What a plan says, in its JSON."""
 
 
 @click.group()
@@ -26,7 +30,7 @@ def sampler() -> None:
 @click.option("--no-shuffle", is_flag=True, help="Keep the order of the data.")
 @click.option("--seed", type=int, default=1234)
 @click.option("--epoch", type=click.IntRange(0), default=0)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@json_option("sampler", *PLANNED, labels="labels", n="wide", m="samples")
 @limit_option
 def plan(
     labels: str,
@@ -39,7 +43,6 @@ def plan(
     no_shuffle: bool,
     seed: int,
     epoch: int,
-    as_json: bool,
     limits: Limits,
 ) -> None:
     """Draw an epoch, and say what is in it.
@@ -66,9 +69,9 @@ def plan(
         wrong(str(error))
     made.set_epoch(epoch)
     found = made.plan().to_dict()
-    if as_json:
-        row = {"schema": SCHEMA, "labels": safe(labels), "sampler": type(made).__name__}
-        click.echo(json.dumps({**row, "n": wide, "m": samples, **found}, allow_nan=False))
+    if wants_json():
+        row = {"labels": labels, "sampler": type(made).__name__, "n": wide, "m": samples}
+        write_one({**row, **found})
         return
     for label, text in _rows(found, wide, samples):
         click.echo(f"{label:<12} {text}")

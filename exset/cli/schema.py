@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -22,7 +21,7 @@ from exset.cli.frame import (
     wrong,
 )
 from exset.cli.models import tell
-from exset.cli.reading import SCHEMA, expanded, json_option, wants_json, write_row
+from exset.cli.reading import expanded, json_option, wants_json, write_one
 from exset.errors import Findings, Severity, safe
 from exset.limits import Limits
 
@@ -35,7 +34,6 @@ _SHOWN = 3
 compat_option = click.option(
     "--compat", type=click.Choice(["lbann"]), help="Refuse whatever LBANN refuses."
 )
-as_json = click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 sample_option = click.option(
     "--sample",
     "sample",
@@ -54,7 +52,7 @@ def schema() -> None:
 @click.argument("data")
 @click.argument("experiment")
 @sample_option
-@as_json
+@json_option("fields", "packed", data="data", experiment="experiment")
 @compat_option
 @access_options
 @limit_option
@@ -62,7 +60,6 @@ def show(
     data: str,
     experiment: str,
     sample: tuple[str, str] | None,
-    as_json: bool,
     compat: str | None,
     access: Access,
     limits: Limits,
@@ -82,9 +79,9 @@ def show(
     if sample is not None:
         with File(sample[0], access, limits) as file:
             layout = lay_out(file, sample[1], wanted, findings)
-    if as_json:
-        row = {"schema": SCHEMA, **schema_show.to_dict(resolved, wanted, layout)}
-        click.echo(json.dumps(row))
+    if wants_json():
+        row = schema_show.to_dict(resolved, wanted, layout)
+        write_one({"data": data, "experiment": experiment, **row})
     else:
         for line in schema_show.lines(resolved, wanted, layout):
             click.echo(safe(line))
@@ -96,7 +93,7 @@ def show(
 @click.argument("experiment")
 @click.argument("lists", metavar="[LIST]...", nargs=-1, callback=expanded)
 @sample_option
-@as_json
+@json_option("counts", "findings", data="data", experiment="experiment")
 @compat_option
 @access_options
 @limit_option
@@ -108,7 +105,6 @@ def check(
     experiment: str,
     lists: tuple[str, ...],
     sample: tuple[str, str] | None,
-    as_json: bool,
     compat: str | None,
     access: Access,
     limits: Limits,
@@ -139,10 +135,10 @@ def check(
     for finding in found:
         findings.add(finding)
     bad = findings.worst is Severity.ERROR
-    if as_json:
+    if wants_json():
         rows = [finding.to_dict() for finding in findings]
-        row = {"schema": SCHEMA, "ok": not bad, "counts": tally(findings), "findings": rows}
-        click.echo(json.dumps(row))
+        row = {"data": data, "experiment": experiment, "counts": tally(findings)}
+        write_one({**row, "findings": rows}, ok=not bad)
     else:
         for line in lines(findings, findings.keep):
             click.echo(line)
@@ -167,7 +163,11 @@ def check(
     multiple=True,
     help="For the experiment schema: pack all fields below a path.",
 )
-@json_option
+@json_option(
+    *("fields", "samples", "prototype", "counts", "findings"),
+    file="output",
+    experiment="experiment",
+)
 @access_options
 @limit_option
 @jobs_option
@@ -209,7 +209,7 @@ def build(
         row = {"file": output, "experiment": experiment, "fields": len(built.schema)}
         row |= {"samples": len(built), "prototype": safe(built.prototype.sample)}
         rows = [finding.to_dict() for finding in built.findings]
-        write_row({"schema": SCHEMA, **row, "counts": tally(built.findings), "findings": rows})
+        write_one({**row, "counts": tally(built.findings), "findings": rows})
         return
     samples = f"{len(built):,} sample{'s' * (len(built) != 1)}"
     say(f"{len(built.schema):,} fields of {samples} like {safe(built.prototype.sample)}")
