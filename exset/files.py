@@ -23,7 +23,7 @@ from exset import remote
 from exset.compression import SUFFIXES, kind_of, may_be_packed, packing, unpacked
 from exset.errors import FormatError, LimitError, Place
 from exset.limits import DEFAULT, Limits, remedy
-from exset.replacing import replacing
+from exset.replacing import FULL, replacing
 from exset.source import Source
 
 FilePath: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
@@ -31,6 +31,7 @@ FilePath: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 _CHUNK = 1 << 16
 _MAGIC = 10  # bytes that tell how a file is compressed
 _HEAD = 4096
+_FILES = "name the files in it, as in 'FOLDER/*'"
 _STREAMS = ("/dev/fd/", "/dev/std", "/proc/")  # links that stand for an open file, not for a path
 
 
@@ -168,8 +169,13 @@ def writing(path: FilePath) -> Iterator[BinaryIO]:
         mode = None
     special = mode is not None and (not stat.S_ISREG(mode) or name.startswith(_STREAMS))
     if special or not os.path.basename(name):
-        with open(name, "wb") as device, packing(device, name) as packed:
-            yield packed
+        try:
+            with open(name, "wb") as device, packing(device, name) as packed:
+                yield packed
+        except OSError as error:
+            if error.filename or error.errno not in FULL:
+                raise
+            raise OSError(error.errno, error.strerror, name) from None
         return
     if mode is not None and not os.access(name, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), name)
@@ -199,6 +205,11 @@ def _refusal(name: str, message: str, hint: str | None) -> FormatError:
 def _open(name: str) -> tuple[str, BinaryIO]:
     try:
         return name, open(name, "rb")
+    except IsADirectoryError as error:
+        cache = os.path.exists(os.path.join(name, "cache_complete"))
+        block = os.path.exists(os.path.join(name, "block_0.cpio"))
+        advice = f"look at a cache with: exset cache check {name}" if cache or block else _FILES
+        raise IsADirectoryError(error.errno, f"{error.strerror}; {advice}", name) from None
     except FileNotFoundError:
         if not os.path.basename(name) or name.endswith(tuple(SUFFIXES)):
             raise

@@ -9,6 +9,9 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import BinaryIO
 
+FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+"""What only a write fails with: there is no more room."""
+
 
 @contextmanager
 def replacing(name: str, mode: int | None) -> Iterator[BinaryIO]:
@@ -37,9 +40,9 @@ def replacing(name: str, mode: int | None) -> Iterator[BinaryIO]:
                 os.unlink(temp)
             raise
     except OSError as error:
-        if error.filename != temp:
+        # The user knows only the name that was asked for; a write that fails has none.
+        if error.filename != temp and (error.filename or error.errno not in FULL):
             raise
-        # The user knows only the name that was asked for.
         raise OSError(error.errno, error.strerror, name) from None
     _sync_folder(folder)
 

@@ -83,7 +83,8 @@ TRAPS: Final = MappingProxyType(
         "aeon-cache-uid": Trap(
             _ERROR,
             "the cache is that of {found}, the manifest's is {wanted}",
-            "another manifest, other records chosen, or a shuffled one",
+            "another manifest, other records chosen, or a shuffled one; or the folder was renamed:"
+            " aeon calls it aeon_cache_{wanted}",
         ),
         "aeon-cache-other": Trap(_NOTE, "{name} is no part of a cache", ""),
         "aeon-cache-width": Trap(

@@ -44,7 +44,13 @@ class Cache:
     limits: Limits = DEFAULT
 
     def __post_init__(self) -> None:
-        os.stat(os.path.join(self.path, ""))
+        try:
+            os.stat(os.path.join(self.path, ""))
+        except NotADirectoryError as error:
+            why = f"{error.strerror}: a cache is a folder; exset validate looks at one block"
+            raise NotADirectoryError(error.errno, why, self.path) from None
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, self.path) from None
         _ = self.blocks
 
     @property

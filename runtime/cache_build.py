@@ -32,6 +32,7 @@ from exset.runtime.cache_lock import Lock
 from exset.runtime.elements import ElementError, elements, encoded
 
 _SHOWN: Final = 5
+_NAMELESS: Final = "no manifest that its name says"
 _LONGEST: Final = 1 << 24
 
 
@@ -75,7 +76,9 @@ class Plan:
             random_seed=random_seed,
         )
         if len(found) == 0:
-            raise FormatError("there are no records, and so there is no cache")
+            raise FormatError(
+                "there are no records, and so there is no cache", code="aeon-no-records"
+            )
         wanted = blocks(len(found), block_size)
         if not wanted[-1] and findings is not None:
             words = {"size": block_size, "records": len(found)}
@@ -110,7 +113,14 @@ class Plan:
         """Add a finding for all that is wrong; return the blocks that are as they should be."""
         place = Place.of(cache.path)
         if cache.uid != self.uid:
-            findings.add(trap("aeon-cache-uid", place, found=cache.uid or "?", wanted=self.uid))
+            findings.add(
+                trap(
+                    "aeon-cache-uid",
+                    place,
+                    found=cache.uid or _NAMELESS,
+                    wanted=self.uid,
+                )
+            )
         whole = cache.check(findings, len(self.manifest.types))
         many = len(self.blocks)
         for number in [number for number in whole if not self.wants(number, whole[number])]:
@@ -211,7 +221,7 @@ def repair(
     """
     cache = Cache(folder)
     if cache.uid != plan.uid:
-        words = {"found": cache.uid or "?", "wanted": plan.uid}
+        words = {"found": cache.uid or _NAMELESS, "wanted": plan.uid}
         raise FormatError.of(trap("aeon-cache-uid", Place.of(folder), **words))
     with Lock(folder) as lock:
         cache = Cache(folder)

@@ -80,13 +80,15 @@ class File:
         with self._guarded("/"):
             self._stack.close()
 
-    def find(self, path: str, start: Any = None) -> Any:
+    def find(self, path: str, start: Any = None, where: str = "") -> Any:
         """Return the group or dataset at a path below another, or below the root; None if absent.
 
-        Raises FormatError for a link that is not to be followed, and for what is neither.
+        where: the path of the other one, for messages. Raises FormatError for a link that is not to
+        be followed, and for what is neither.
         """
         hops = [_HOPS]
-        return self._walk(self._root if start is None else start, path.split("/"), path, hops)
+        whole = f"{where}/{path}" if where else path
+        return self._walk(self._root if start is None else start, path.split("/"), whole, hops)
 
     def form(self, dataset: Any, path: str) -> Form:
         """Return what a dataset holds, having checked that it can be read; FormatError if not."""
@@ -144,7 +146,7 @@ class File:
                 return False
             if group.links.get_info(raw).type == h5l.TYPE_HARD:
                 return True
-        return self.find(name, group) is not None
+        return self.find(name, group, path.rpartition("/")[0]) is not None
 
     def datasets(self, group: Any, path: str) -> Iterator[tuple[str, Any]]:
         """Yield the datasets below a group, depth first, by their paths from it.
@@ -162,7 +164,7 @@ class File:
             below = []
             for name in self.names(here, f"{path}/{whole}"):
                 inside = f"{whole}/{name}" if whole else name
-                each = self.find(name, here)
+                each = self.find(name, here, f"{path}/{whole}" if whole else path)
                 left -= 1
                 if each is None or left < 0 or inside.count("/") > DEEPEST:
                     message = f"a broken link, too many objects, or more than {DEEPEST} deep"

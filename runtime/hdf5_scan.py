@@ -52,7 +52,7 @@ def guessed(file: File) -> str:
     while True:
         names = file.names(group, path)
         step = max(1, len(names) // _LOOKED_AT)
-        children = [(name, file.find(name, group)) for name in names[::step]]
+        children = [(name, file.find(name, group, path)) for name in names[::step]]
         if any(not is_group(child) for _, child in children):
             break
         inside = [_outline(file, child, f"{path}/{name}") for name, child in children]
@@ -156,7 +156,7 @@ def groups(
             yield where, group
             continue
         for name in reversed(names):
-            child = file.find(name, group)
+            child = file.find(name, group, where)
             if child is not None and is_group(child):
                 stack.append((f"{where}/{name}" if where else name, child))
 
@@ -183,5 +183,5 @@ def _judge(
     for name, form in wanted.items():
         if form.kind == "number" and form.count:
             here = np.empty(forms[name].shape, form.dtype)
-            file.read(file.find(name, group), here, f"{where}/{name}")
+            file.read(file.find(name, group, where), here, f"{where}/{name}")
             tally.spreads.setdefault(name, Spread()).add(Spread.of(here))

@@ -119,7 +119,7 @@ def found(file: File, sample: str, group: Any, column: Column) -> tuple[Any, For
     """
     dataset = group
     for name in column.path:
-        dataset = None if dataset is None else file.find(name, dataset)
+        dataset = None if dataset is None else file.find(name, dataset, sample)
     if dataset is None or is_group(dataset):
         raise missing(file, sample, column.name, column.recipe.field.place)
     where = f"{sample}/{column.name}"
@@ -152,7 +152,7 @@ def _datasets(file: File, sample: str, recipe: Recipe) -> list[tuple[tuple[str, 
     found = located(file, sample)
     for name in path:
         # One name at a time: a slash in it is no step down, and no name is empty.
-        found = None if found is None or not name or "/" in name else file.find(name, found)
+        found = None if found is None or not name or "/" in name else file.find(name, found, sample)
     if found is None:
         raise missing(file, sample, recipe.name, recipe.field.place)
     if not is_group(found):

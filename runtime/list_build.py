@@ -82,7 +82,7 @@ class Found:
 
 
 def _nan(file: File, group: Any, sample: str, name: str) -> str | None:
-    dataset = file.find(name, group)
+    dataset = file.find(name, group, sample)
     if dataset is None or is_group(dataset):
         return f"it lacks {name}"
     form = file.form(dataset, f"{sample}/{name}")

@@ -56,6 +56,10 @@ def from_table(
     different fields of a column, in the order of the alphabet. Raises OSError, FormatError for
     what is no such table, and ValueError for types that there are not.
     """
+    for _, kind in types:
+        if kind not in (*ElementType, CLASS):
+            there = ", ".join((*ElementType, CLASS))
+            raise ValueError(f"no element is of type {kind!r}; there are {there}")
     kinds = [ElementType.ASCII_INT if kind == CLASS else ElementType(kind) for _, kind in types]
     numbered = [i for i, (_, kind) in enumerate(types) if kind == CLASS]
     if len(numbered) > 1:
@@ -87,7 +91,9 @@ def _rows(path: str, names: Sequence[str | None], delimiter: str) -> Iterator[Se
                 chosen = [head.index(name) for name in names]  # type: ignore[assignment,arg-type]
             for row in reader:
                 if row and len(row) <= max(chosen, default=0):
-                    raise _bad(path, reader.line_num, f"the line has {len(row)} columns")
+                    columns = f"{len(row)} column{'s' * (len(row) != 1)}"
+                    wanted = f"column {max(chosen)}, from 0, is wanted"
+                    raise _bad(path, reader.line_num, f"the line has {columns}: {wanted}")
                 if row:
                     yield [row[i] for i in chosen]
         except csv.Error as error:

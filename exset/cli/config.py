@@ -8,7 +8,7 @@ import click
 
 from exset.cli import models
 from exset.cli.frame import limit_option, lines, read_options, say
-from exset.cli.reading import json_option, wants_json, write_one
+from exset.cli.reading import json_option, one_file, wants_json, write_one
 from exset.errors import Findings, safe
 from exset.limits import Limits
 from exset.protocols import Option
@@ -26,7 +26,7 @@ def config() -> None:
 
 
 @config.command()
-@click.argument("file")
+@one_file
 @json_option("dialect", "given", "members", "outputs", file="file")
 @read_options
 @limit_option

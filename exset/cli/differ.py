@@ -1,10 +1,13 @@
 """`exset diff`: in what two files differ, by what they mean."""
 
+import math
+
 import click
 
 from exset.cli.frame import ALL, BAD, FINE, wrong
 from exset.cli.reading import (
     Reading,
+    alone,
     json_option,
     reading_options,
     voice_options,
@@ -19,8 +22,8 @@ FIRST = 10
 
 
 @click.command()
-@click.argument("one", type=click.Path())
-@click.argument("other", type=click.Path())
+@click.argument("one", type=click.Path(), callback=alone)
+@click.argument("other", type=click.Path(), callback=alone)
 @click.option(
     "--tolerance",
     metavar="T",
@@ -49,6 +52,8 @@ def diff(
     Their formats may differ, if they are of one family. Of the differences the first ten are
     shown, with -v a hundred, with -q none.
     """
+    if not tolerance < math.inf:
+        wrong(f"--tolerance: a number from 0 is wanted, not {tolerance}")
     if one == other == "-":
         wrong("standard input can be read once only")
     first, second = reading(one), reading(other)

@@ -56,6 +56,10 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Return a verb, or None if there is none of that name."""
         if name not in self.homes:
+            from difflib import get_close_matches
+
+            if (near := get_close_matches(name, self.homes, 1)) and not ctx.resilient_parsing:
+                ctx.fail(f"No such command {name!r}. Did you mean {near[0]!r}?")
             return None
         home, _, attribute = self.homes[name].partition(":")
         found: click.Command = getattr(import_module(home), attribute or name)

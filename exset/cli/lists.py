@@ -20,7 +20,7 @@ from exset.cli.frame import (
     say,
     wrong,
 )
-from exset.cli.reading import expanded
+from exset.cli.reading import expanded, one_file
 from exset.errors import Findings, FormatError, Severity, blaming
 from exset.grammars.sample_kinds import Kind
 from exset.limits import Limits
@@ -148,7 +148,7 @@ def merge(
 
 
 @lists.command()
-@click.argument("file")
+@one_file
 @click.option("--seed", metavar="N", type=click.IntRange(min=0), required=True, help="Which order.")
 @models.output_option
 @read_options
@@ -165,7 +165,7 @@ def shuffle(file: str, seed: int, output: str, reading: dict[str, Option], limit
 
 
 @lists.command()
-@click.argument("file")
+@one_file
 @click.option("--ranks", metavar="N", type=click.IntRange(min=1), required=True, help="How many.")
 @click.option("--keep-order", is_flag=True, help="As with LBANN's --keep_sample_order.")
 @models.output_option

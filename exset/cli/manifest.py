@@ -10,6 +10,7 @@ import click
 from exset import files, formats
 from exset.cli import models
 from exset.cli.frame import limit_option, read_options, say, wrong
+from exset.cli.reading import one_file
 from exset.errors import Findings
 from exset.limits import Limits
 from exset.protocols import Option
@@ -66,9 +67,9 @@ def build(
         lowered = [suffix.lower() for suffix in suffixes]
         built = from_folder(path, suffixes=lowered, label=ElementType(label))
     else:
-        if types is None:
+        if types is None and os.path.lexists(path):
             wrong("say --types of the table's columns, such as FILE,ASCII_INT")
-        pairs = [each.rpartition(":") for each in types.split(",")]
+        pairs = [each.rpartition(":") for each in (types or "FILE").split(",")]
         if len(delimiter) != 1:
             wrong("a delimiter is one character")
         try:
@@ -85,7 +86,7 @@ def build(
 
 
 @manifest.command()
-@click.argument("file")
+@one_file
 @models.output_option
 @click.option("--by", metavar="COLUMN", type=int, default=-1, help="The class (the last column).")
 @click.option("--seed", metavar="N", type=click.IntRange(min=0), help="Shuffle the records, too.")
@@ -112,7 +113,7 @@ def balance(
 
 
 @manifest.command()
-@click.argument("file")
+@one_file
 @models.output_option
 @click.option("--subset-fraction", metavar="F", type=float, default=1.0, help="Of aeon's options.")
 @click.option("--shuffle-manifest", is_flag=True, help="Of aeon's options.")

@@ -164,6 +164,8 @@ def _size(match: re.Match[str]) -> float | str | None:
     if match["name"]:
         return match["name"]
     if match["percent"]:
+        if float(match["percent"]) > 100:
+            wrong(f"{safe(match[0])}: a part is of at most 100%")
         return float(match["percent"]) / 100
     if match["share"]:
         return float(match["share"])

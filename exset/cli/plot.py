@@ -8,6 +8,7 @@ import click
 
 from exset.cli.frame import from_option, limit_option, say, wrong
 from exset.cli.models import read, tell
+from exset.cli.reading import one_file
 from exset.errors import Findings, FormatError, safe
 from exset.families import LENS
 from exset.limits import Limits
@@ -20,7 +21,7 @@ _SLICE = re.compile(r"(-?\d+)|(-?\d*):(-?\d*)(?::(-?\d*))?", re.ASCII)
 
 
 @click.command()
-@click.argument("file")
+@one_file
 @click.option(
     "-o",
     "--output",

@@ -10,7 +10,7 @@ import click
 
 from exset import api, files, samples
 from exset.cli.frame import FAILED_ROW, as_finding, from_option, limit_option, read_options
-from exset.errors import Findings, FormatError
+from exset.errors import Findings, FormatError, safe
 from exset.format import Format
 from exset.jobs import Item, Outcome, Value
 from exset.limits import DEFAULT, Limits
@@ -103,6 +103,18 @@ def expanded(ctx: click.Context, param: click.Parameter, given: tuple[str, ...])
     return found
 
 
+def alone(ctx: click.Context, param: click.Parameter, given: str) -> str:
+    """Return the one file that is meant by an argument; the callback of one that is a path."""
+    if ctx.resilient_parsing:
+        return given
+    found = list(named((given,)))
+    if len(found) != 1:
+        raise click.BadParameter(
+            f"one file is wanted, {safe(given)} names {len(found):,}", ctx, param
+        )
+    return found[0]
+
+
 def json_option(*keys: str, **given: str) -> Callable[[Command], Command]:
     """Add `--json`, for one object: `wants_json` tells whether it was given, `write_one` writes it.
 
@@ -142,7 +154,7 @@ some_inputs = click.argument(
     type=click.Path(),
     callback=expanded,
 )
-one_file = click.argument("file", type=click.Path())
+one_file = click.argument("file", type=click.Path(), callback=alone)
 
 
 def named(paths: Iterable[str]) -> Iterator[str]:

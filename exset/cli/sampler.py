@@ -23,7 +23,9 @@ def sampler() -> None:
 @click.argument("labels", metavar="LABELS")
 @click.option("-n", "wide", type=click.IntRange(1), required=True, help="Classes in a batch.")
 @click.option("-m", "samples", type=click.IntRange(1), required=True, help="Samples of each.")
-@click.option("--world-size", type=click.IntRange(1), default=1, help="Ranks that share batches.")
+@click.option(
+    "--world-size", type=click.IntRange(1, 100_000), default=1, help="Ranks that share batches."
+)
 @click.option("--sampler", "name", default="planned", help="random, exhaustive or planned (this).")
 @click.option("--column", metavar="NAME", help="Or its number, from 0; in HDF5, the dataset.")
 @click.option("--drop-last", is_flag=True, help="Leave out, rather than repeat.")

@@ -11,6 +11,8 @@ from exset.source import Source, Span
 
 _WORD: Final = re.compile(rb"[A-Za-z0-9_.+-]{1,256}:?|[^\x00-\x7f]{1,256}|.", re.DOTALL)
 _SHOWN: Final = 24
+_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
+_UTF_16: Final = "the file is UTF-16: save it as UTF-8, without a byte order mark"
 
 
 def syntax_error(
@@ -32,7 +34,7 @@ def syntax_error(
         f"expected {expected}, found {shown(found)}",
         source=source,
         span=span,
-        hint=hint(found, rejection.expected),
+        hint=_UTF_16 if found[:2] in _MARKS else hint(found, rejection.expected),
     )
 
 

@@ -1,0 +1,120 @@
+"""What a new user may do wrong: the message alone is enough to mend it."""
+
+import errno
+import os
+from pathlib import Path
+
+import h5py
+import pytest
+from click.testing import CliRunner, Result
+
+import exset
+from exset.cli import cli
+
+
+def run(*arguments: str) -> Result:
+    result = CliRunner().invoke(cli, arguments)
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    return result
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty folder, as the current one."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("verb", ["info", "validate", "stats", "cat", "head"])
+def test_a_folder_where_a_file_is_wanted(verb: str) -> None:
+    Path("some").mkdir()
+    Path("aeon_cache_00000000").mkdir()
+    Path("aeon_cache_00000000/cache_complete").touch()
+    done = run(verb, "some")
+    assert done.exit_code == 3
+    assert "some: Is a directory; name the files in it, as in 'FOLDER/*'" in done.stderr
+    done = run(verb, "aeon_cache_00000000")
+    assert "look at a cache with: exset cache check aeon_cache_00000000" in done.stderr
+
+
+def test_a_file_where_a_cache_is_wanted() -> None:
+    Path("x.cpio").touch()
+    done = run("cache", "check", "x.cpio")
+    assert done.exit_code == 3 and "x.cpio: Not a directory: a cache is a folder" in done.stderr
+    assert "exset: no: No such file or directory" in run("cache", "check", "no").stderr
+
+
+def test_a_cache_of_another_name_is_not_repaired() -> None:
+    exset.save(exset.Manifest.of(["STRING"], [["a"]]), "m.tsv")
+    run("cache", "build", "m.tsv", ".")
+    (built,) = Path().glob("aeon_cache_*")
+    built.rename("renamed")
+    done = run("cache", "repair", "renamed", "--manifest", "m.tsv")
+    assert "the cache is that of no manifest that its name says" in done.stderr
+    assert f"or the folder was renamed: aeon calls it {built.name}" in done.stderr
+
+
+def test_files_that_are_of_no_format() -> None:
+    Path("empty").touch()
+    assert "the file is empty, and its name does not say its format" in run("info", "empty").stderr
+    with h5py.File("data.h5", "w"):
+        pass
+    done = run("info", "data.h5")
+    assert "an HDF5 file" in done.stderr and "exset list build" in done.stderr
+
+
+@pytest.mark.parametrize("coding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("name", ["a.ex", "a.json", "a.sample_list"])
+def test_utf_16(name: str, coding: str) -> None:
+    Path(name).write_text("\ufeffname: a I: 1 T: 1;\n", encoding=coding)
+    done = run("info", name)
+    assert done.exit_code == 1 and "UTF-16: save " in done.stderr
+
+
+def test_a_verb_that_there_is_not() -> None:
+    assert "No such command 'inof'. Did you mean 'info'?" in run("inof", "x.ex").stderr
+    assert "No such command 'qqqq'." in run("qqqq").stderr
+
+
+def test_one_file_is_wanted() -> None:
+    for name in ("a.ex", "b.ex"):
+        exset.save(exset.load("exset::xor.ex"), name)
+    done = run("cat", "*.ex")
+    assert done.exit_code == 2 and "one file is wanted, *.ex names 2" in done.stderr
+    assert run("cat", "a*.ex").stdout == run("cat", "a.ex").stdout
+    assert run("diff", "a*", "b*").exit_code == 0
+
+
+def test_numbers_that_cannot_be() -> None:
+    xor = "exset::xor.ex"
+    done = run("diff", "--tolerance", "nan", xor, xor)
+    assert done.exit_code == 2 and "a number from 0 is wanted, not nan" in done.stderr
+    done = run("split", xor, "a.ex=150%", "b.ex=rest")
+    assert done.exit_code == 2 and "a.ex=150%: a part is of at most 100%" in done.stderr
+
+
+def test_tables_that_are_no_manifests() -> None:
+    done = run("manifest", "build", "no.csv")
+    assert done.exit_code == 3 and "no.csv: No such file or directory" in done.stderr
+    Path("t.csv").write_text("a\n")
+    done = run("manifest", "build", "t.csv", "--types", "FOO")
+    assert done.exit_code == 2 and "no element is of type 'FOO'; there are FILE," in done.stderr
+    done = run("manifest", "build", "t.csv", "--types", "STRING,STRING")
+    assert "t.csv:1: the line has 1 column: column 1, from 0, is wanted" in done.stderr
+
+
+def test_where_a_link_stands_in_the_way() -> None:
+    with h5py.File("data.h5", "w") as file:
+        file["run/1/x"] = 1.0
+        file["run/2"] = h5py.ExternalLink("other.h5", "x")
+    done = run("list", "build", "data.h5", "--sample", "run/1")
+    assert "data.h5: (run/2): a link to another file stands in the way" in done.stderr
+
+
+def test_what_has_no_room_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(file: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    done = run("convert", "exset::xor.ex", "full.bex")
+    assert done.exit_code == 3
+    assert done.stderr == f"exset: full.bex: {os.strerror(errno.ENOSPC)}\n"
