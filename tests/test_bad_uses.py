@@ -2,8 +2,10 @@
 
 import errno
 import os
+import re
 from pathlib import Path
 
+import click
 import h5py
 import pytest
 from click.testing import CliRunner, Result
@@ -118,3 +120,27 @@ def test_what_has_no_room_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     done = run("convert", "exset::xor.ex", "full.bex")
     assert done.exit_code == 3
     assert done.stderr == f"exset: full.bex: {os.strerror(errno.ENOSPC)}\n"
+
+
+def test_suffixes_stay_suffixes() -> None:
+    exset.save(exset.Manifest.of(["STRING"], [["a"]]), "m.tsv")
+    run("cache", "build", "m.tsv", ".")
+    (built,) = Path().glob("aeon_cache_*")
+    done = run("cache", "extract", str(built), "-o", "out", "--ext", "../../x")
+    assert done.exit_code == 2 and "suffixes such as jpg,cls are wanted" in done.stderr
+
+
+def test_help_has_an_example_and_explains_every_option() -> None:
+    left: list[tuple[str, click.Command]] = [("exset", cli)]
+    while left:
+        path, command = left.pop()
+        context = click.Context(command, info_name=path)
+        if isinstance(command, click.Group):
+            for name in command.list_commands(context):
+                found = command.get_command(context, name)
+                assert found is not None
+                left.append((f"{path} {name}", found))
+            continue
+        assert re.search(rf"^ +{path}\b", command.get_help(context), re.MULTILINE), path
+        for option in command.params:
+            assert not isinstance(option, click.Option) or option.help, (path, option.name)

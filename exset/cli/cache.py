@@ -40,18 +40,28 @@ CHECKED = ("uid", "complete", "records", "blocks", "whole", "counts", "findings"
 def plan_options(command: Command) -> Command:
     """Add what aeon's configuration says of which records it uses, and in which blocks."""
     for option in (
-        click.option(
-            "--manifest-root", "root", metavar="FOLDER", default="", help="Before relative paths."
-        ),
+        click.option("--manifest-root", "root", metavar="FOLDER", default="", help="As aeon's."),
         click.option(
             "--block-size",
             metavar="N",
             type=click.IntRange(min=1),
             help="Records of a block, about: 5000, or as many as the blocks that are there have.",
         ),
-        click.option("--subset-fraction", metavar="F", type=float, default=1.0),
-        click.option("--shuffle-manifest", is_flag=True),
-        click.option("--random-seed", metavar="N", type=int, default=0),
+        click.option(
+            "--subset-fraction",
+            metavar="F",
+            type=float,
+            default=1.0,
+            help="As aeon's: the part of the records to use.",
+        ),
+        click.option("--shuffle-manifest", is_flag=True, help="As aeon's."),
+        click.option(
+            "--random-seed",
+            metavar="N",
+            type=click.IntRange(0, 2**32 - 1),
+            default=0,
+            help="As aeon's.",
+        ),
         click.option(
             "--dialect", type=click.Choice(formats.get("manifest").dialects), help="Which aeon."
         ),
@@ -76,7 +86,11 @@ def cache() -> None:
 @json_option("uid", "folder", "records", "blocks", "exists", manifest="manifest")
 @limit_option
 def predict(manifest: str, cache_directory: str | None, limits: Limits, **words: Any) -> None:
-    """Say which folder aeon caches a MANIFEST in, and in which blocks."""
+    """Say which folder aeon caches a MANIFEST in, and in which blocks.
+
+    \b
+      exset cache predict train.tsv --cache-directory caches
+    """
     plan = _plan(manifest, limits, words)
     there = cache_directory and os.path.join(cache_directory, plan.folder)
     sizes = [len(each) for each in plan.blocks]
@@ -104,6 +118,9 @@ def predict(manifest: str, cache_directory: str | None, limits: Limits, **words:
 def build(manifest: str, cache_directory: str, limits: Limits, **words: Any) -> None:
     """Build the cache of a MANIFEST below CACHE_DIRECTORY, or go on with one.
 
+    \b
+      exset cache build train.tsv caches --manifest-root pictures
+
     A build that was ended leaves no cache that any reader takes for whole; the next one keeps the
     blocks that are.
     """
@@ -129,7 +146,11 @@ def check(
     limits: Limits,
     **words: Any,
 ) -> None:
-    """Check a cache: its FOLDER, every block, and with --manifest that it is of these records."""
+    """Check a cache: its FOLDER, every block, and with --manifest that it is of these records.
+
+    \b
+      exset cache check caches/aeon_cache_d25abf7d --manifest train.tsv
+    """
     ctx.exit(_check(folder, manifest, limits, words))
 
 
@@ -146,6 +167,9 @@ def repair(
     ctx: click.Context, /, folder: str, manifest: str | None, limits: Limits, **words: Any
 ) -> None:
     """Keep the whole blocks of a cache and build the others anew from the manifest.
+
+    \b
+      exset cache repair caches/aeon_cache_d25abf7d --manifest train.tsv
 
     Without --manifest nothing is changed: the blocks that are broken are named.
     """
@@ -200,6 +224,8 @@ def extract(
         together("--manifest", *words)
     findings = Findings()
     suffixes = None if ext is None else [f".{each.strip('. ')}" for each in ext.split(",")]
+    if ext is not None and not set(ext).isdisjoint("/\\\0"):
+        wrong(f"--ext: suffixes such as jpg,cls are wanted, not {safe(ext)}")
     kinds = None if types is None else _types(types)
     also = ", and no manifest of them: for that, --types says what elements are"
     if os.path.isdir(source):

@@ -31,7 +31,11 @@ def config() -> None:
 @read_options
 @limit_option
 def show(file: str, reading: dict[str, Option], limits: Limits) -> None:
-    """Show every member with its value, the defaults in brackets, and the arrays of a batch."""
+    """Show every member with its value, the defaults in brackets, and the arrays of a batch.
+
+    \b
+      exset config show config.json
+    """
     from exset.grammars.loader_config import LoaderConfig
 
     findings = Findings()
@@ -47,7 +51,11 @@ def show(file: str, reading: dict[str, Option], limits: Limits) -> None:
 
 @config.command()
 def schema() -> None:
-    """Write the JSON Schema of configurations, for editors and other programs."""
+    """Write the JSON Schema of configurations, for editors and other programs.
+
+    \b
+      exset config schema > loader_config.schema.json
+    """
     from exset.grammars.loader_json_schema import text
 
     click.echo(text(), nl=False)

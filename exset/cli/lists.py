@@ -82,6 +82,10 @@ def build(
 ) -> None:
     """Build a list of the samples in HDF5 files, and in folders of them at any depth.
 
+    \b
+      exset list build data/ -o all.sample_list
+      exset list build 'runs/**/*.h5' --sample run/000 --finite outputs -o all.sample_list
+
     A sample is a group that holds what a prototype holds: that of --sample, or one that is found
     in the first file that can be read; or a group whose path is like --pattern. What is nearly a
     sample is told.
@@ -137,7 +141,11 @@ def merge(
     reading: dict[str, Option],
     limits: Limits,
 ) -> None:
-    """Merge lists into one, of the type of the first, that names each file once."""
+    """Merge lists into one, of the type of the first, that names each file once.
+
+    \b
+      exset list merge 'part_*.sample_list' -o all.sample_list
+    """
     from exset.runtime.list_order import merged
 
     findings = Findings()
@@ -154,7 +162,11 @@ def merge(
 @read_options
 @limit_option
 def shuffle(file: str, seed: int, output: str, reading: dict[str, Option], limits: Limits) -> None:
-    """Shuffle a list: its files, and the samples of each file."""
+    """Shuffle a list: its files, and the samples of each file.
+
+    \b
+      exset list shuffle --seed 1 all.sample_list -o shuffled.sample_list
+    """
     from exset.runtime.list_order import shuffled
 
     findings = Findings()
@@ -180,6 +192,9 @@ def order(
     limits: Limits,
 ) -> None:
     """Write a list in the order in which N ranks of LBANN would see its samples.
+
+    \b
+      exset list order --ranks 4 all.sample_list -o seen.sample_list
 
     Each rank reads every N-th file. Even with --keep-order LBANN does not always give back the
     order of the list.

@@ -100,7 +100,11 @@ def balance(
     reading: dict[str, Option],
     limits: Limits,
 ) -> None:
-    """Repeat records of small classes until all classes have as many."""
+    """Repeat records of small classes until all classes have as many.
+
+    \b
+      exset manifest balance train.tsv -o even.tsv
+    """
     from exset.runtime.manifest_order import balanced
 
     findings = Findings()
@@ -136,6 +140,10 @@ def pick(
     limits: Limits,
 ) -> None:
     """Write the records that aeon would use, in its order, and say which cache it would look for.
+
+    \b
+      exset manifest pick train.tsv --subset-fraction 0.5 -o half.tsv
+      exset manifest pick train.tsv --node 0 4 --batch-size 32 -o first.tsv
 
     What a seed gives depends on the dialect, which --from-dialect says.
     """

@@ -30,8 +30,8 @@ def sampler() -> None:
 @click.option("--column", metavar="NAME", help="Or its number, from 0; in HDF5, the dataset.")
 @click.option("--drop-last", is_flag=True, help="Leave out, rather than repeat.")
 @click.option("--no-shuffle", is_flag=True, help="Keep the order of the data.")
-@click.option("--seed", type=int, default=1234)
-@click.option("--epoch", type=click.IntRange(0), default=0)
+@click.option("--seed", metavar="N", type=int, default=1234, help="Which batches (1234).")
+@click.option("--epoch", metavar="N", type=click.IntRange(0), default=0, help="Which epoch (0).")
 @json_option("sampler", *PLANNED, labels="labels", n="wide", m="samples")
 @limit_option
 def plan(
@@ -48,6 +48,9 @@ def plan(
     limits: Limits,
 ) -> None:
     """Draw an epoch, and say what is in it.
+
+    \b
+      exset sampler plan labels.csv -n 64 -m 4 --world-size 4 --column speaker
 
     LABELS has the label of each item: a CSV file, a manifest, a NumPy array (.npy) or an HDF5 file.
     """

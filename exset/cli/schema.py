@@ -64,7 +64,11 @@ def show(
     access: Access,
     limits: Limits,
 ) -> None:
-    """Show which fields of a DATA schema an EXPERIMENT schema reads, and what it does to them."""
+    """Show which fields of a DATA schema an EXPERIMENT schema reads, and what it does to them.
+
+    \b
+      exset schema show data.yaml experiment.yaml --sample run_0.h5 run/000
+    """
     from exset.runtime import schema_show
     from exset.runtime.hdf5 import File
     from exset.runtime.layout import lay_out
@@ -111,6 +115,9 @@ def check(
     jobs: int,
 ) -> None:
     """Hold schemas against the HDF5 files of sample LISTs, or against one sample.
+
+    \b
+      exset schema check data.yaml experiment.yaml train.sample_list
 
     Every field of every sample is looked at, but no values are read. With --jobs 2 or more a file
     on which HDF5 itself crashes is a finding like others.
@@ -182,7 +189,12 @@ def build(
     limits: Limits,
     jobs: int,
 ) -> None:
-    """Write a data schema of the samples in HDF5 files, or in all such files of folders."""
+    """Write a data schema of the samples in HDF5 files, or in all such files of folders.
+
+    \b
+      exset schema build data/ -o data.yaml
+      exset schema build data/ -o data.yaml --experiment experiment.yaml --pack samples=inputs
+    """
     from exset.runtime import schema_build
     from exset.runtime.hdf5_files import files_in
 
