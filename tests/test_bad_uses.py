@@ -122,6 +122,15 @@ def test_what_has_no_room_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert done.stderr == f"exset: full.bex: {os.strerror(errno.ENOSPC)}\n"
 
 
+def test_standard_output_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(row: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("exset.cli.look.write_row", full)
+    done = run("formats", "--json")
+    assert done.exit_code == 3 and done.stderr.startswith("exset: standard output: ")
+
+
 def test_suffixes_stay_suffixes() -> None:
     exset.save(exset.Manifest.of(["STRING"], [["a"]]), "m.tsv")
     run("cache", "build", "m.tsv", ".")
@@ -131,16 +140,17 @@ def test_suffixes_stay_suffixes() -> None:
 
 
 def test_help_has_an_example_and_explains_every_option() -> None:
-    left: list[tuple[str, click.Command]] = [("exset", cli)]
+    left: list[tuple[str, click.Command]] = [("", cli)]
     while left:
         path, command = left.pop()
-        context = click.Context(command, info_name=path)
         if isinstance(command, click.Group):
+            context = click.Context(command)
             for name in command.list_commands(context):
                 found = command.get_command(context, name)
                 assert found is not None
                 left.append((f"{path} {name}", found))
             continue
-        assert re.search(rf"^ +{path}\b", command.get_help(context), re.MULTILINE), path
+        shown = run(*path.split(), "--help").stdout
+        assert re.search(rf"^ +exset{path}\b", shown, re.MULTILINE), path
         for option in command.params:
             assert not isinstance(option, click.Option) or option.help, (path, option.name)

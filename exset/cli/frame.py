@@ -19,6 +19,7 @@ from exset.errors import Finding, Findings, FormatError, LimitError, Place, Seve
 from exset.format import Format, OptionError
 from exset.jobs import Item, Outcome, Value
 from exset.limits import Limits
+from exset.replacing import FULL
 
 DIALECTS = tuple(dict.fromkeys(name for known in formats.FORMATS for name in known.dialects))
 """The versions of aeon for which manifests and loader configurations are."""
@@ -132,8 +133,10 @@ def as_finding(error: FormatError | OSError) -> Finding:
 
 def reason(error: OSError) -> str:
     """Return what the system has against a file, in a line that is safe to show."""
-    name = "" if error.filename is None else f"{safe(os.fsdecode(error.filename))}: "
-    return name + safe(error.strerror or str(error))
+    why = safe(error.strerror or str(error))
+    if error.filename is None:  # files that are written are named, if there is no room for them
+        return f"standard output: {why}" if error.errno in FULL else why
+    return f"{safe(os.fsdecode(error.filename))}: {why}"
 
 
 def progress(outcomes: Iterable[T], count: int, what: str, *, shown: bool = False) -> Iterable[T]:
