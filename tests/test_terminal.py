@@ -45,7 +45,8 @@ def test_a_full_disk() -> None:
         process = start("cat", "exset::xor.ex", stdout=full)
         _, talk = process.communicate(timeout=60)
     assert process.returncode == 3
-    assert talk.decode().splitlines() == [f"exset: {os.strerror(errno.ENOSPC)}"]
+    message = f"exset: standard output: {os.strerror(errno.ENOSPC)}"
+    assert talk.decode().splitlines() == [message]
 
 
 def test_interrupted(tmp_path: Path) -> None:
