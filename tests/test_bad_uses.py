@@ -154,3 +154,9 @@ def test_help_has_an_example_and_explains_every_option() -> None:
         assert re.search(rf"^ +exset{path}\b", shown, re.MULTILINE), path
         for option in command.params:
             assert not isinstance(option, click.Option) or option.help, (path, option.name)
+
+
+def test_what_names_no_file_names_the_one_that_was_read() -> None:
+    exset.save(exset.Manifest.of(["FILE"], [["gone.jpg"]]), "m.tsv")
+    done = run("cache", "build", "m.tsv", ".")
+    assert done.exit_code == 1 and done.stderr.startswith("m.tsv: elements cannot be cached: ")
