@@ -208,14 +208,19 @@ class FormatError(ValueError):
 
 
 @contextmanager
-def blaming(name: str) -> Iterator[None]:
-    """Give an error that has no place that input for one."""
+def blaming(name: str, model: str | None = None) -> Iterator[None]:
+    """Give an error that has no place that input for one.
+
+    model: what an error calls a model whose file it does not know, such as "example set".
+    """
     try:
         yield
     except FormatError as error:
-        if error.place is not None:
+        place = error.place or Place.of(name)
+        if error.place is not None and place.source != model:
             raise
-        raise type(error).of(replace(error.finding, place=Place.of(name))) from None
+        place = replace(place, source=name)
+        raise type(error).of(replace(error.finding, place=place)) from None
 
 
 class LimitError(FormatError):

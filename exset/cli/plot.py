@@ -9,7 +9,7 @@ import click
 from exset.cli.frame import from_option, limit_option, say, wrong
 from exset.cli.models import read, tell
 from exset.cli.reading import one_file
-from exset.errors import Findings, FormatError, safe
+from exset.errors import Findings, FormatError, blaming, safe
 from exset.families import LENS
 from exset.limits import Limits
 
@@ -78,9 +78,10 @@ def plot(
     which = _chosen(examples, wanted)
     layouts = _layout("inputs", inputs), _layout("targets", targets)
     try:
-        shown = picture_rows(
-            examples, which, *layouts, ticks=ticks, findings=findings, limits=limits
-        )
+        with blaming(file, LENS.noun):
+            shown = picture_rows(
+                examples, which, *layouts, ticks=ticks, findings=findings, limits=limits
+            )
         pictures.write(shown, output, "" if file == "-" else file)
     except FormatError:
         raise
