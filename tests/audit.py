@@ -110,10 +110,11 @@ def importing() -> bool:
 
 
 def warm_up() -> None:
-    """Have all been imported that any format needs; h5py asks `uname` of its machine then."""
+    """Import and find all that any format needs: h5py asks `uname` of its machine then."""
     from exset.runtime import list_files, manifest_files
 
     assert list_files and manifest_files
+    formats.installed()
     for name in samples.names():
         exset.stats(exset.load(f"exset::{name}"))
     for known in formats.FORMATS:
