@@ -5,7 +5,7 @@ from os import PathLike, fsdecode, path
 from typing import TYPE_CHECKING
 
 from exset import api, families, formats
-from exset.errors import Findings, heard, warn
+from exset.errors import Findings, blaming, heard, warn
 from exset.files import FilePath
 from exset.limits import DEFAULT, Limits
 from exset.protocols import Model
@@ -26,19 +26,19 @@ def dataset(
     """Return what reads samples by their indices, many at a time, as arrays of NumPy.
 
     given: a model, or the path of a file, or of the folder of a cache; format: as `load`, of a
-    file. The options are those of the
-    family: `ExampleDataset` (inputs, targets: the layouts of the network; by: "event" or
-    "example"), `ManifestDataset` (names, padded, root, access), `CacheDataset` (types, names,
-    padded), and `SampleReader` for a sample list (data, experiment: its schemas; base, keep_packed,
-    compat, access).
+    file. The options are those of the family: `ExampleDataset` (inputs, targets: the layouts of the
+    network; by: "event" or "example"), `ManifestDataset` (names, padded, root, access),
+    `CacheDataset` (types, names, padded), and `SampleReader` for a sample list (data, experiment:
+    its schemas; base, keep_packed, compat, access).
 
     What is odd is told as `load` does. Raises what the family's class raises, FormatError and
     OSError for a file, and TypeError for what has no samples and for an option that there is not.
     """
     told = heard(strict, findings)
     family, model = _opened(given, format, told, limits)
-    made = family.dataset_of(model, findings=told, limits=limits, **options)
-    _ = made.fields  # what is wrong with the first sample is told now
+    with blaming(fsdecode(given) if isinstance(given, str | bytes | PathLike) else family.noun):
+        made = family.dataset_of(model, findings=told, limits=limits, **options)
+        _ = made.fields  # what is wrong with the first sample is told now
     if findings is None:
         warn(told, 3)
     return made

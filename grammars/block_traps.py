@@ -28,6 +28,11 @@ TRAPS: Final = MappingProxyType(
             "there are no records: aeon (2020) refuses the block, that of 2017 ends there",
             "build the cache with another block size",
         ),
+        "aeon-block-width": Trap(
+            _ERROR,
+            "there is no telling which record an element is of",
+            "exset validate says what is wrong; exset cache extract --damaged takes what it can",
+        ),
         "aeon-block-no-trailer": Trap(
             _WARNING, "there is no cpiotlr after the last element", "aeon does not look at it"
         ),

@@ -9,6 +9,7 @@ import numpy as np
 from exset.errors import Findings, FormatError, Place, Severity
 from exset.grammars.arrays import Floats, Ints, Longs, offsets_of
 from exset.grammars.blobs import Blobs
+from exset.grammars.block_traps import trap
 from exset.grammars.blocks import Block
 from exset.grammars.manifest_words import ElementType
 from exset.limits import DEFAULT, Limits
@@ -126,8 +127,7 @@ class CacheDataset(RecordDataset):
 
     def _width(self, block: Block) -> int:
         if block.width is None:
-            message = "there is no telling which record an element is of"
-            raise FormatError(message, place=self._place)
+            raise FormatError.of(trap("aeon-block-width", self._place))
         return block.width
 
 

@@ -109,10 +109,10 @@ def extract_block(
 ) -> Extracted:
     """Write the elements of one block, as `extract_cache`."""
     width = block.width
-    if width is None or (types is not None and len(types) != width and len(block)):
-        wanted = f", not {len(types)}" if types is not None and width is not None else ""
-        found = "no number of" if width is None else width
-        raise FormatError(f"records have {found} elements{wanted}")
+    if width is None:
+        raise FormatError.of(trap("aeon-block-width", None))
+    if types is not None and len(types) != width and len(block):
+        raise FormatError(f"records have {width} elements, not {len(types)}")
     with Extractor(folder) as out:
         rows = _Rows(out, types, suffixes)
         rows.add(block.elements, width, b"")

@@ -18,8 +18,10 @@ you keep it.
 """
 
 import ast
+import bz2
 import contextlib
 import glob
+import lzma
 import os
 import re
 import sys
@@ -36,6 +38,7 @@ from click.testing import CliRunner
 
 import exset
 from exset import errors, formats
+from exset.access import Access
 from exset.cli import cli
 from exset.errors import Findings
 from tests import cpio_files, lens_bex
@@ -167,6 +170,7 @@ def _show(findings: Findings) -> None:
 
 _KNOWN = {"exset": exset, "np": np, "h5py": h5py, "os": os, "at": _at, "put": _put}
 _KNOWN |= {"bex": lens_bex, "cpio": cpio_files, "show": _show}
+_KNOWN |= {"access": lambda *roots: Access(roots=roots), "bz2": bz2, "lzma": lzma}
 
 
 @contextlib.contextmanager

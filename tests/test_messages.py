@@ -39,26 +39,18 @@ def test_every_trap_is_seen() -> None:
 
 ELSEWHERE = {
     "exset/demo.py": "the bundled samples would have to be broken",
-    "exset/compression.py": "the numbers depend on zlib: tests/test_compression.py",
+    "exset/compression.py: FormatError(f'this Python": "an older Python: tests/test_compression.py",
     "exset/errors.py": "the errors themselves",
-    "codecs/cpio_writing.py": "an element of 4 GiB",
+    "exset/plugins.py": "packages that are broken: tests/test_plugins.py",
+    "exset/remote.py": "files of other machines: tests/test_remote.py",
+    "codecs/cpio_writing.py: FormatError('an element has 4 GiB": "4 GiB",
     "codecs/lens_losses.py": "2 GiB of numbers: tests/test_codec_lens.py",
     "codecs/engine/reference.py": "layouts of other people: tests/test_codec_drivers.py",
     "codecs/engine/writing.py": "layouts of other people: tests/test_codec_drivers.py",
-    "exset/plugins.py": "packages that are broken: tests/test_plugins.py",
-    "exset/remote.py": "files of other machines: tests/test_remote.py",
-    "runtime/cache_dataset.py": "files that change while they are read: tests/test_dataset.py",
-    "runtime/cache_extract.py": "blocks of odd names: tests/test_extract.py",
-    "runtime/elements.py": "files that manifests name: tests/test_elements.py",
-    "runtime/example_dataset.py": "large batches: tests/test_dataset.py",
-    "runtime/list_differences.py": "what differs: tests/test_list_verbs.py",
-    "runtime/manifest_dataset.py": "large batches: tests/test_dataset.py",
-    "runtime/picture_rows.py": "pictures: tests/test_pictures.py",
-    "runtime/pictures.py": "pictures: tests/test_pictures.py",
-    "runtime/record_dataset.py": "large batches: tests/test_dataset.py",
+    "runtime/cache_extract.py: FormatError('there is no telling": "tests/test_extract.py",
     "runtime/hdf5_files.py": "a library that crashes: tests/test_list_files.py",
 }
-"""Whose messages need more than a few lines of a file: why, or where they are tested."""
+"""Places, by how they begin, that need more than a few lines of a file: why, or where they are."""
 
 
 @cache
@@ -75,7 +67,7 @@ def test_every_place_is_seen() -> None:
     missing = [
         f"{name}:{first}: {call}"
         for (name, first, last), call in sites().items()
-        if name not in ELSEWHERE
+        if not f"{name}: {call}".startswith(tuple(ELSEWHERE))
         and "no text format shows" not in call  # every family has one
         and not any((name, line) in seen() for line in range(first, last + 1))
     ]

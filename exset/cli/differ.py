@@ -15,7 +15,7 @@ from exset.cli.reading import (
     write_one,
 )
 from exset.comparing import diff as compare
-from exset.errors import safe
+from exset.errors import blaming, safe
 
 FIRST = 10
 """How many differences are shown."""
@@ -62,7 +62,8 @@ def diff(
         nouns = [family.noun for family in families]
         wrong(f"{safe(one)} is of {nouns[0]}s, {safe(other)} of {nouns[1]}s: nothing to compare")
     keep = ALL if voice > 0 or wants_json() else FIRST
-    found = compare(first.model, second.model, tolerance=tolerance, keep=keep)
+    with blaming(f"{one} and {other}"):
+        found = compare(first.model, second.model, tolerance=tolerance, keep=keep)
     if wants_json():
         write_one({"file": one, "other": other, **found.to_dict()}, ok=not found)
     elif voice >= 0:

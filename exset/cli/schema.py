@@ -224,7 +224,8 @@ def build(
         write_one({**row, "counts": tally(built.findings), "findings": rows})
         return
     samples = f"{len(built):,} sample{'s' * (len(built) != 1)}"
-    say(f"{len(built.schema):,} fields of {samples} like {safe(built.prototype.sample)}")
+    fields = f"{len(built.schema):,} field{'s' * (len(built.schema) != 1)}"
+    say(f"{fields} of {samples} like {safe(built.prototype.sample)}")
 
 
 def _load(path: str, limits: Limits, findings: Findings) -> Schema:
