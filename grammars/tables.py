@@ -3,6 +3,7 @@
 A copy or a pickle is read-only too, and what repeats takes no space there either.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import NamedTuple, Self, SupportsIndex
 
@@ -52,11 +53,12 @@ class Table:
                 object.__setattr__(self, name, frozen(column))
 
 
-class Rows(Table):
+class Rows(Table, ABC):
     """The base of tables whose columns all have the same rows."""
 
+    @abstractmethod
     def __len__(self) -> int:
-        raise NotImplementedError
+        """Return how many rows there are."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self)} rows)"

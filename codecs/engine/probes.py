@@ -1,6 +1,7 @@
 """The copy of a declaration that the reference driver runs, with a probe around each primitive."""
 
-from typing import IO, Protocol
+from collections.abc import Callable
+from typing import IO, TypeAlias
 
 from construct import (
     Aligned,
@@ -24,15 +25,9 @@ from exset.codecs.engine.nodes import (
     Rows,
 )
 
-
-class Run(Protocol):
-    """What happens at a probe, given its node and the Construct object that does the work."""
-
-    def parse(self, node: Node, subcon: Construct, stream: IO[bytes], context: Container) -> object:
-        """Read it, and return its value for expressions."""
-
-    def build(self, node: Node, subcon: Construct, stream: IO[bytes], context: Container) -> object:
-        """Write it, and return its value for expressions."""
+Run: TypeAlias = Callable[[Node, Construct, IO[bytes], Container], object]
+"""What happens at a probe, given its node and the Construct object that does the work: it reads
+what it stands around, or writes it, and returns its value for expressions."""
 
 
 class Probe(Subconstruct):  # type: ignore[misc]
@@ -46,10 +41,10 @@ class Probe(Subconstruct):  # type: ignore[misc]
         self.run = run
 
     def _parse(self, stream: IO[bytes], context: Container, path: str) -> object:
-        return self.run.parse(self.node, self.subcon, stream, context)
+        return self.run(self.node, self.subcon, stream, context)
 
     def _build(self, obj: object, stream: IO[bytes], context: Container, path: str) -> object:
-        return self.run.build(self.node, self.subcon, stream, context)
+        return self.run(self.node, self.subcon, stream, context)
 
 
 def copied(node: Node, run: Run) -> Construct:

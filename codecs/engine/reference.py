@@ -63,7 +63,7 @@ def read(layout: Layout, source: Source, *, limits: Limits = DEFAULT) -> Fields:
     stream = io.BytesIO(source.data)
     reading = _Reading(layout, source, limits)
     try:
-        copied(layout.tree.root, reading).parse_stream(stream)
+        copied(layout.tree.root, reading.parse).parse_stream(stream)
     except (ConstructError, ArithmeticError) as error:
         place = Place.in_bytes(source, stream.tell())
         raise FormatError(f"an expression has no value: {error}", place=place) from error
@@ -79,7 +79,7 @@ def write(layout: Layout, fields: Mapping[str, Values]) -> bytes:
     stream = io.BytesIO()
     writing = _Writing(layout, fields)
     try:
-        copied(layout.tree.root, writing).build_stream(None, stream)
+        copied(layout.tree.root, writing.build).build_stream(None, stream)
     except (ConstructError, ArithmeticError) as error:
         raise FormatError(f"an expression has no value: {error}") from error
     writing.check_end()
@@ -158,10 +158,6 @@ class _Reading:
             self.numbers[node.path].extend(value)
         return value
 
-    def build(self, node: Node, subcon: Construct, stream: IO[bytes], context: Container) -> object:
-        """Nothing is written."""
-        raise NotImplementedError
-
     def _test(self, node: Test, subcon: Construct, stream: IO[bytes], context: Container) -> None:
         try:
             subcon._parsereport(stream, context, "")
@@ -216,10 +212,6 @@ class _Writing:
         check_columns(layout, fields)
         self.fields = {path: quiet(column) for path, column in fields.items()}
         self.next = dict.fromkeys(fields, 0)
-
-    def parse(self, node: Node, subcon: Construct, stream: IO[bytes], context: Container) -> object:
-        """Nothing is read."""
-        raise NotImplementedError
 
     def build(self, node: Node, subcon: Construct, stream: IO[bytes], context: Container) -> object:
         """Write what a probe stands around from the next values of its column."""
