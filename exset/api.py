@@ -7,12 +7,12 @@ OSError.
 """
 
 import os
-from dataclasses import replace
+from collections.abc import Collection
 from typing import TypeVar, overload
 
 from exset import files, formats, samples
 from exset.access import USUAL, Access
-from exset.errors import Finding, Findings, FormatError, Place, heard, warn
+from exset.errors import Finding, Findings, FormatError, Place, blaming, heard, named, warn
 from exset.files import FilePath
 from exset.format import Format
 from exset.kernels import Engine
@@ -330,10 +330,9 @@ def _written(
     """Return a model's bytes, with a warning for findings that nobody else hears."""
     name = known.family.noun if name is None else name
     heard = Findings() if findings is None else findings
-    try:
-        data = known.write(model, findings=_Named(name, heard), **options)
-    except FormatError as error:
-        raise type(error).of(_named(name, error.finding)) from None
+    models = {each.family.noun for each in formats.every()}
+    with blaming(name, *models):
+        data = known.write(model, findings=_Named(name, models, heard), **options)
     if findings is None:
         warn(heard, 4)
     return data
@@ -342,20 +341,11 @@ def _written(
 class _Named(Findings):
     """Passes findings on under the name of the file that the model comes from."""
 
-    def __init__(self, name: str, findings: Findings) -> None:
+    def __init__(self, name: str, models: Collection[str], findings: Findings) -> None:
         super().__init__()
         self._name = name
+        self._models = models
         self._findings = findings
 
     def add(self, finding: Finding, times: int = 1) -> None:
-        self._findings.add(_named(self._name, finding), times)
-
-
-def _named(name: str, finding: Finding) -> Finding:
-    """Return a finding about a model with the name that a user knows the model by."""
-    place = finding.place
-    if place is None:
-        return replace(finding, place=Place.of(name))
-    if place.source not in {each.family.noun for each in formats.every()}:
-        return finding
-    return replace(finding, place=replace(place, source=name))
+        self._findings.add(named(finding, self._name, *self._models), times)

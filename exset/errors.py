@@ -208,19 +208,28 @@ class FormatError(ValueError):
 
 
 @contextmanager
-def blaming(name: str, model: str | None = None) -> Iterator[None]:
-    """Give an error that has no place that input for one.
-
-    model: what an error calls a model whose file it does not know, such as "example set".
-    """
+def blaming(name: str, *models: str) -> Iterator[None]:
+    """Raise errors as `named` has them."""
     try:
         yield
     except FormatError as error:
-        place = error.place or Place.of(name)
-        if error.place is not None and place.source != model:
+        found = named(error.finding, name, *models)
+        if found is error.finding:
             raise
-        place = replace(place, source=name)
-        raise type(error).of(replace(error.finding, place=place)) from None
+        raise type(error).of(found) from None
+
+
+def named(finding: Finding, name: str, *models: str) -> Finding:
+    """Return a finding that has no place with a file, or whatever was read, for one.
+
+    models: what a finding calls a model whose file it does not know, such as "example set".
+    """
+    place = finding.place
+    if place is None:
+        return replace(finding, place=Place.of(name))
+    if place.source not in models:
+        return finding
+    return replace(finding, place=replace(place, source=name))
 
 
 class LimitError(FormatError):
