@@ -20,7 +20,7 @@ from exset.cli.frame import (
     say,
     wrong,
 )
-from exset.cli.reading import expanded, one_file
+from exset.cli.reading import files_argument, one_file
 from exset.errors import Findings, FormatError, Severity, blaming
 from exset.grammars.sample_kinds import Kind
 from exset.limits import Limits
@@ -43,14 +43,7 @@ def lists() -> None:
 
 
 @lists.command()
-@click.argument(
-    "paths",
-    metavar="PATH...",
-    nargs=-1,
-    required=True,
-    type=click.Path(),
-    callback=expanded,
-)
+@files_argument("paths", "PATH...")
 @models.output_option
 @click.option(
     "--kind", metavar="TYPE", type=kinds, default="CONDUIT_HDF5_INCLUSION", help="The type of list."
@@ -122,14 +115,7 @@ def build(
 
 
 @lists.command()
-@click.argument(
-    "inputs",
-    metavar="LIST...",
-    nargs=-1,
-    required=True,
-    type=click.Path(),
-    callback=expanded,
-)
+@files_argument("inputs", "LIST...")
 @models.output_option
 @click.option("--directory", metavar="FOLDER", help="The base directory (the longest shared).")
 @read_options

@@ -143,17 +143,17 @@ def wants_json() -> bool:
 
 
 as_json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
-some_files = click.argument(
-    "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(), callback=expanded
-)
-some_inputs = click.argument(
-    "inputs",
-    metavar="INPUT... [OUTPUT]",
-    nargs=-1,
-    required=True,
-    type=click.Path(),
-    callback=expanded,
-)
+
+
+def files_argument(name: str, metavar: str) -> Callable[[Command], Command]:
+    """Add an argument of one file or more, which may be patterns and lists: see `named`."""
+    return click.argument(
+        name, metavar=metavar, nargs=-1, required=True, type=click.Path(), callback=expanded
+    )
+
+
+some_files = files_argument("files", "FILE...")
+some_inputs = files_argument("inputs", "INPUT... [OUTPUT]")
 one_file = click.argument("file", type=click.Path(), callback=alone)
 
 

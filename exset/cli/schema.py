@@ -21,7 +21,7 @@ from exset.cli.frame import (
     wrong,
 )
 from exset.cli.models import tell
-from exset.cli.reading import expanded, json_option, wants_json, write_one
+from exset.cli.reading import expanded, files_argument, json_option, wants_json, write_one
 from exset.errors import Findings, Severity, safe
 from exset.limits import Limits
 
@@ -154,7 +154,7 @@ def check(
 
 
 @schema.command()
-@click.argument("paths", metavar="FILE...", nargs=-1, required=True, callback=expanded)
+@files_argument("paths", "FILE...")
 @click.option("--sample", metavar="ID", help="The path of a sample in the first file.")
 @click.option(
     "--normalise",
