@@ -17,7 +17,7 @@ SPREADS = {
     "save": ("seconds", "MB/s", "times as fast"),
     "reference": ("times as fast",),
     "growth": ("cost of one at 4x", "cost of one at 16x"),
-    "pumps": ("worst time(2n) / time(n)",),
+    "pumps": ("time(2n) / time(n)",),
     "memory": ("peak above an empty run, MiB",),
     "parts": ("peak above an empty run 1x, MiB", "peak above an empty run 4x, MiB"),
     "list": ("seconds", "times as fast"),
