@@ -72,19 +72,6 @@ def available() -> bool:
     return False
 
 
-def worthwhile(
-    size: int, engine: Engine = "auto", *, loading: int, using: int, loaded: bool
-) -> bool:
-    """Whether kernels are to be compiled, or loaded, for so much work; never if they cannot be.
-
-    size: of what is to be done, in any unit; with `auto` it pays from `loading` on, and, where the
-    kernels are `loaded` already, from `using` on. With `table` it is always to be.
-    """
-    if engine == "auto" and size < (using if loaded else loading):
-        return False
-    return engine != "reference" and available()
-
-
 class Kernels:
     """The marked functions of some modules, which may call one another by name.
 
@@ -115,6 +102,19 @@ class Kernels:
     def is_cached(self) -> bool:
         """Whether something compiled is kept on disk."""
         return any(name.endswith(".nbi") for *_, names in os.walk(self.folder) for name in names)
+
+    def worthwhile(
+        self, size: int, engine: Engine = "auto", *, loading: int, using: int | None = None
+    ) -> bool:
+        """Whether they are to be compiled, or loaded, for so much work; never if they cannot be.
+
+        size: of what is to be done, in any unit; with `auto` it pays from `loading` on, and, where
+        they are loaded already, from `using` on if that is given. With `table` it is always to be.
+        """
+        least = using if self.is_loaded and using is not None else loading
+        if engine == "auto" and size < least:
+            return False
+        return engine != "reference" and available()
 
     def compiled(self, function: Callable[P, R]) -> Callable[P, R]:
         """The compiled copy of a marked function; it is compiled when it is first called."""

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from types import MappingProxyType
 from typing import Final
 
-from exset import kernels
 from exset.errors import Finding, Findings, FormatError, LimitError, Place, Severity
 from exset.grammars.json_values import DEEPEST, INT64, Member, Node
 from exset.kernels import Engine
@@ -103,13 +102,7 @@ def _stream(source: Source, begin: int, engine: Engine) -> ParseStream:
             from exset.parsers.engine import reference  # which imports Lark
 
             return reference.run(GRAMMAR, bytes(data))
-        compiled = kernels.worthwhile(
-            len(data),
-            engine,
-            loading=COMPILED_FROM,
-            using=COMPILED_FROM,
-            loaded=table.KERNELS.is_loaded,
-        )
+        compiled = table.KERNELS.worthwhile(len(data), engine, loading=COMPILED_FROM)
         [stream] = table.streams(GRAMMAR, [data], compiled=compiled, tokens=len(data) // 4 + 16)
         return stream
     except Rejection as rejection:

@@ -8,7 +8,6 @@ from typing import Final
 
 import numpy as np
 
-from exset import kernels
 from exset.errors import Findings
 from exset.grammars.labels import Labels
 from exset.grammars.sample_list_traps import trap
@@ -38,13 +37,7 @@ def parse(
     engine: Engine = "auto",
 ) -> Labels:
     """The labels of a text; a name given twice is told in `findings`. Raises FormatError."""
-    compiled = kernels.worthwhile(
-        len(source.data),
-        engine,
-        loading=COMPILED_FROM,
-        using=COMPILED_FROM,
-        loaded=KERNELS.is_loaded,
-    )
+    compiled = KERNELS.worthwhile(len(source.data), engine, loading=COMPILED_FROM)
     words = Words(source, _stream(source, engine, compiled), 0, compiled, GRAMMAR)
     words.check_lengths(limits)
     names = np.flatnonzero(words.is_a("NAME"))

@@ -12,13 +12,12 @@ from typing import Final, ParamSpec, TypeVar
 
 import numpy as np
 
-from exset import kernels
 from exset.errors import Findings, FormatError, Place
 from exset.files import Blocks
 from exset.grammars.examples import ExampleSet
 from exset.grammars.lens_traps import MAX_GROUPS, too_many_groups, trap
 from exset.grammars.parts import REAL_FIELDS, SetHeader
-from exset.kernels import Engine
+from exset.kernels import Engine, Kernels
 from exset.limits import DEFAULT, Limits
 from exset.parsers import lens_columns as c
 from exset.parsers.engine import table
@@ -42,7 +41,7 @@ from exset.parsers.lens_set import example_set, strings_of
 from exset.parsers.lens_tokens import GRAMMAR, Text
 from exset.source import Source, Span
 
-KERNELS: Final = kernels.Kernels(
+KERNELS: Final = Kernels(
     "exset.parsers.lens_columns",
     "exset.parsers.lens_lists",
     "exset.parsers.lens_actions",
@@ -178,13 +177,7 @@ class _Reading:
     def is_compiled(self) -> bool:
         """Whether kernels are compiled: for a long text, as far as its length is known."""
         size = self.size if self.window is None else max(self.size, self.window.seen)
-        return kernels.worthwhile(
-            size,
-            self.engine,
-            loading=COMPILED_FROM,
-            using=COMPILED_FROM,
-            loaded=KERNELS.is_loaded,
-        )
+        return KERNELS.worthwhile(size, self.engine, loading=COMPILED_FROM)
 
     def run(self, kernel: Callable[P, R]) -> Callable[P, R]:
         """A function that can be compiled, compiled if the text is to be read so."""

@@ -91,9 +91,8 @@ class Pieces:
         said = sayable(bare, self._diction)
         planner = Planner(said, self._unshare, self._diction)
         self._size += _size(said)
-        if kernels.worthwhile(
-            self._size, loading=MANY, using=MANY_WARM, loaded="numba" in sys.modules
-        ):
+        least = MANY_WARM if "numba" in sys.modules else MANY
+        if self._size >= least and kernels.available():
             from exset.parsers import lens_bulk
 
             yield from lens_bulk.chunks(said, self._compact, planner)

@@ -12,7 +12,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from exset import kernels
 from exset.errors import Findings, FormatError, Place
 from exset.grammars.arrays import Longs, constant, row_indices
 from exset.grammars.manifest_traps import trap
@@ -78,13 +77,7 @@ class _Reading:
         self.engine = engine
         self.dialect = dialect
         self.grammar = GRAMMARS[dialect]
-        self.compiled = kernels.worthwhile(
-            len(source.data),
-            engine,
-            loading=COMPILED_FROM,
-            using=COMPILED_FROM,
-            loaded=KERNELS.is_loaded,
-        )
+        self.compiled = KERNELS.worthwhile(len(source.data), engine, loading=COMPILED_FROM)
         self.find = KERNELS.compiled(c.find_fields) if self.compiled else c.find_fields
         self.buffer = np.frombuffer(source.data, np.uint8)
         names = ["BREAK", "COMMA_CELL" if dialect is Dialect.CSV else "CELL"]

@@ -12,7 +12,6 @@ from typing import Final
 
 import numpy as np
 
-from exset import kernels
 from exset.errors import Findings, LimitError, Place
 from exset.grammars.arrays import Longs, compact, concat, concat_offsets
 from exset.grammars.columns import Strings
@@ -76,13 +75,7 @@ class _Reading:
         self.engine = engine
         self.ids = ids
         self.begin = _begin(source, findings)
-        self.compiled = kernels.worthwhile(
-            len(source.data),
-            engine,
-            loading=COMPILED_FROM,
-            using=COMPILED_FROM,
-            loaded=KERNELS.is_loaded,
-        )
+        self.compiled = KERNELS.worthwhile(len(source.data), engine, loading=COMPILED_FROM)
         self.header: Header | None = None
 
     def whole(self) -> SampleList:

@@ -5,7 +5,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from exset import kernels
 from exset.kernels import Kernels, bare_kernel
 
 KERNELS: Final = Kernels("exset.runtime.crc32c")
@@ -19,9 +18,7 @@ _ONES: Final = 0xFFFFFFFF
 
 def crc32c(data: NDArray[np.uint8]) -> int:
     """The checksum of some bytes."""
-    compiled = kernels.worthwhile(
-        data.size, loading=COMPILED_FROM, using=COMPILED_FROM, loaded=KERNELS.is_loaded
-    )
+    compiled = KERNELS.worthwhile(data.size, loading=COMPILED_FROM)
     run = KERNELS.compiled(update) if compiled else update
     return int(run(np.ascontiguousarray(data), _tables(), _ONES)) ^ _ONES
 

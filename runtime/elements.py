@@ -14,7 +14,6 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from exset import kernels
 from exset.access import USUAL, Access, lies_in
 from exset.errors import LimitError, Severity, safe
 from exset.grammars.arrays import chosen_rows
@@ -107,9 +106,7 @@ def elements(
     data = manifest.fields.data
     if compiled is None:
         size = data.size if kind is ElementType.BINARY else len(manifest)
-        compiled = kernels.worthwhile(
-            size, loading=COMPILED_FROM, using=COMPILED_FROM, loaded=KERNELS.is_loaded
-        )
+        compiled = KERNELS.worthwhile(size, loading=COMPILED_FROM)
     if kind is ElementType.BINARY:
         blobs = decoded(np.ascontiguousarray(data), starts, ends, compiled)
         odd = {"aeon-base64-memory": np.flatnonzero(~blobs.given)}

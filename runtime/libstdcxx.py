@@ -9,7 +9,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from exset import kernels
 from exset.kernels import Kernels, bare_kernel
 
 Longs = NDArray[np.int64]
@@ -182,6 +181,4 @@ def subset(count: int, share: float, needed: int, seed: int) -> Longs:
 
 
 def _compiled(count: int) -> bool:
-    return kernels.worthwhile(
-        count, loading=COMPILED_FROM, using=COMPILED_FROM, loaded=KERNELS.is_loaded
-    )
+    return KERNELS.worthwhile(count, loading=COMPILED_FROM)

@@ -23,11 +23,6 @@ Numbers = NDArray[np.generic]
 Offsets = Ints | Longs
 
 
-def is_loaded() -> bool:
-    """Whether the compiled kernels are there."""
-    return KERNELS.is_loaded
-
-
 @dataclass(frozen=True)
 class Mover:
     """Moves columns; compiled: whether by kernels."""

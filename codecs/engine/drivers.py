@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from exset.codecs.engine import table
-from exset.codecs.engine.columns import is_loaded
+from exset.codecs.engine.columns import KERNELS
 from exset.codecs.engine.execution import TooLarge
 from exset.codecs.engine.fields import Fields, Values
 from exset.codecs.engine.layout import Layout
-from exset.kernels import Engine, worthwhile
+from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits
 from exset.source import Source
 
@@ -59,4 +59,4 @@ def write(layout: Layout, fields: Mapping[str, Values], *, engine: Engine = "aut
 
 def is_compiled(size: int, engine: Engine = "auto") -> bool:
     """Whether compiled kernels are used for so many bytes."""
-    return worthwhile(size, engine, loading=_WORTH_LOADING, using=_WORTH_USING, loaded=is_loaded())
+    return KERNELS.worthwhile(size, engine, loading=_WORTH_LOADING, using=_WORTH_USING)

@@ -11,7 +11,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from exset import kernels
 from exset.kernels import Kernels
 from exset.runtime.arrays import namespace_of
 from exset.runtime.samplers import filling
@@ -39,8 +38,7 @@ class Drawing:
         """Return the items of slots: for int64 arrays (S,), int64 (S, M)."""
         xp = namespace_of(classes)
         out: NDArray[np.int64] = xp.empty((len(classes), self.samples), np.int64)
-        enough = len(out) >= _MANY or KERNELS.is_loaded
-        if xp is np and enough and kernels.available():
+        if xp is np and KERNELS.worthwhile(len(out), loading=_MANY, using=0):
             known, key = self.grouping, np.uint64(self.key)
             KERNELS.compiled(filling.fill)(
                 classes, slots, known.starts, known.sizes, known.items, key, self.shuffle, out

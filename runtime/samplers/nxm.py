@@ -12,7 +12,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from exset import kernels
 from exset.kernels import Kernels
 from exset.runtime.samplers import balr, dealing
 from exset.runtime.samplers.base import Drawn, NxMSampler
@@ -117,7 +116,7 @@ class ExhaustiveNxMSampler(NxMSampler):
         slots = self._slots[order]
         placed = layout.lowered(slots)
         turns, slot_numbers = np.empty((2, layout.batches * wide), np.int64)
-        fast = len(turns) >= _MANY and kernels.available()
+        fast = KERNELS.worthwhile(len(turns), loading=_MANY)
         take = KERNELS.compiled(dealing.deal_all) if fast else dealing.deal_all
         take(slots, placed, wide, turns, slot_numbers)
         drawing = Drawing(self.grouping, samples, number(self._key, ITEMS), self.shuffle)
