@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, cast
 from exset.access import Access
 from exset.limits import Limits
 from exset.protocols import FileCheck, Model, Summary
+from exset.wording import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -115,7 +116,7 @@ class Family:
 
     def counted(self, count: int) -> str:
         """Return so many units in words, `2 examples`."""
-        return f"{count:,} {self.unit}{'' if count == 1 else 's'}"
+        return counted(count, self.unit)
 
 
 LENS = Family(

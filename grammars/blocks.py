@@ -19,6 +19,7 @@ from exset.grammars.given import check_kind
 from exset.grammars.hypertext import table, text
 from exset.grammars.strings import Strings
 from exset.grammars.tables import Rows, Table
+from exset.wording import counted
 
 Words = NDArray[np.uint16]
 
@@ -180,8 +181,8 @@ class Block(Table):
 
     def __repr__(self) -> str:
         kind = "archive" if self.header is None else "aeon"
-        count = f"{len(self)} record{'' if len(self) == 1 else 's'}"
-        return f"Block({count}, {len(self.elements)} elements, {kind})"
+        records, elements = counted(len(self), "record"), counted(len(self.elements), "element")
+        return f"Block({records}, {elements}, {kind})"
 
     def _repr_html_(self) -> str:
         names, sizes = self.elements.name, self.elements.data.lengths

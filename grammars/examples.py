@@ -39,6 +39,7 @@ from exset.grammars.parts import (
     SetHeader,
 )
 from exset.grammars.views import ExampleView, Views, printable
+from exset.wording import counted
 
 if TYPE_CHECKING:
     from exset.grammars import build
@@ -162,7 +163,7 @@ class ExampleSet(ExampleColumns):
         return Views(partial(ExampleView, self), range(len(self)), "examples")
 
     def __repr__(self) -> str:
-        counts = f"{_count(len(self), 'example')}, {_count(self.num_events, 'event')}"
+        counts = f"{counted(len(self), 'example')}, {counted(self.num_events, 'event')}"
         groups = [printable(self.groups.text(i) or "") for i in range(min(6, len(self.groups)))]
         if len(self.groups) > 6:
             groups[5:] = ["..."]
@@ -253,10 +254,6 @@ def _sides(example: ExampleView) -> tuple[str, str]:
         "" if each is None else repr(each)[1:-1] for each in (event.inputs, event.targets)
     )
     return inputs, targets
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
 def _shifted(numbers: NDArray[Number], by: int) -> NDArray[Number]:

@@ -17,6 +17,7 @@ from exset.grammars.hypertext import SHOWN, table, text
 from exset.grammars.manifest_words import Dialect, ElementType
 from exset.grammars.strings import Strings
 from exset.grammars.tables import Table
+from exset.wording import counted
 
 Field: TypeAlias = bytes | str | int | float
 
@@ -105,8 +106,7 @@ class Manifest(Table):
 
     def __repr__(self) -> str:
         types = " ".join(self.types) or "no types"
-        count = f"{len(self)} record{'' if len(self) == 1 else 's'}"
-        return f"Manifest({count}, {types}, {self.dialect})"
+        return f"Manifest({counted(len(self), 'record')}, {types}, {self.dialect})"
 
     def _repr_html_(self) -> str:
         wide = min(self.width, SHOWN + 1)  # one that is too many says that there are more

@@ -37,6 +37,7 @@ from exset.grammars.spans import Spans, first_of, normal_spans
 from exset.grammars.strings import Strings
 from exset.grammars.tables import Table
 from exset.grammars.views import Views
+from exset.wording import counted
 
 Counts: TypeAlias = NDArray[np.uint64]
 Id: TypeAlias = str | int
@@ -177,10 +178,8 @@ class SampleList(Table):
         return self.pairs()
 
     def __repr__(self) -> str:
-        samples, files = len(self), len(self.name)
-        counts = f"{samples} sample{'' if samples == 1 else 's'}"
-        where = f"{files} file{'' if files == 1 else 's'}"
-        return f"SampleList({self.kind}, {counts} of {where})"
+        samples, files = counted(len(self), "sample"), counted(len(self.name), "file")
+        return f"SampleList({self.kind}, {samples} of {files})"
 
     def _repr_html_(self) -> str:
         included, excluded, ends = self.included, self.excluded, self.id_offsets

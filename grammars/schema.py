@@ -17,6 +17,7 @@ from typing import Any, Final, TypeAlias
 from exset.errors import Place
 from exset.grammars.hypertext import table
 from exset.source import Source, Span
+from exset.wording import counted
 
 METADATA: Final = "metadata"
 """The name of the child that holds directives."""
@@ -98,8 +99,7 @@ class Schema:
             ("/".join(path), ", ".join(f"{k}: {v.value!r}" for k, v in leaf.metadata.items()))
             for path, leaf in (self.root.leaves() if count else ())
         )
-        fields = f"{count} field{'' if count == 1 else 's'}"
-        return table(f"Schema({fields})", ("field", "metadata"), rows, count)
+        return table(f"Schema({counted(count, 'field')})", ("field", "metadata"), rows, count)
 
     @classmethod
     def of(cls, tree: Mapping[str, Any] | None) -> Schema:

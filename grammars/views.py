@@ -14,6 +14,7 @@ from typing import Literal, SupportsIndex, TypeVar, overload
 
 from exset.grammars.arrays import Floats, Ints, canonical_nan, same
 from exset.grammars.parts import REAL_FIELDS, ExampleColumns
+from exset.wording import counted
 
 V = TypeVar("V", covariant=True)
 
@@ -105,8 +106,7 @@ class ExampleView:
 
     def __repr__(self) -> str:
         name = "" if self.name is None else f" {self.name!r}"
-        events = len(self.events)
-        return f"<example {self.index}{name}: {events} event{'s' if events != 1 else ''}>"
+        return f"<example {self.index}{name}: {counted(len(self.events), 'event')}>"
 
 
 class _Real:
@@ -182,7 +182,7 @@ class EventView:
 
     def __repr__(self) -> str:
         words = [
-            f"{side} {len(ranges)} range{'s' if len(ranges) != 1 else ''}"
+            f"{side} {counted(len(ranges), 'range')}"
             for side, ranges in (("inputs", self.inputs), ("targets", self.targets))
             if ranges is not None
         ]

@@ -12,6 +12,7 @@ from exset.parsers.engine.errors import shown
 from exset.parsers.lens_columns import Columns, Ints, Tokens
 from exset.parsers.lens_passes import DEEP, LONG
 from exset.parsers.lens_tokens import Quoted, Text
+from exset.wording import counted
 
 _CLOSERS: Final = {b"{": b"}", b"[": b"]", b"(": b")", b'"': b'"'}
 _DELIMITERS: Final = ("LBRACE", "RBRACE", "LSQB", "RSQB", "LPAR", "RPAR", "QUOTE")
@@ -116,18 +117,19 @@ def impossible(text: Text, columns: Columns, limits: Limits) -> FormatError:
     """Why the actions stopped, as an error."""
     state = columns.state
     advice: str | None
-    token, number, events = int(state[c.CULPRIT]), state[c.NUMBER], state[c.NUM_EVENTS_HERE]
+    token, number = int(state[c.CULPRIT]), state[c.NUMBER]
+    events = counted(int(state[c.NUM_EVENTS_HERE]), "event")
     example = f"example {state[c.BEFORE] + state[c.EXAMPLES_DONE]}"
     match state[c.REASON]:
         case c.OUT_OF_RANGE:
-            message = f"event {number} is out of range: {example} has {_count(events)}"
+            message = f"event {number} is out of range: {example} has {events}"
             return _error(text, token, "lens-event-range", message, _count_hint(text, columns))
         case c.BAD_SPAN:
             advice = "a single event is written alone, a span from its lower number to its higher"
             message = f"a span of events cannot end at {number}"
             return _error(text, token, "lens-event-order", message, advice)
         case c.NO_EVENT_LEFT:
-            message = f"these would be for event {number}, but {example} has {_count(events)}"
+            message = f"these would be for event {number}, but {example} has {events}"
             return _error(text, token, "lens-no-event-left", message, _count_hint(text, columns))
         case c.INPUTS_GIVEN | c.TARGETS_GIVEN:
             role = "inputs" if state[c.REASON] == c.INPUTS_GIVEN else "targets"
@@ -145,10 +147,6 @@ def impossible(text: Text, columns: Columns, limits: Limits) -> FormatError:
         case _:
             message = f"the event lists name more than {limits.max_expand} events in all"
             return _limit(text, token, message, "max_expand")
-
-
-def _count(events: int) -> str:
-    return "1 event" if events == 1 else f"{events} events"
 
 
 def _count_hint(text: Text, columns: Columns) -> str:

@@ -36,6 +36,7 @@ from exset.parsers.manifest_words import (
     hint,
 )
 from exset.source import Source, Span
+from exset.wording import counted
 
 COMPILED_FROM: Final = 100_000
 """Bytes of text from which it pays to compile, or to load what is compiled."""
@@ -172,8 +173,8 @@ class _Reading:
             raise self.error(
                 stream,
                 begin,
-                f"the record has {counted(width)}, the header has {len(self.types)} types: aeon"
-                " crashes on it",
+                f"the record has {counted(width, 'field')}, the header has"
+                f" {counted(len(self.types), 'type')}: aeon crashes on it",
             )
         self.width = width
 
@@ -217,10 +218,10 @@ class _Reading:
         token = int(self.state[c.WRONG])
         width, wanted = self.fields_of(stream, token), self.width or 0
         if self.dialect is Dialect.HEAD:
-            what = f"the header has {wanted} type{'s' * (wanted != 1)}"
+            what = f"the header has {counted(wanted, 'type')}"
         else:
             what = f"the first one has {wanted}"
-        return self.error(stream, token, f"the record has {counted(width)}, {what}")
+        return self.error(stream, token, f"the record has {counted(width, 'field')}, {what}")
 
     def error(self, stream: ParseStream, token: int, message: str) -> FormatError:
         """The error for the record after a line break."""
@@ -251,8 +252,3 @@ def _make_room(array: NDArray[np.generic], size: int) -> None:
     """Make an array, of which nobody has a view, as long as that or longer."""
     if size > array.size:
         array.resize(max(size, 2 * array.size), refcheck=False)
-
-
-def counted(fields: int) -> str:
-    """Return so many fields in words."""
-    return f"{fields} field{'' if fields == 1 else 's'}"

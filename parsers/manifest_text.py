@@ -7,6 +7,7 @@ import numpy as np
 from exset.errors import Finding, Findings, FormatError, Place, Severity
 from exset.grammars.manifest_words import LINE_END, Dialect, ElementType
 from exset.grammars.manifests import Manifest
+from exset.wording import counted
 
 _MODEL: Final = "manifest"
 
@@ -30,8 +31,8 @@ def render(
     if manifest.width > len(manifest.types) and chosen is not Dialect.SEED:
         losses.tell(
             "fields",
-            f"the header has {len(manifest.types)} type{'s' * (len(manifest.types) != 1)} for"
-            f" {manifest.width} fields",
+            f"the header has {counted(len(manifest.types), 'type')} for"
+            f" {counted(manifest.width, 'field')}",
             "the others are not written",
         )
         manifest = manifest.narrowed()

@@ -15,6 +15,7 @@ from exset.parsers.engine.errors import shown
 from exset.parsers.sample_list_columns import KEPT
 from exset.parsers.sample_list_header import Header
 from exset.source import Source, Span
+from exset.wording import counted
 
 _LINE: Mapping[bool, str] = MappingProxyType(
     {
@@ -54,8 +55,7 @@ def check_files(
         if "files" in header.spans:
             place = Place.in_text(source, header.spans["files"])
         raise FormatError(
-            f"the header counts {declared:,} file{'' if declared == 1 else 's'}, the list has"
-            f" {count:,}",
+            f"the header counts {counted(declared, 'file')}, the list has {count:,}",
             place=place,
             hint=advice,
             code="lbann-file-count",
@@ -73,7 +73,7 @@ def check_files(
         found = int(included[file]) + (int(excluded[file]) if samples.kind.is_exclusion else 0)
         if found != size % 2**64:
             raise FormatError(
-                f"the file was named before with {size:,} sample{'s' * (size != 1)}: LBANN takes it"
+                f"the file was named before with {counted(size, 'sample')}: LBANN takes it"
                 f" again only if all of them are included, not {found:,}",
                 source=source,
                 span=span,

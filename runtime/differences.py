@@ -19,6 +19,7 @@ from exset.grammars.arrays import Flags, Longs, bits, row_indices
 from exset.grammars.columns import Ragged
 from exset.grammars.strings import Strings
 from exset.protocols import Model
+from exset.wording import counted
 
 Numbers: TypeAlias = NDArray[Any]
 Show: TypeAlias = Callable[[int], object]
@@ -295,11 +296,6 @@ def quoted(text: str | None) -> str:
 
 def _short(text: str) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
-
-
-def counted(count: int, noun: str) -> str:
-    """So many in words."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def shown(values: Sequence[object]) -> str:

@@ -9,7 +9,8 @@ from exset.grammars.sample_kinds import Kind
 from exset.grammars.samples import SampleList
 from exset.grammars.spans import Spans
 from exset.grammars.strings import Strings
-from exset.runtime.differences import Comparer, Differences, Pairs, counted
+from exset.runtime.differences import Comparer, Differences, Pairs
+from exset.wording import counted
 
 
 def differences(one: SampleList, other: SampleList, tolerance: float, keep: int, /) -> Differences:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from exset.errors import FormatError, Place
 from exset.grammars.manifest_words import ElementType
 from exset.grammars.manifests import Manifest
+from exset.wording import counted
 
 CLASS = "CLASS"
 """What stands for a type where a table has names of classes: they are numbered."""
@@ -91,9 +92,8 @@ def _rows(path: str, names: Sequence[str | None], delimiter: str) -> Iterator[Se
                 chosen = [head.index(name) for name in names]  # type: ignore[assignment,arg-type]
             for row in reader:
                 if row and len(row) <= max(chosen, default=0):
-                    columns = f"{len(row)} column{'s' * (len(row) != 1)}"
-                    wanted = f"column {max(chosen)}, from 0, is wanted"
-                    raise _bad(path, reader.line_num, f"the line has {columns}: {wanted}")
+                    has, wanted = counted(len(row), "column"), f"column {max(chosen)}, from 0,"
+                    raise _bad(path, reader.line_num, f"the line has {has}: {wanted} is wanted")
                 if row:
                     yield [row[i] for i in chosen]
         except csv.Error as error:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from exset.grammars.arrays import Flags, Longs
 from exset.grammars.examples import ExampleSet, Ranges
+from exset.wording import counted
 
 
 @dataclass(frozen=True)
@@ -39,13 +40,13 @@ class Numbers:
         return {**asdict(self), **plain, "sparsity": self.sparsity}
 
     def __str__(self) -> str:
-        said = [f"{self.ranges:,} range{'' if self.ranges == 1 else 's'}"]
+        said = [counted(self.ranges, "range")]
         if self.values:
             between = f" from {self.low:g} to {self.high:g}" if self.low <= self.high else ""
-            said.append(f"{self.values:,} values{between}, {self.sparsity:.1%} zero")
+            said.append(f"{counted(self.values, 'value')}{between}, {self.sparsity:.1%} zero")
             said += [f"{self.nans:,} NaN"] * bool(self.nans)
         if self.units:
-            said.append(f"{self.units:,} units named")
+            said.append(f"{counted(self.units, 'unit')} named")
         return ", ".join(said)
 
 

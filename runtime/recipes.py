@@ -15,6 +15,7 @@ from exset.errors import Findings, FormatError
 from exset.grammars.schema import HWC, Value
 from exset.grammars.schema_traps import trap
 from exset.runtime.schema import Field, Given
+from exset.wording import counted
 
 Compat: TypeAlias = Literal["lbann"] | None
 
@@ -168,8 +169,8 @@ class _Cook:
             return self._one(given, values)
         if len(values) != channels:
             hint = "give one for each channel" if channels > 1 else "give one"
-            said = f"{len(values)} value{'s' if len(values) > 1 else ''} of scale"
-            self._refuse(given, f"{said} for {channels} channel{'s' * (channels > 1)}", hint)
+            said = f"{counted(len(values), 'value')} of scale for {counted(channels, 'channel')}"
+            self._refuse(given, said, hint)
         return values
 
     def _bias(self, channels: int | None) -> tuple[float, ...] | None:
@@ -180,9 +181,9 @@ class _Cook:
         if channels is None:
             return self._one(given, values)
         if len(values) < channels:
-            said = f"{len(values)} value{'s' if len(values) > 1 else ''} of bias"
+            said = f"{counted(len(values), 'value')} of bias for {counted(channels, 'channel')}"
             hint = "give one for each channel: LBANN reads on into other memory"
-            self._refuse(given, f"{said} for {channels} channels", hint)
+            self._refuse(given, said, hint)
         if len(values) > channels:
             hint = f"give one for each of the {channels} channels"
             self._trap("lbann-unused", given, name="bias", why="of its last values", hint=hint)

@@ -20,6 +20,7 @@ from exset.runtime.hdf5_scan import Prototype, guessed, prototype_of, scan
 from exset.runtime.small_files import run_in_batches
 from exset.runtime.statistics import Spread
 from exset.source import Source
+from exset.wording import counted
 
 Normalise: TypeAlias = Literal["range", "unit"]
 """What scale and bias are to bring numbers to: 0 to 1, or mean 0 and deviation 1."""
@@ -126,7 +127,7 @@ def _schema(
             given |= _normalised(name, form, spreads[name], normalise, notes, path, findings)
         root = _with(root, path, given)
     count = sum(map(len, samples.values()))
-    of = f"{count} sample{'s' * (count != 1)} in {len(samples)} file{'s' * (len(samples) != 1)}"
+    of = f"{counted(count, 'sample')} in {counted(len(samples), 'file')}"
     head = [f"The fields of {of}, such as {prototype.sample}."]
     text = written(root, notes=notes, head=head)
     return parse(Source("data_schema.yaml", text), limits=DEFAULT.with_(max_depth=DEEPEST))

@@ -8,6 +8,7 @@ from exset.grammars.schema import Node, Path, named, plain
 from exset.runtime.layout import Layout
 from exset.runtime.packing import Plan
 from exset.runtime.schema import Field, Given, Resolved
+from exset.wording import counted
 
 
 def lines(resolved: Resolved, plan: Plan, layout: Layout | None = None) -> Iterator[str]:
@@ -25,11 +26,11 @@ def lines(resolved: Resolved, plan: Plan, layout: Layout | None = None) -> Itera
     ordering = {recipe.name: recipe.ordering for recipe in plan.recipes}
     for group in plan.groups:
         total = _total(sizes.get(name) for name in group.members)
-        yield f"  {group.name}: {_counted(total)}"
+        yield f"  {group.name}: {_size(total)}"
         for name in group.members:
             order = ordering[name]
             rank = "no ordering" if order is None else f"ordering {order}"
-            yield f"    {name}: {rank}, {_counted(sizes.get(name))}"
+            yield f"    {name}: {rank}, {_size(sizes.get(name))}"
 
 
 def to_dict(resolved: Resolved, plan: Plan, layout: Layout | None = None) -> dict[str, object]:
@@ -70,7 +71,7 @@ def _tree(
         elif field is None:
             yield f"{blank}{name}: not read"
         else:
-            yield f"{blank}{name}: read, {_counted(sizes.get(field.name))}"
+            yield f"{blank}{name}: read, {_size(sizes.get(field.name))}"
             for given in field.metadata.values():
                 yield f"{blank}    {given.name}: {_value(given)}  ({_origin(given, here)})"
 
@@ -120,7 +121,7 @@ def _total(counts: Iterator[int | None]) -> int | None:
     return sum(known) if len(known) == len(found) else None
 
 
-def _counted(count: int | None) -> str:
+def _size(count: int | None) -> str:
     if count is None:
         return "size unknown"
-    return f"{count:,} value{'' if count == 1 else 's'}"
+    return counted(count, "value")

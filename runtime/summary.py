@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, fields, is_dataclass
 import numpy as np
 
 from exset.grammars.examples import REAL_FIELDS, ExampleSet, SetHeader
+from exset.wording import counted
 
 SHOWN = 24
 """How many groups are shown to people."""
@@ -73,8 +74,8 @@ class Summary:
         rows = [
             ("examples", f"{self.examples:,}" + _of(self.named, "named")),
             ("events", f"{self.events:,}{each if self.examples else ''}"),
-            ("inputs", f"{self.with_inputs:,} events"),
-            ("targets", f"{self.with_targets:,} events"),
+            ("inputs", counted(self.with_inputs, "event")),
+            ("targets", counted(self.with_targets, "event")),
             ("lists", f"{self.lists:,}" + _of(self.shared, "shared")),
             ("ranges", f"{self.dense:,} dense, {self.sparse:,} sparse" + _of(self.empty, "empty")),
         ]
@@ -87,8 +88,8 @@ class Summary:
             if number == SHOWN:
                 rows.append(("", f"and {len(self.groups) - SHOWN:,} more"))
                 break
-            plural = "" if ranges == 1 else "s"
-            rows.append(("" if number else "groups", f"{name} ({ranges:,} range{plural})"))
+            group = f"{name} ({counted(ranges, 'range')})"
+            rows.append(("" if number else "groups", group))
         if self.procedures:
             rows.append(("procedures", f"{self.procedures:,}, never run"))
         rows.append(("frequency", f"{self.frequency:g} in all"))

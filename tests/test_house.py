@@ -22,7 +22,7 @@ HEAVY = {"numpy", "numba", "h5py", "lark", "construct", "interegular", "rich", "
 PLAIN = {
     *("exset.source", "exset.errors", "exset.limits", "exset.files"),
     *("exset.compression", "exset.cache", "exset.sniff", "exset.extract", "exset.voice"),
-    *("exset.remote", "exset.replacing"),
+    *("exset.wording", "exset.remote", "exset.replacing"),
 }
 STANDARD = {*sys.stdlib_module_names, "compression"}  # this one from Python 3.14 on
 GROUND = {*PLAIN, "exset.access", "exset.protocols", "exset.kernels", "exset.jobs", "exset.pools"}

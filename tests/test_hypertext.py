@@ -64,7 +64,7 @@ def test_any_set(examples: ExampleSet) -> None:
 
 def test_a_list() -> None:
     cells = page(exset.load("exset::molecules.sample_list", model=SampleList, ids="integer")).cells
-    assert cells[0] == "SampleList(MULTI-SAMPLE_INCLUSION_V2, 1012 samples of 2 files)"
+    assert cells[0] == "SampleList(MULTI-SAMPLE_INCLUSION_V2, 1,012 samples of 2 files)"
     assert cells[1:5] == ["file", "included", "excluded", "ids"]
     assert cells[8] == "0 ... 9, 20, 22", "spans are as they are"
 

@@ -25,6 +25,7 @@ from exset.cli.frame import (
 from exset.cli.reading import json_option, wants_json, write_one
 from exset.errors import Findings, FormatError, Severity, blaming, safe
 from exset.limits import Limits
+from exset.wording import counted
 
 if TYPE_CHECKING:
     from exset.grammars.manifest_words import ElementType
@@ -271,7 +272,7 @@ def extract(
         ctx.exit(BAD if bad else FINE)
     if done.records is not None:
         also = f", {done.records:,} records in manifest.tsv"
-    say(f"{safe(source)} -> {safe(output)}: {done.files:,} file{'s' * (done.files != 1)}{also}")
+    say(f"{safe(source)} -> {safe(output)}: {counted(done.files, 'file')}{also}")
     ctx.exit(BAD if findings.worst is Severity.ERROR else FINE)
 
 
@@ -346,4 +347,4 @@ def _tell(built: Built) -> None:
         write_one(row)
         return
     also = f", {kept:,} kept" if kept else ""
-    say(f"{safe(built.folder)}: {written:,} block{'s' * (written != 1)} written{also}")
+    say(f"{safe(built.folder)}: {counted(written, 'block')} written{also}")

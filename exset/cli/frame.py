@@ -20,6 +20,7 @@ from exset.format import Format, OptionError
 from exset.jobs import Item, Outcome, Value
 from exset.limits import Limits
 from exset.replacing import FULL
+from exset.wording import counted
 
 DIALECTS = tuple(dict.fromkeys(name for known in formats.FORMATS for name in known.dialects))
 """The versions of aeon for which manifests and loader configurations are."""
@@ -214,12 +215,10 @@ def tally(findings: Findings) -> dict[Severity, int]:
     return counts
 
 
-def counted(findings: Findings) -> str:
+def tallied(findings: Findings) -> str:
     """Return the tally in words, `1 error, 2 warnings`; nothing for none."""
     return ", ".join(
-        f"{count:,} {severity}{'s' if count > 1 else ''}"
-        for severity, count in tally(findings).items()
-        if count
+        counted(count, severity) for severity, count in tally(findings).items() if count
     )
 
 

@@ -25,6 +25,7 @@ from exset.errors import Findings, FormatError, Severity, blaming
 from exset.grammars.sample_kinds import Kind
 from exset.limits import Limits
 from exset.protocols import Option
+from exset.wording import counted
 
 if TYPE_CHECKING:
     from exset.grammars.samples import SampleList
@@ -203,6 +204,5 @@ def _read(path: str, reading: dict[str, Option], limits: Limits, findings: Findi
 
 def _write(samples: SampleList, output: str, findings: Findings) -> None:
     count = len(samples.name)
-    plural = "" if len(samples) == 1 else "s"
-    said = f"{len(samples):,} sample{plural} of {count:,} file{'' if count == 1 else 's'}"
+    said = f"{counted(len(samples), 'sample')} of {counted(count, 'file')}"
     models.write(samples, FORMAT, output, findings, shown=_SHOWN, said=said)

@@ -13,11 +13,11 @@ from exset.cli.frame import (
     FINE,
     LIMIT,
     access_options,
-    counted,
     each,
     jobs_option,
     lines,
     progress,
+    tallied,
     tally,
     together,
 )
@@ -78,7 +78,7 @@ def show(outcome: Outcome[str, Seen], as_json: bool, first: bool) -> int:
     click.echo(f"{safe(got.name)}: {got.format.title}, {size(got.bytes)}")
     rows = got.summary.rows()
     if len(got.findings):
-        rows.append(("findings", f"{counted(got.findings)} (exset validate says which)"))
+        rows.append(("findings", f"{tallied(got.findings)} (exset validate says which)"))
     for label, text in rows:
         click.echo(f"  {label:<11} {safe(text)}")
     return FINE
@@ -178,7 +178,7 @@ def validate(
             verdict = "not valid" if bad else "ok"
             name = "<stdin>" if path == "-" else safe(path)
             if voice >= 0 or worst is not None:
-                click.echo(f"{name}: " + ", ".join(filter(None, (verdict, counted(findings)))))
+                click.echo(f"{name}: " + ", ".join(filter(None, (verdict, tallied(findings)))))
         if findings.count("limit"):
             return LIMIT
         return BAD if bad else FINE

@@ -24,6 +24,7 @@ from exset.cli.models import tell
 from exset.cli.reading import expanded, files_argument, json_option, wants_json, write_one
 from exset.errors import Findings, Severity, safe
 from exset.limits import Limits
+from exset.wording import counted
 
 if TYPE_CHECKING:
     from exset.grammars.schema import Schema
@@ -149,7 +150,7 @@ def check(
     else:
         for line in lines(findings, findings.keep):
             click.echo(line)
-        click.echo(f"{len(pairs):,} sample{'s' * (len(pairs) != 1)}: {'not valid' * bad or 'ok'}")
+        click.echo(f"{counted(len(pairs), 'sample')}: {'not valid' * bad or 'ok'}")
     ctx.exit(BAD if bad else FINE)
 
 
@@ -223,8 +224,7 @@ def build(
         rows = [finding.to_dict() for finding in built.findings]
         write_one({**row, "counts": tally(built.findings), "findings": rows})
         return
-    samples = f"{len(built):,} sample{'s' * (len(built) != 1)}"
-    fields = f"{len(built.schema):,} field{'s' * (len(built.schema) != 1)}"
+    samples, fields = counted(len(built), "sample"), counted(len(built.schema), "field")
     say(f"{fields} of {samples} like {safe(built.prototype.sample)}")
 
 

@@ -3,7 +3,7 @@
 import click
 
 from exset import api, formats, streaming
-from exset.cli.frame import ALL, counted, lines, put, say, wrong
+from exset.cli.frame import ALL, lines, put, say, tallied, wrong
 from exset.cli.reading import Read, Reading, one_file, reading_options, voice_options
 from exset.errors import Findings, Severity, safe
 from exset.protocols import Option, Selectable
@@ -99,4 +99,4 @@ def _put(read: Read, options: dict[str, Option], voice: int) -> None:
         for line in lines(findings, ALL):
             say(line)
     elif voice == 0 and findings.worst not in (None, Severity.NOTE):
-        say(f"{safe(name)}: {counted(findings)} (exset validate says which)")
+        say(f"{safe(name)}: {tallied(findings)} (exset validate says which)")
