@@ -40,11 +40,7 @@ def as_archive(block: Block, lossy: bool, findings: Findings) -> Block:
     """
     if block.header is None:
         return block
-    width = block.width
-    if width is None:
-        raise FormatError(
-            f"{len(block.elements)} elements are not {len(block)} records: which is of which?"
-        )
+    width = block.known_width()
     header = block.header
     usual = BlockHeader(len(block), header.elements_per_record)
     losses = ["the words of the header"] if header != usual else []

@@ -30,7 +30,7 @@ TRAPS: Final = MappingProxyType(
         ),
         "aeon-block-width": Trap(
             _ERROR,
-            "there is no telling which record an element is of",
+            "there is no telling which record an element is of: {elements} for {records}",
             "exset validate says what is wrong; exset cache extract --damaged takes what it can",
         ),
         "aeon-block-no-trailer": Trap(

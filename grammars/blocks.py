@@ -13,8 +13,10 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
+from exset.errors import FormatError, Place
 from exset.grammars.arrays import Longs, check_column, chosen_rows, constant
 from exset.grammars.blobs import Blobs
+from exset.grammars.block_traps import trap
 from exset.grammars.given import check_kind
 from exset.grammars.hypertext import table, text
 from exset.grammars.strings import Strings
@@ -198,22 +200,31 @@ class Block(Table):
         width, left = divmod(elements, count)
         return None if left or (width == 0) else width
 
+    def known_width(self, place: Place | None = None) -> int:
+        """How many elements a record has. Raises FormatError if there is no such number."""
+        width = self.width
+        if width is None:
+            elements, records = counted(len(self.elements), "element"), counted(len(self), "record")
+            finding = trap("aeon-block-width", place, elements=elements, records=records)
+            raise FormatError.of(finding)
+        return width
+
     def __getitem__(self, index: SupportsIndex) -> tuple[memoryview, ...]:
         row = range(len(self))[index]
-        width = self._wide()
+        width = self.known_width()
         return tuple(self.elements.data[row * width : (row + 1) * width])
 
     def __iter__(self) -> Iterator[tuple[memoryview, ...]]:
         each = iter(self.elements.data)
-        return zip(*[each] * self._wide(), strict=True)
+        return zip(*[each] * self.known_width(), strict=True)
 
     def select(self, which: ArrayLike | slice) -> Self:
         """Some of the records: indices in any order, a mask, or a slice.
 
-        Those of a block get new names from aeon's rule. Raises as these do, and ValueError if there
-        is no telling the records apart.
+        Those of a block get new names from aeon's rule. Raises as these do, and FormatError if
+        there is no telling the records apart.
         """
-        width = self._wide()
+        width = self.known_width()
         rows = chosen_rows(which, len(self))
         elements = self.elements.take((rows[:, None] * width + np.arange(width)).reshape(-1))
         if self.header is None:
@@ -222,15 +233,6 @@ class Block(Table):
         header = replace(self.header, record_count=count, elements_per_record=count)
         names = Strings.of(element_names(count, width))
         return self.with_columns(header=header, elements=elements.with_columns(name=names))
-
-    def _wide(self) -> int:
-        width = self.width
-        if width is None:
-            raise ValueError(
-                f"{len(self.elements)} elements are not {len(self)} records: there is no telling"
-                " which element belongs to which"
-            )
-        return width
 
 
 def element_name(record: int, element: int) -> bytes:

@@ -56,12 +56,7 @@ def render(block: Block, *, findings: Findings | None = None) -> bytes:
 
 def manifest_of(block: Block) -> Manifest:
     """The manifest of the elements of a block. Raises FormatError as `render`."""
-    width = block.width
-    if width is None:
-        raise FormatError(
-            f"{len(block.elements)} elements are not {len(block)} records: which is of which?",
-            hint="exset cache extract --damaged saves them one by one",
-        )
+    width = block.known_width()
     fields = Strings.of(b64encode(data) for data in block.elements.data)
     types = (ElementType.BINARY,) * width
     lines = constant(0, len(block), np.int32)

@@ -9,7 +9,6 @@ import numpy as np
 from exset.errors import Findings, FormatError, Place, Severity
 from exset.grammars.arrays import Floats, Ints, Longs, offsets_of
 from exset.grammars.blobs import Blobs
-from exset.grammars.block_traps import trap
 from exset.grammars.blocks import Block
 from exset.grammars.manifest_words import ElementType
 from exset.limits import DEFAULT, Limits
@@ -53,7 +52,7 @@ class CacheDataset(RecordDataset):
         self._place = Place.of(blocks.path) if isinstance(blocks, Cache) else None
         for opener, block in _opened(blocks, Findings() if findings is None else findings):
             if len(block) and kinds is None:
-                kinds = (ElementType.BINARY,) * self._width(block)
+                kinds = (ElementType.BINARY,) * block.known_width(self._place)
             self._check_block(block, kinds or ())
             openers.append(opener)
             counts.append(len(block))
@@ -110,7 +109,7 @@ class CacheDataset(RecordDataset):
         """Raises FormatError for a block whose elements cannot be of the types."""
         if len(block) == 0:
             return
-        width = self._width(block)
+        width = block.known_width(self._place)
         if width != len(types):
             message = f"records have {width} elements, not {len(types)}: other types?"
             raise FormatError(message, place=self._place)
@@ -124,11 +123,6 @@ class CacheDataset(RecordDataset):
                     f" but {kind} has four: other types?",
                     place=self._place,
                 )
-
-    def _width(self, block: Block) -> int:
-        if block.width is None:
-            raise FormatError.of(trap("aeon-block-width", self._place))
-        return block.width
 
 
 def _numbers(parts: list[tuple[Blobs, Longs]], element: Longs, kind: ElementType) -> Ints | Floats:

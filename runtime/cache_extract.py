@@ -108,9 +108,7 @@ def extract_block(
     suffixes: Sequence[str] | None = None,
 ) -> Extracted:
     """Write the elements of one block, as `extract_cache`."""
-    width = block.width
-    if width is None:
-        raise FormatError.of(trap("aeon-block-width", None))
+    width = block.known_width()
     if types is not None and len(types) != width and len(block):
         raise FormatError(f"records have {width} elements, not {len(types)}")
     with Extractor(folder) as out:

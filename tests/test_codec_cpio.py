@@ -146,9 +146,9 @@ def test_a_shift_leaves_no_records() -> None:
     found, _ = read(SHIFTED)
     assert found.width is None and len(found) == 3 and len(found.elements) == 5
     for act in (lambda: found[0], lambda: list(found), lambda: found.select([0])):
-        with pytest.raises(ValueError, match="no telling"):
+        with pytest.raises(FormatError, match="5 elements for 3 records"):
             act()
-    with pytest.raises(FormatError, match="which is of which"):
+    with pytest.raises(FormatError, match="no telling which record"):
         encode_archive(found)
     with pytest.raises(FormatError, match="aeon takes the elements"):
         decode(Source("b", SHIFTED), findings=Findings(strict=True))
@@ -370,7 +370,7 @@ def test_as_text() -> None:
         exset.loads(b"@FILE\nx\n", format="records")
     with pytest.raises(FormatError, match="is no number"):
         exset.loads(b"@ASCII_INT\nx\n", format="records", findings=Findings())
-    with pytest.raises(FormatError, match="which is of which"):
+    with pytest.raises(FormatError, match="no telling which record"):
         exset.dumps(read(SHIFTED)[0], format="records")
 
 
