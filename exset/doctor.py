@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 LIBRARIES = ("numpy", "lark", "interegular", "construct", "numba", "h5py", "ruamel.yaml")
 
 _HOMES = ("exset.parsers", "exset.codecs", "exset.runtime")
+_OF_EXTRAS = ("exset.runtime.torch_dataset",)
+"""Modules that import what may not be there, or is slow; they declare nothing."""
+
 _MANY = 1 << 15
 """Examples that are so many that everything is compiled that can be."""
 
@@ -168,9 +171,9 @@ def _objects() -> tuple[object, ...]:
     for home in _HOMES:
         package = importlib.import_module(home)
         for module in pkgutil.walk_packages(package.__path__, f"{home}."):
-            found.update(
-                {id(each): each for each in vars(importlib.import_module(module.name)).values()}
-            )
+            if module.name not in _OF_EXTRAS:
+                declared = vars(importlib.import_module(module.name)).values()
+                found.update({id(each): each for each in declared})
     return tuple(found.values())
 
 

@@ -1,5 +1,6 @@
 """The two drivers of the binary engine give the same columns, the same bytes, the same errors."""
 
+import math
 import os
 import random
 from collections.abc import Callable, Mapping
@@ -7,7 +8,17 @@ from typing import cast
 
 import numpy as np
 import pytest
-from construct import Array, Byte, ConstructError, Container, Int16ub, Int32ub, Struct, this
+from construct import (
+    Array,
+    Byte,
+    ConstructError,
+    Container,
+    Int16ub,
+    Int32ub,
+    ListContainer,
+    Struct,
+    this,
+)
 
 from exset.codecs import lens
 from exset.codecs.engine import (
@@ -274,7 +285,16 @@ def test_construct_agrees(name: str, engine: Engine) -> None:
         expected: dict[str, list[object]] = {path: [] for path in layout.leaves}
         flattened(parsed, "", expected)
         assert repr({path: fields[path].tolist() for path in fields}) == repr(expected)
-        assert write(layout, fields, engine=engine) == LAYOUTS[name].build(parsed)
+        assert write(layout, fields, engine=engine) == LAYOUTS[name].build(quiet(parsed))
+
+
+def quiet(value: object) -> object:
+    """What Construct parsed, each NaN the quiet one: what others it keeps differs by Python."""
+    if isinstance(value, Container):
+        return Container({name: quiet(inner) for name, inner in value.items()})
+    if isinstance(value, list):
+        return ListContainer(map(quiet, value))
+    return math.nan if isinstance(value, float) and math.isnan(value) else value
 
 
 def test_more_than_64_bits() -> None:

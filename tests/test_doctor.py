@@ -1,4 +1,5 @@
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -36,6 +37,18 @@ def test_a_new_machine(folder: Path) -> None:
     assert "parsers.engine.kernel" in modules and "codecs.engine.machine" in modules
     assert not any(part.ready for part in (*report.grammars, *report.layouts, *report.kernels))
     assert not report.ready and not folder.exists()
+
+
+def test_without_the_extras(folder: Path) -> None:
+    """Nothing that may not be there is imported, and nothing that takes seconds."""
+    extras = ("cupy", "fsspec", "isal", "matplotlib", "torch")
+    code = f"""
+import sys
+sys.modules.update(dict.fromkeys({extras}))
+from exset import doctor
+assert not doctor.examine().ready
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_what_is_in_the_cache(folder: Path) -> None:
