@@ -12,7 +12,6 @@ import os
 import re
 from collections.abc import Iterable
 from contextlib import suppress
-from types import TracebackType
 from typing import Final, Self
 
 from exset.errors import safe
@@ -76,12 +75,7 @@ class Extractor:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:

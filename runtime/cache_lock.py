@@ -14,7 +14,6 @@ import os
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Final, Self
 
 NAME: Final = "caching_in_progress"
@@ -64,12 +63,7 @@ class Lock:
             raise
         raise BlockingIOError(errno.EWOULDBLOCK, "others take this lock all the time", self.path)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._let_go()
 
     def _let_go(self) -> None:

@@ -15,7 +15,6 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Final, Literal, NoReturn, Self, TypeAlias
 
 import h5py
@@ -71,12 +70,7 @@ class File:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         with self._guarded("/"):
             self._stack.close()
 

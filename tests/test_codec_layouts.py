@@ -2,15 +2,12 @@
 
 import ast
 import zlib
-from importlib.machinery import ModuleSpec
 from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from construct import Byte, IfThenElse, Pass, Struct, this
 
-from exset import cache
 from exset.codecs import lens, lens_layout
 from exset.codecs.engine import Layout, layout, read, write
 from exset.codecs.engine.lowering import lower
@@ -21,6 +18,7 @@ from exset.codecs.lens_meaning import REALS
 from exset.source import Source
 from tests.foreign_layouts import LAYOUTS
 from tests.lens_bex import RICH
+from tests.sources import edit, source_of
 
 NAME = "exset.codecs.lens_layout:BinaryExampleFile"
 ODD = Struct("s" / NulString(), "x" / IfThenElse((this.s == b"") | (this.s == b"\xff"), Byte, Pass))
@@ -81,15 +79,7 @@ def test_programs_are_made_anew_for_another_declaration_engine_or_library(
 ) -> None:
     before = Layout(NAME).cache_name
     assert Layout(NAME).cache_name == before
-    edited = tmp_path / "edited.py"
-    edited.write_bytes(source_of(module) + b"\n# as a later version has it\n")
-
-    def found(name: str) -> ModuleSpec | None:
-        if name == module:
-            return ModuleSpec(name, None, origin=str(edited))
-        return find_spec(name)
-
-    monkeypatch.setattr(cache, "find_spec", found)
+    edit(module, tmp_path, monkeypatch)
     assert Layout(NAME).cache_name != before
 
 
@@ -111,9 +101,3 @@ def test_libraries_say_their_version_where_it_is_looked_for(module: str) -> None
 def test_what_is_no_count_and_an_array_is_not_taken_apart() -> None:
     with pytest.raises(TypeError, match="a count and an array"):
         parted(LAYOUTS["archive"])
-
-
-def source_of(module: str) -> bytes:
-    spec = find_spec(module)
-    assert spec is not None and spec.origin is not None
-    return Path(spec.origin).read_bytes()

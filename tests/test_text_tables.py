@@ -6,9 +6,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib.machinery import ModuleSpec
 from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exset import cache
 from exset.kernels import Kernels
 from exset.parsers.engine import grammar as engine
 from exset.parsers.engine import table
@@ -26,6 +23,7 @@ from exset.parsers.lens_columns import EXAMPLE
 from exset.parsers.lens_tokens import GRAMMAR
 from exset.parsers.sample_list_words import GRAMMAR as SAMPLE_LIST
 from tests.grammars_of_others import ARITHMETIC, INI, JSON
+from tests.sources import edit, source_of
 from tests.text_drivers import judged, tabled
 
 LENS_PIECES = (
@@ -175,27 +173,13 @@ def test_tables_are_made_anew_for_another_engine_or_library(
 ) -> None:
     before = GRAMMAR.cache_name
     assert replace(GRAMMAR).cache_name == before
-    edited = tmp_path / "edited.py"
-    edited.write_bytes(_source_of(module) + b"\n# as a later version has it\n")
-
-    def found(name: str) -> ModuleSpec | None:
-        if name == module:
-            return ModuleSpec(name, None, origin=str(edited))
-        return find_spec(name)
-
-    monkeypatch.setattr(cache, "find_spec", found)
+    edit(module, tmp_path, monkeypatch)
     assert replace(GRAMMAR).cache_name != before
 
 
 @pytest.mark.parametrize("module", engine._LIBRARIES)
 def test_libraries_say_their_version_where_it_is_looked_for(module: str) -> None:
-    assert version(module.split(".")[0]).encode() in _source_of(module)
-
-
-def _source_of(module: str) -> bytes:
-    spec = find_spec(module)
-    assert spec is not None and spec.origin is not None
-    return Path(spec.origin).read_bytes()
+    assert version(module.split(".")[0]).encode() in source_of(module)
 
 
 def test_no_cache_only_costs_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
