@@ -73,22 +73,6 @@ def test_every_verb_has_its_place() -> None:
     assert shown == list(VERBS)
 
 
-def blocks(kind: str) -> list[str]:
-    """README's blocks of a kind that `test_a_page` does not run."""
-    text = (ROOT / "README.md").read_text()
-    return re.findall(rf"^```{kind}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-
-
-@pytest.mark.usefixtures("torch")
-def test_the_recipe_of_torch() -> None:
-    """README's network learns, and says what README says."""
-    (script,) = (each for each in blocks("py") if "torch.distributed" not in each)
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        exec(compile(script, "README.md", "exec"), {})
-    assert out.getvalue().splitlines() == re.findall(r"^# -> (.*)$", script, re.MULTILINE)
-
-
 @pytest.mark.usefixtures("torch")
 def test_training_with_torch() -> None:
     """What the page on training shows of torch's loaders, after the rest of the page."""
@@ -101,11 +85,12 @@ def test_training_with_torch() -> None:
 
 
 def test_the_recipe_of_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """README's commands, of a set that has such groups and names."""
+    """The commands of the page on Lens, of a set that has such groups and names."""
     pytest.importorskip("matplotlib", reason="the extra plot is not installed")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "train.ex").write_bytes(samples.read("groups.ex").data.replace(b"bee", b"bat"))
-    (script,) = (each for each in blocks("sh") if "exset plot" in each)
+    text = (ROOT / "docs" / "lens.md").read_text()
+    (script,) = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     for command in script.splitlines():
         done = CliRunner().invoke(cli, shlex.split(command.removeprefix("exset ")))
         assert done.exit_code == 0, done.stderr

@@ -1,4 +1,4 @@
-"""The samplers in torch's loaders; README's two processes."""
+"""The samplers in torch's loaders; the two processes of docs/samplers.md."""
 
 import os
 import re
@@ -73,10 +73,9 @@ def test_kinds_of_tensors() -> None:
 
 
 def test_the_recipe_of_two_processes(torch: ModuleType, tmp_path: Path) -> None:
-    """README's script, as it says it is run."""
-    text = (ROOT / "README.md").read_text()
-    scripts = re.findall(r"^```py\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    (script,) = (each for each in scripts if "torch.distributed" in each)
+    """The page's script, as it says it is run."""
+    text = (ROOT / "docs" / "samplers.md").read_text()
+    (script,) = re.findall(r"^```py\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     assert "torchrun --standalone --nproc-per-node 2 ddp.py" in text
     (tmp_path / "ddp.py").write_text(script)
     options = ["--standalone", "--nproc-per-node", "2"]
