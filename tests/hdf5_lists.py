@@ -4,10 +4,8 @@ import os
 
 import h5py
 import numpy as np
-from click.testing import CliRunner, Result
 
 from exset import Findings, SampleList
-from exset.cli import cli
 from exset.grammars.sample_kinds import Kind
 from exset.runtime.list_files import Checker
 
@@ -20,10 +18,6 @@ def write(path: str, samples: list[str], *, ordered: bool = True, **fields: obje
             group = file.create_group(sample, track_order=ordered)
             for name, value in (fields or {"x": np.zeros(3)}).items():
                 group[name] = value
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(cli, arguments)
 
 
 def codes(samples: SampleList, **options: object) -> list[str]:

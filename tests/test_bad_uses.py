@@ -8,16 +8,10 @@ from pathlib import Path
 import click
 import h5py
 import pytest
-from click.testing import CliRunner, Result
 
 import exset
 from exset.cli import cli
-
-
-def run(*arguments: str) -> Result:
-    result = CliRunner().invoke(cli, arguments)
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result
+from tests.command_line import run
 
 
 @pytest.fixture(autouse=True)

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from exset.cli import cli
+from tests import command_line
 from tests.cpio_files import BLOCK, END, entry
 
 MANIFEST = b"@STRING\tASCII_INT\n" + b"".join(b"name%d\t%d\n" % (i, i) for i in range(10))
@@ -21,7 +21,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(line: str) -> Result:
-    return CliRunner().invoke(cli, line.split())
+    return command_line.run(*line.split())
 
 
 def test_from_manifest_to_files(folder: Path) -> None:

@@ -5,13 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
 import exset
 from exset import Dense, Event, Example, ExampleSet, Manifest, SampleList, SetHeader, Sparse
-from exset.cli import cli
 from exset.formats import FORMATS
 from exset.grammars.blocks import Block
 from exset.grammars.loader_config import LoaderConfig
@@ -27,6 +25,7 @@ from exset.testing import (
     schemas,
     strings,
 )
+from tests.command_line import run
 
 MODELS = st.one_of(
     example_sets(max_examples=4),
@@ -38,12 +37,6 @@ MODELS = st.one_of(
     loader_configs(),
 )
 INT = "MULTI-SAMPLE_INCLUSION_V2"
-
-
-def run(*arguments: object) -> Result:
-    result = CliRunner().invoke(cli, [*map(str, arguments)])
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result
 
 
 def paths(one: Model, other: Model, tolerance: float = 0.0) -> list[str]:

@@ -4,15 +4,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 import exset
 from exset import doctor, kernels
-from exset.cli import cli
+from tests import command_line
 
 
 def ask(*arguments: str) -> str:
-    result = CliRunner().invoke(cli, ["doctor", *arguments])
+    result = command_line.run("doctor", *arguments)
     assert (result.exit_code, result.stderr) == (0, "")
     return result.stdout
 
@@ -104,7 +103,7 @@ def test_a_cache_that_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.skipif(not kernels.available(), reason="no Numba")
 def test_warming_up() -> None:
     """With the cache of all other tests: what they did not compile yet is compiled now."""
-    result = CliRunner().invoke(cli, ["doctor", "--compile"])
+    result = command_line.run("doctor", "--compile")
     assert result.exit_code == 0 and "not yet" not in result.stdout
     assert result.stdout.splitlines()[-1].endswith("seconds")
     assert doctor.examine().ready

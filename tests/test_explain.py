@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from exset import families, formats
-from exset.cli import cli
 from exset.errors import FormatError, LimitError
 from exset.explain import codes, explain, page
 from exset.grammars.schema import DIRECTIVES, HWC
+from tests.command_line import run
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("exset", "grammars", "parsers", "codecs", "runtime")
@@ -20,10 +19,6 @@ CODE = re.compile(r"(aeon|cpio|hdf5|json|lbann|lens|list|schema)-[a-z0-9]+(-[a-z
 NO_CODES = {known.family.name for known in formats.FORMATS} | {
     value.name for value in vars(families).values() if isinstance(value, families.Family)
 }
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(cli, arguments)
 
 
 def given() -> Iterator[str]:

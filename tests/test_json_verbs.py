@@ -5,17 +5,10 @@ from pathlib import Path
 
 import h5py
 import pytest
-from click.testing import CliRunner, Result
 
 import exset
 from exset import Manifest
-from exset.cli import cli
-
-
-def run(*arguments: str) -> Result:
-    result = CliRunner().invoke(cli, arguments)
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result
+from tests.command_line import run
 
 
 def row(*arguments: str) -> dict[str, object]:

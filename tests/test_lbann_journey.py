@@ -7,19 +7,17 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import exset
-from exset.cli import cli
 from exset.runtime.reading import Batch
+from tests import command_line
 
 FILES, SAMPLES = 4, 5
 LIST, DATA, EXPERIMENT = "train.sample_list", "data.yaml", "exp.yaml"
 
 
 def run(*arguments: str) -> tuple[int, str]:
-    done = CliRunner().invoke(cli, arguments)
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    done = command_line.run(*arguments)
     return done.exit_code, done.output
 
 

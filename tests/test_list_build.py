@@ -12,7 +12,8 @@ from exset import Findings, FormatError, SampleList, Severity
 from exset.jobs import Outcome
 from exset.runtime.hdf5_files import files_in
 from exset.runtime.list_build import Found, built, search_for, searched
-from tests.hdf5_lists import run, write
+from tests.command_line import run
+from tests.hdf5_lists import write
 
 
 def build(*paths: str, findings: Findings | None = None, **options: object) -> SampleList:

@@ -6,17 +6,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
 import exset
 from exset import Findings, FormatError, LimitError, Limits, SampleList
-from exset.cli import cli
 from exset.grammars.sample_kinds import Kind
 from exset.runtime.list_order import merged, rank_order, shuffled
 from exset.splitting import bounds
 from exset.testing import example_sets, sample_lists
+from tests.command_line import run
 
 INCLUSIONS = [kind for kind in Kind if not kind.is_exclusion]
 
@@ -25,10 +24,6 @@ def inclusion_lists() -> st.SearchStrategy[SampleList]:
     """Lists whose pairs say which sample is meant, wherever it stands."""
     lists = st.sampled_from(INCLUSIONS).flatmap(lambda kind: sample_lists(kind=kind))
     return lists.filter(lambda samples: not (samples.kind.is_single and samples.has_integer_ids))
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(cli, arguments)
 
 
 @given(inclusion_lists(), st.integers(1, 4), st.none() | st.integers(0, 9), st.booleans())

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from exset.cli import cli
 from exset.grammars import loader_json_schema
+from tests import command_line
 
 Run = Callable[..., Result]
 
@@ -39,13 +39,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.chdir(tmp_path)
     for name, text in {"new": NEW, "old": OLD, "seed": SEED, "bad": BAD}.items():
         Path(f"{name}.json").write_text(text)
-
-    def call(*arguments: str) -> Result:
-        result = CliRunner().invoke(cli, arguments)
-        assert result.exception is None or isinstance(result.exception, SystemExit)
-        return result
-
-    return call
+    return command_line.run
 
 
 def test_show(run: Run) -> None:

@@ -6,13 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
 import exset
 from exset import Findings, FormatError, Manifest
-from exset.cli import cli
 from exset.runtime.aeon_picks import blocks, cache_folder, node_rows, picked
 from exset.runtime.crc32c import crc32c, update
 from exset.runtime.libstdcxx import MERSENNE, MINSTD, draw, generator, shuffled, subset
@@ -20,10 +18,7 @@ from exset.runtime.manifest_build import from_folder, from_table
 from exset.runtime.manifest_files import check_files
 from exset.runtime.manifest_order import balanced
 from exset.testing import manifests
-
-
-def run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(cli, list(map(str, arguments)))
+from tests.command_line import run
 
 
 @pytest.fixture

@@ -11,13 +11,13 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 import exset
 from exset import Dense, Event, Example, ExampleSet, FormatError, LimitError, Sparse
-from exset.cli import cli
 from exset.runtime.picture_rows import CELLS, ROWS, picture_rows
 from exset.runtime.pictures import figure, write
+from tests import command_line
 from tests.test_lens_corpus import load as load_file
 
 HOSTILE = "$\\frac{$ <b>&\x1b[31m\n\u202e\udc80" + "x" * 10_000
@@ -37,7 +37,7 @@ def sample(name: str) -> ExampleSet:
 
 
 def run(*arguments: str) -> Result:
-    return CliRunner().invoke(cli, ["plot", *arguments])
+    return command_line.run("plot", *arguments)
 
 
 def test_rows_of_events() -> None:

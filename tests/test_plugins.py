@@ -5,11 +5,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 import exset
 from exset import formats, plugins
-from exset.cli import cli
+from tests.command_line import run
 
 MODULE = """
 from exset.errors import Finding, Findings, Severity
@@ -70,12 +69,6 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
     forget()
     yield put
     forget()
-
-
-def run(*arguments: str) -> Result:
-    result = CliRunner().invoke(cli, arguments)
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result
 
 
 @pytest.mark.filterwarnings("ignore:Source:RuntimeWarning")

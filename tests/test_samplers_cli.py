@@ -9,19 +9,19 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exset.cli import cli
 from exset.errors import FormatError
 from exset.runtime.samplers.reading import read_labels
+from tests import command_line
 
 LABELS = [0, 0, 0, 0, 0, 1, 1, 1, 2, 2]
 
 
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(cli, ["sampler", "plan", *map(str, arguments)])
+    return command_line.run("sampler", "plan", *arguments)
 
 
 @pytest.fixture

@@ -8,13 +8,13 @@ from typing import Any
 import h5py
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 import exset
 from exset import api
-from exset.cli import cli
 from exset.grammars.schema import Schema
 from exset.protocols import Model
+from tests import command_line
 
 Run = Callable[..., Result]
 
@@ -59,8 +59,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
             group["outputs/image"] = np.eye(2)
 
     def call(*arguments: str, code: int = 0) -> Result:
-        result = CliRunner().invoke(cli, arguments)
-        assert result.exception is None or isinstance(result.exception, SystemExit)
+        result = command_line.run(*arguments)
         assert result.exit_code == code, result.output
         return result
 

@@ -5,13 +5,13 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, _NamedTextIOWrapper
+from click.testing import _NamedTextIOWrapper
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import exset
-from exset.cli import cli
 from exset.errors import FormatError
+from tests import command_line
 
 EVIL = (
     *("\x1b[31m", "\x1b]0;owned\x07", "\x9b2J", "\x08", "\r", "\x7f", "\x00"),
@@ -41,9 +41,7 @@ VERBS = (
 
 def shown(arguments: tuple[str, ...]) -> str:
     """What a verb shows on a terminal, on both streams."""
-    result = CliRunner().invoke(cli, arguments)
-    assert result.exception is None or isinstance(result.exception, SystemExit), result.exc_info
-    return result.output_bytes.decode("utf-8", "surrogateescape")
+    return command_line.run(*arguments).output_bytes.decode("utf-8", "surrogateescape")
 
 
 @pytest.fixture(autouse=True)

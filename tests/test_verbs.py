@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 import exset
 from exset import LoaderConfig, Manifest, SampleList, Schema, formats
@@ -16,6 +15,7 @@ from exset.format import Format
 from exset.formats import FORMATS
 from exset.grammars.blocks import Block
 from exset.protocols import Model, Selectable
+from tests.command_line import run
 
 BLOCK = Block.of([[b"one", b"1"], [b"two", b"2"], [b"three", b"3"]])
 MODELS: dict[str, Callable[[], Model]] = {
@@ -31,13 +31,6 @@ MODELS: dict[str, Callable[[], Model]] = {
     ),
 }
 every = pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
-
-
-def run(*arguments: object, stdin: bytes | None = None) -> Result:
-    result = CliRunner().invoke(cli, [*map(str, arguments)], input=stdin)
-    assert result.exception is None or isinstance(result.exception, SystemExit), arguments
-    assert "Traceback" not in result.stderr
-    return result
 
 
 @pytest.fixture

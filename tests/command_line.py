@@ -1,0 +1,13 @@
+"""The command line, as tests run it."""
+
+from click.testing import CliRunner, Result
+
+from exset.cli import cli
+
+
+def run(*arguments: object, stdin: bytes | None = None) -> Result:
+    """What the command line says to some words, and how it ends: never with a traceback."""
+    result = CliRunner().invoke(cli, [*map(str, arguments)], input=stdin)
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exc_info
+    assert "Traceback" not in result.stderr
+    return result
