@@ -1,0 +1,61 @@
+"""The source of the package, for the tests of its rules."""
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+FOLDERS = ("grammars", "parsers", "codecs", "runtime")
+PLAIN = {
+    *("exset.source", "exset.errors", "exset.limits", "exset.files"),
+    *("exset.compression", "exset.cache", "exset.sniff", "exset.extract", "exset.voice"),
+    *("exset.wording", "exset.remote", "exset.replacing"),
+}
+"""The ground that needs nothing but the standard library."""
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Every module of the package by name, found through the folders and not through the links."""
+    found = {}
+    for folder in ("exset", *FOLDERS):
+        for path in (ROOT / folder).rglob("*.py"):
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            if folder == "exset" and len(parts) > 1 and parts[1] in FOLDERS:
+                continue
+            name = ".".join(parts if folder == "exset" else ("exset", *parts))
+            found[name.removesuffix(".__init__")] = path
+    return found
+
+
+@cache
+def tree(name: str) -> ast.Module:
+    return ast.parse(modules()[name].read_bytes())
+
+
+def imports(name: str) -> Iterator[tuple[str, int]]:
+    """What a module imports, at any depth of its code, and on which line."""
+    for node in ast.walk(tree(name)):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{modules()[name]}:{node.lineno}: a relative import"
+            base = node.module or ""
+            for alias in node.names:
+                whole = f"{base}.{alias.name}"
+                yield (whole if whole in modules() else base), node.lineno
+
+
+def names_in(code: ast.Module) -> dict[str, str]:
+    """What the names that a module imports stand for, in full."""
+    known = {}
+    for node in ast.walk(code):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                top = alias.name.split(".")[0]
+                known[alias.asname or top] = alias.name if alias.asname else top
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                known[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+    return known

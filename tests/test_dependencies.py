@@ -1,0 +1,132 @@
+"""What the package needs of others: all is declared, all is used, and little is loaded."""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import exset
+from tests.house import PLAIN, ROOT, imports, modules, names_in
+
+HEAVY = {"numpy", "numba", "h5py", "lark", "construct", "interegular", "rich", "ruamel"}
+STANDARD = {*sys.stdlib_module_names, "compression"}  # this one from Python 3.14 on
+
+
+def test_what_is_imported_is_declared() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"].values()
+    wanted = [*project["dependencies"], *(name for names in extras for name in names)]
+    declared = {re.split(r"[^\w.-]", name)[0] for name in wanted}
+    for name in modules():
+        for other, line in imports(name):
+            top = other.split(".")[0]
+            if top == "_typeshed" or top == "exset" or top in STANDARD:
+                continue
+            distribution = {"ruamel": "ruamel.yaml", "backports": "backports.zstd"}.get(top, top)
+            assert distribution in declared, f"{name}:{line}: {other}"
+            optional = top not in " ".join(project["dependencies"])
+            may = name.startswith("exset.testing") or top in MAY_BE_THERE.get(name, ())
+            assert not optional or may, f"{name}:{line}: {other}"
+
+
+MAY_BE_THERE = {"exset.compression": ("isal",), "exset.remote": ("fsspec",)}
+"""What is imported when it is used, and done without where it is not installed."""
+
+UNIMPORTED = {
+    "cupy-cuda12x": "imported by name, as cupy, by exset.runtime.arrays",
+    "cupy-cuda13x": "imported by name, as cupy, by exset.runtime.arrays",
+    "exset": "the extra dev has what the extra test has",
+    "furo": "the theme of the pages",
+    "mypy": "a command",
+    "myst-parser": "an extension of sphinx",
+    "pytest-xdist": "a plugin of pytest",
+    "pytorch-metric-learning": "what the benchmarks measure samplers against",
+    "ruff": "a command",
+    "sphinx": "a command",
+    "sphinxcontrib-programoutput": "an extension of sphinx",
+}
+
+
+def test_what_is_declared_is_imported() -> None:
+    """Each with a lower bound, too: what was never tried is not promised."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"].values()
+    wanted = [*project["dependencies"], *(name for names in extras for name in names)]
+    used = {other.split(".")[0] for name in modules() for other, _ in imports(name)}
+    tests = [ast.parse(path.read_bytes()) for path in (ROOT / "tests").glob("*.py")]
+    used |= {each.split(".")[0] for code in tests for each in names_in(code).values()}
+    for requirement in wanted:
+        name = re.split(r"[^\w.-]", requirement)[0]
+        module = name.split(".")[0]  # ruamel.yaml is of the package ruamel
+        assert name in UNIMPORTED or module in used, f"nothing imports {name}"
+        assert ">=" in requirement or name == "exset", f"{name} has no lower bound"
+
+
+def test_one_module_knows_cupy() -> None:
+    """All others take the namespace that they are given."""
+    named = {name for name, path in modules().items() if '"cupy"' in path.read_text()}
+    assert named == {"exset.runtime.arrays"}
+    assert not any(
+        other.split(".")[0] == "cupy" for name in modules() for other, _ in imports(name)
+    )
+
+
+def loaded(code: str) -> set[str]:
+    """Which modules are loaded after some code ran in a new interpreter."""
+    report = "import json, sys; print(json.dumps(sorted(sys.modules)))"
+    script = f"import atexit\natexit.register(lambda: exec({report!r}))\n{code}"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def test_import_is_light() -> None:
+    assert not loaded("import exset; exset.__version__, dir(exset)") & HEAVY
+
+
+def test_version_is_light() -> None:
+    code = "import sys; sys.argv = ['exset', '--version']\nfrom exset.cli import main\nmain()"
+    assert not loaded(code) & HEAVY
+
+
+SLOW = {
+    *("concurrent.futures", "decimal", "exset.grammars.build", "hashlib", "importlib.metadata"),
+    *("importlib.resources", "logging", "multiprocessing", "numpy.ma", "pathlib", "tempfile"),
+}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "info exset::xor.ex",
+        "info {small}.bex",
+        "convert exset::xor.ex -o {small}.bex",
+        "convert {small}.bex -o {small}.ex",
+    ],
+)
+def test_a_small_file_is_read_and_written_with_little(words: str, tmp_path: Path) -> None:
+    """What these modules cost is felt with each small file.
+
+    Lark and Construct are for a grammar or a layout that is new, a compiler is for large files.
+    """
+    small = tmp_path / "small"
+    exset.save(exset.load("exset::xor.ex"), f"{small}.bex")
+    arguments = ["exset", *words.format(small=small).split()]
+    code = f"import sys; sys.argv = {arguments}\nfrom exset.cli import main\nmain()"
+    loaded(code)
+    assert loaded(code) & (SLOW | HEAVY) == {"numpy"}
+
+
+def test_the_ground_is_the_standard_library() -> None:
+    for name in sorted(PLAIN & set(modules())):
+        for other, line in imports(name):
+            top = other.split(".")[0]
+            known = top in STANDARD or other in PLAIN or top == "_typeshed"
+            known = known or top in ("backports", *MAY_BE_THERE.get(name, ()))
+            assert known, f"{name}:{line}: {other}"

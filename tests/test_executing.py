@@ -1,0 +1,101 @@
+"""Nothing runs what a file contains: by what a module could do so, and that none does."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests.house import modules, names_in, tree
+
+EXECUTING = {
+    *("asyncio", "code", "codeop", "ctypes", "marshal", "pickle", "pty", "runpy", "shelve"),
+    *("socket", "subprocess", "multiprocessing", "concurrent"),
+}
+MAY_IMPORT = {
+    "exset.jobs": {"concurrent"},
+    "exset.pools": {"multiprocessing", "concurrent"},
+}
+RUNS = re.compile(
+    r"eval|exec|compile|__import__|os\.(\*|system|popen|startfile|fork\w*|(posix_)?(exec|spawn)\w*)"
+)
+
+
+def dangers(name: str, code: ast.Module) -> Iterator[str]:
+    """By what a module could start a program, load a pickle or run text as code."""
+    forbidden = EXECUTING - MAY_IMPORT.get(name, set())
+    known = names_in(code)
+
+    def full(node: ast.expr) -> str:
+        root, dot, rest = ast.unparse(node).partition(".")
+        return (known.get(root, root) + dot + rest).removeprefix("builtins.")
+
+    for each in known.values():
+        if each.split(".")[0] in forbidden or RUNS.fullmatch(each):
+            yield each
+    for node in ast.walk(code):
+        if isinstance(node, ast.Name | ast.Attribute) and RUNS.fullmatch(full(node)):
+            yield full(node)
+        elif isinstance(node, ast.Call):
+            called = full(node.func)
+            if called.endswith("import_module") and node.args:
+                yield from {ast.unparse(node.args[0]).strip("'").split(".")[0]} & forbidden
+            pickles = [each.value for each in node.keywords if each.arg == "allow_pickle"]
+            if called == "numpy.load":
+                pickles += node.args[2:]
+                pickles += [each.value for each in node.keywords if each.arg is None]
+            yield from (f"{called}: a pickle" for each in pickles if ast.unparse(each) != "False")
+
+
+@pytest.mark.parametrize("name", sorted(modules()))
+def test_nothing_is_executed(name: str) -> None:
+    assert not list(dangers(name, tree(name)))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "eval('1')",
+        "run = exec",
+        "import builtins as b; b.eval('1')",
+        "__import__('os')",
+        "import os; os.system('ls')",
+        "import os as system; system.popen('ls')",
+        "from os import system",
+        "from os import execvp as go",
+        "from os import *",
+        "import os; f = os.posix_spawn",
+        "import os; os.spawnl(0, 'ls')",
+        "import os; os.fork()",
+        "import subprocess",
+        "from pickle import loads",
+        "import runpy",
+        "import ctypes.util",
+        "from multiprocessing import Pool",
+        "from concurrent.futures import ProcessPoolExecutor",
+        "from importlib import import_module; import_module('pickle')",
+        "import importlib; importlib.import_module('multiprocessing.pool')",
+        "import numpy as np; np.load('x', allow_pickle=True)",
+        "import numpy as np; np.load('x', allow_pickle=given)",
+        "import numpy as np; np.load('x', None, True)",
+        "from numpy import load; load('x', **options)",
+        "from numpy import save as put; put('x', y, allow_pickle=True)",
+    ],
+)
+def test_what_executes_is_seen(code: str) -> None:
+    assert list(dangers("exset.api", ast.parse(code)))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import re; re.compile('x')",
+        "import os; os.path.join('a', **b)",
+        "import numpy as np; np.load('x', allow_pickle=False)",
+        "from importlib import import_module; import_module('numba')",
+        "codec.compile(x); system('ls')",
+    ],
+)
+def test_what_executes_nothing_is_left_alone(code: str) -> None:
+    assert not list(dangers("exset.api", ast.parse(code)))
+    assert not list(dangers("exset.pools", ast.parse("from multiprocessing import Pool")))
