@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from exset import formats
     from exset.api import detect, dumps, load, loads, save, stats, validate
     from exset.comparing import diff
+    from exset.converting import convert
     from exset.datasets import dataset
     from exset.errors import Finding, Findings, FormatError, FormatWarning, LimitError, Severity
     from exset.format import Format
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
     from exset.runtime.samplers.nxm import ExhaustiveNxMSampler, RandomNxMSampler
     from exset.runtime.samplers.planned import PlannedNxMSampler
     from exset.splitting import split
-    from exset.streaming import convert, stream, writer
+    from exset.streaming import stream
+    from exset.writing import writer
 
 __version__ = "0.1.0"
 
@@ -99,6 +101,7 @@ _HOMES = {
     "exset.api": ("detect", "dumps", "load", "loads", "save", "stats", "validate"),
     "exset.datasets": ("dataset",),
     "exset.comparing": ("diff",),
+    "exset.converting": ("convert",),
     "exset.errors": (
         "Finding",
         "Findings",
@@ -131,7 +134,8 @@ _HOMES = {
     "exset.runtime.samplers.planned": ("PlannedNxMSampler",),
     "exset.runtime.reading": ("SampleReader",),
     "exset.splitting": ("split",),
-    "exset.streaming": ("convert", "stream", "writer"),
+    "exset.streaming": ("stream",),
+    "exset.writing": ("writer",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

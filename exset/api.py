@@ -1,4 +1,4 @@
-"""The verbs: load, loads, save, dumps, validate, stats, detect; `exset.streaming` has others.
+"""The verbs: load, loads, save, dumps, validate, stats, detect. Others have modules of their own.
 
 A path may be `-` for standard input or output, `exset::NAME` for a bundled sample, the name of a
 file elsewhere, and may end in `.gz` or another suffix of compression: see `exset.files`. Bytes that

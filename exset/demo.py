@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from exset import api, files, formats, samples, streaming
+from exset import api, converting, files, formats, samples
 from exset.errors import FormatError, Place, Severity
 
 
@@ -51,7 +51,7 @@ def steps(folder: str) -> Iterator[Step]:
         files.write(path, samples.read(name).data)
         if api.validate(path).worst is Severity.ERROR:
             raise FormatError("a bundled sample is not valid", place=Place.of(path), code="demo")
-        count = streaming.convert(path, target)
+        count = converting.convert(path, target)
         if api.load(target) != api.load(path):
             raise FormatError("it did not read back the same", place=Place.of(target), code="demo")
         yield Step(name, other, count)

@@ -1,35 +1,27 @@
-"""Files that are read and written part by part: streams, writers, conversion.
+"""Files that are read part by part.
 
 What is read so takes little memory, however long the file, and need not be all there: a pipe gives
 an example as soon as it is complete.
 """
 
 import os
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import replace
-from typing import IO, TYPE_CHECKING, Self, cast
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Self, cast
 
-from exset import api, errors, files, formats, samples
-from exset.errors import Finding, Findings, FormatError, warn
+from exset import errors, files, formats, samples
+from exset.errors import Findings, warn
 from exset.files import Blocks, FilePath
 from exset.format import Format
 from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits
-from exset.pieces import Pieces
-from exset.protocols import Option
-from exset.source import Source
 
 if TYPE_CHECKING:
-    from tempfile import SpooledTemporaryFile
-
-    from exset.grammars.build import Example
     from exset.grammars.examples import ExampleSet, SetHeader
     from exset.grammars.views import ExampleView
 
 _BLOCK = 1 << 19
 _MAGIC = 4  # bytes of a pipe that are waited for to tell its format
-_SPOOLED = 1 << 20  # bytes that are kept in memory until the number of examples is known
 
 
 def stream(
@@ -169,216 +161,3 @@ def recognise(blocks: Blocks, format: str | None = None) -> Format:
         return formats.get(format)
     least = _MAGIC if blocks.is_pipe else None
     return formats.detect(blocks.head(formats.HEAD, least), blocks.name)
-
-
-@contextmanager
-def writer(
-    path: FilePath,
-    *,
-    format: str | None = None,
-    header: "SetHeader | None" = None,
-    name: str | None = None,
-    findings: Findings | None = None,
-    **options: Option,
-) -> Iterator["Writer"]:
-    """Write examples one after the other: a context that gives a `Writer`.
-
-    A file is whole when the context ends, and untouched if it ends in an error. A pipe, or standard
-    output, gets each example at once. But a binary file begins with the number of its examples: for
-    a pipe, or compressed, it is kept until the end, in a temporary file if it is long. The header
-    is that of the first set that is written, unless it is given. Other arguments and errors are
-    those of `save`; what is written are the bytes that `save` writes of all examples together.
-    """
-    path = os.fsdecode(path)
-    known = api.target_format(path, format)
-    heard = Findings() if findings is None else findings
-    told = _Told(known.family.noun if name is None else name, f"{known.family.unit}s", heard)
-    pieces = known.in_pieces(path, told, **options)
-    with files.writing(path) as file, ExitStack() as stack:
-        # A standard output that appends to a file can be sought in, but not patched.
-        spool = None if path != "-" and file.seekable() else stack.enter_context(_spool())
-        made = Writer(file, spool, pieces, told)
-        if header is not None:
-            made.begin(header)
-            made.put(b"")
-        yield made
-        made.end()
-    if findings is None:
-        warn(heard, 4)
-
-
-class Writer:
-    """Writes examples one after the other. `count`: how many it has written."""
-
-    def __init__(
-        self, file: IO[bytes], spool: IO[bytes] | None, pieces: Pieces, told: "_Told"
-    ) -> None:
-        """Write to a file; what must wait for the number of examples goes to the spool."""
-        self.count = 0
-        self._file = file
-        self._out = file
-        self._spool = spool
-        self._pieces = pieces
-        self._told = told
-        self._header: SetHeader | None = None
-        self._begun = b""
-        self._size = 0
-
-    def write(self, examples: "ExampleView | ExampleSet | Example") -> None:
-        """Write an example, or all of a set, which is much faster, under the header of the whole.
-
-        Raises FormatError for what the format cannot hold, after which nothing of it is written;
-        ValueError where the header does not allow it; OSError.
-        """
-        model = _set_of(examples, self._header)
-        if self._header is None:
-            self.begin(model.header)
-        self._told.first = self.count
-        try:
-            data = self._pieces.units(model)
-        except FormatError as error:
-            raise type(error).of(self._told.named(error.finding)) from None
-        self.put(data)
-        self.count += len(model)
-
-    def begin(self, header: "SetHeader") -> None:
-        """Have written what stands before the examples, with what is written next."""
-        try:
-            head = self._pieces.begin(header, 0)
-        except FormatError as error:
-            raise type(error).of(self._told.named(error.finding)) from None
-        self._header = header
-        if self._spool is not None and self._pieces.is_counted:
-            self._out = self._spool
-        self._begun = head
-
-    def end(self) -> None:
-        """Write what stands at the end, and where it is due the number of examples."""
-        from exset.grammars.examples import SetHeader
-
-        if self._header is None:
-            self.begin(SetHeader())
-            assert self._header is not None
-        self.put(self._pieces.end(self._size + len(self._begun)))
-        if not self._pieces.is_counted:
-            return
-        head = self._pieces.begin(self._header, self.count)
-        if self._out is self._file:
-            self._file.seek(0)
-            self._file.write(head)
-        else:
-            self._out.seek(len(head))
-            self._file.write(head)
-            import shutil
-
-            shutil.copyfileobj(self._out, self._file)
-
-    def put(self, data: bytes) -> None:
-        """Write what stands next in the file."""
-        data, self._begun = self._begun + data, b""
-        self._out.write(data)
-        self._out.flush()
-        self._size += len(data)
-
-
-class _Told(Findings):
-    """Passes findings on under the name of the file that is written, elements counted through."""
-
-    def __init__(self, name: str, path: str, findings: Findings) -> None:
-        super().__init__()
-        self.first = 0
-        self._name = name
-        self._path = path
-        self._findings = findings
-
-    def add(self, finding: Finding, times: int = 1) -> None:
-        self._findings.add(self.named(finding), times)
-
-    def named(self, finding: Finding) -> Finding:
-        """A finding about what is written at a time as one about the whole."""
-        if (place := finding.place) is None:
-            return finding
-        place = replace(place.moved(0, self._path, self.first), source=self._name)
-        return replace(finding, place=place)
-
-
-def _spool() -> "SpooledTemporaryFile[bytes]":
-    from tempfile import SpooledTemporaryFile
-
-    return SpooledTemporaryFile(max_size=_SPOOLED)
-
-
-def _set_of(
-    examples: "ExampleView | ExampleSet | Example", header: "SetHeader | None"
-) -> "ExampleSet":
-    """What is to be written, as a set."""
-    from exset.grammars.examples import ExampleSet
-
-    if isinstance(examples, ExampleSet):
-        return examples
-    from exset.grammars.build import Example
-    from exset.grammars.views import ExampleView
-
-    if isinstance(examples, ExampleView):
-        return cast(ExampleSet, examples.columns).select([examples.index])
-    if isinstance(examples, Example):
-        return ExampleSet.from_examples([examples], header)
-    found = type(examples).__name__
-    raise TypeError(f"an example, or an ExampleSet, is to be written, not {found}")
-
-
-def convert(
-    source: FilePath,
-    target: FilePath,
-    *,
-    from_format: str | None = None,
-    to: str | None = None,
-    strict: bool = False,
-    limits: Limits = DEFAULT,
-    findings: Findings | None = None,
-    reading: Mapping[str, Option] | None = None,
-    engine: Engine = "auto",
-    **options: Option,
-) -> int:
-    """Read one file and write another; return how many units, such as examples, passed through.
-
-    The formats are told as in `load` and `save`, whose options and errors these are; they must be
-    of one family. `reading` are options of the reader where the writer has one of that name, such
-    as `dialect`; `engine` is what reads. Where both allow it the file passes through part by part,
-    so that it may be larger than memory, or come from a pipe and go to one.
-    """
-    source, target, engine = os.fsdecode(source), os.fsdecode(target), formats.engine(engine)
-    if from_format is not None:
-        formats.get(from_format)
-    wanted = api.target_format(target, to)
-    others, options = api.parted(options, wanted)
-    reading = {**others, **(reading or {})}
-    wanted.chosen(options)
-    heard = errors.heard(strict, findings)
-    with ExitStack() as stack:
-        blocks = stack.enter_context(opened(source, limits=limits))
-        known = recognise(blocks, from_format)
-        api.convertible(known, wanted, Source(blocks.name, b""))
-        if known.streamer is None or wanted.pieces is None:
-            whole = Source(blocks.name, b"".join(blocks))
-            stack.close()
-            model = known.read(whole, limits=limits, findings=heard, engine=engine, **reading)
-            to, name = wanted.name, whole.name
-            api.save(model, target, format=to, name=name, findings=heard, **options)
-            count = len(model)
-        else:
-            known.chosen(reading, reading=True)
-            parts = known.stream(blocks, limits=limits, findings=heard, engine=engine)
-            first = next(parts)  # before anything is written
-            to, name = wanted.name, blocks.name
-            with writer(
-                target, format=to, header=None, name=name, findings=heard, **options
-            ) as out:
-                out.write(first)
-                for part in parts:
-                    out.write(part)
-                stack.close()  # it may be the target
-            count = out.count
-    if findings is None:
-        warn(heard, 3)
-    return count

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import exset
-from exset import ExampleSet, FormatError, files, streaming
+from exset import ExampleSet, FormatError, files, streaming, writing
 from exset.cli import cli
 from exset.testing import example_sets
 from tests.pipes import BEX, SECONDS, SET, TEXT, XOR, Pipe, meanwhile
@@ -131,7 +131,7 @@ def test_a_reader_gets_each_example_at_once(pipe: Pipe) -> None:
 def test_a_binary_pipe_gets_all_at_the_end(
     pipe: Pipe, monkeypatch: pytest.MonkeyPatch, spooled: int
 ) -> None:
-    monkeypatch.setattr(streaming, "_SPOOLED", spooled)
+    monkeypatch.setattr(writing, "_SPOOLED", spooled)
     name = pipe("y.bex")
 
     def write() -> None:

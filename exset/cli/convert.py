@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import click
 
-from exset import api, formats, samples, streaming
+from exset import api, converting, formats, samples
 from exset.cli.frame import (
     ALL,
     DIALECTS,
@@ -78,7 +78,7 @@ class Work:
         findings = Findings(strict=self.reading.strict)
         if self.makes_folder:
             os.makedirs(os.path.dirname(job.target), exist_ok=True)
-        count = streaming.convert(
+        count = converting.convert(
             job.source,
             job.target,
             from_format=self.reading.format,
