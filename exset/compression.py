@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import io
 import os
-import sys
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Final, Protocol, TypeVar, cast
 
+from exset import packers
 from exset.errors import FormatError, LimitError, Place
 from exset.limits import Limits, remedy
+from exset.packers import WINDOW, Packer, Unpacker
 from exset.source import Span
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 _FREE = 64 << 20  # bytes that any file may decompress to, whatever its ratio
 _STEP: Final = 1 << 15  # bytes that are unpacked at once: what follows a member is copied
-_WINDOW: Final = 27  # a frame of zstd may look back 2**27 bytes, as for the program zstd
-_MEMORY: Final = 160 << 20  # what xz may take, for as much
 _LZW: Final = b"\x1f\x9d"
 _BZIP2_BLOCKS: Final = (b"1AY&SY", b"\x17\x72\x45\x38\x50\x90")
 _SKIPPED: Final = tuple(bytes((first,)) + b"*M\x18" for first in range(0x50, 0x60))
@@ -41,120 +39,6 @@ class Readable(Protocol):
         ...
 
 
-class _Unpacker(Protocol):
-    """Decompresses one member; what `bz2.BZ2Decompressor` is."""
-
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def needs_input(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, max_length: int) -> bytes: ...
-
-
-class _Packer(Protocol):
-    def compress(self, data: ReadableBuffer, /) -> bytes: ...
-    def flush(self) -> bytes: ...
-
-
-class _GzipUnpacker:
-    """`zlib.decompressobj` with the interface of `bz2.BZ2Decompressor`."""
-
-    def __init__(self) -> None:
-        self._zlib = zlib.decompressobj(wbits=31)
-
-    @property
-    def eof(self) -> bool:
-        return self._zlib.eof
-
-    @property
-    def needs_input(self) -> bool:
-        return not self._zlib.unconsumed_tail
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._zlib.unused_data
-
-    def decompress(self, data: bytes, max_length: int) -> bytes:
-        return self._zlib.decompress(self._zlib.unconsumed_tail + data, max_length)
-
-
-class _FastGzipUnpacker:
-    """isal's unpacker, made as strict as zlib's."""
-
-    def __init__(self, isal: _Unpacker) -> None:
-        self._isal = isal
-        self._head = b""
-
-    @property
-    def eof(self) -> bool:
-        return self._isal.eof
-
-    @property
-    def needs_input(self) -> bool:
-        return self._isal.needs_input
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._isal.unused_data
-
-    def decompress(self, data: bytes, max_length: int) -> bytes:
-        self._head += data[: 4 - len(self._head)]
-        if self._head[2:3] not in b"\x08" or self._head[3:] > b"\x1f":
-            raise zlib.error("no header that anybody knows")
-        return self._isal.decompress(data, max_length)
-
-
-def _gzip_unpacker() -> _Unpacker:
-    try:
-        from isal import igzip_lib
-    except ImportError:
-        return _GzipUnpacker()
-    return _FastGzipUnpacker(igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP))
-
-
-def _bzip2_unpacker() -> _Unpacker:
-    from bz2 import BZ2Decompressor
-
-    return BZ2Decompressor()
-
-
-def _bzip2_packer() -> _Packer:
-    from bz2 import BZ2Compressor
-
-    return BZ2Compressor()
-
-
-def _xz_unpacker() -> _Unpacker:
-    from lzma import FORMAT_XZ, LZMADecompressor
-
-    return LZMADecompressor(FORMAT_XZ, memlimit=_MEMORY)
-
-
-def _xz_packer() -> _Packer:
-    from lzma import LZMACompressor
-
-    return LZMACompressor()
-
-
-def _zstd_unpacker() -> _Unpacker:
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-    else:
-        from backports import zstd
-    options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _WINDOW}
-    return zstd.ZstdDecompressor(options=options)
-
-
-def _zstd_packer() -> _Packer:
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-    else:
-        from backports import zstd
-    return zstd.ZstdCompressor(options={zstd.CompressionParameter.checksum_flag: 1})
-
-
 @dataclass(frozen=True)
 class Kind:
     """One kind of compression.
@@ -165,18 +49,18 @@ class Kind:
     name: str
     magics: tuple[bytes, ...]
     suffix: str
-    unpacker: Callable[[], _Unpacker]
-    packer: Callable[[], _Packer]
+    unpacker: Callable[[], Unpacker]
+    packer: Callable[[], Packer]
     padding: int = 0
 
 
 # No header holds a time or a name, so equal data give equal bytes.
-_GZIP = Kind(
-    "gzip", (b"\x1f\x8b",), ".gz", _gzip_unpacker, lambda: zlib.compressobj(wbits=31), padding=1
+_GZIP = Kind("gzip", (b"\x1f\x8b",), ".gz", packers.gzip_unpacker, packers.gzip_packer, padding=1)
+_BZIP2 = Kind("bzip2", (b"BZh",), ".bz2", packers.bzip2_unpacker, packers.bzip2_packer)
+_XZ = Kind("xz", (b"\xfd7zXZ\0",), ".xz", packers.xz_unpacker, packers.xz_packer, padding=4)
+_ZSTD = Kind(
+    "zstd", (b"\x28\xb5\x2f\xfd", *_SKIPPED), ".zst", packers.zstd_unpacker, packers.zstd_packer
 )
-_BZIP2 = Kind("bzip2", (b"BZh",), ".bz2", _bzip2_unpacker, _bzip2_packer)
-_XZ = Kind("xz", (b"\xfd7zXZ\0",), ".xz", _xz_unpacker, _xz_packer, padding=4)
-_ZSTD = Kind("zstd", (b"\x28\xb5\x2f\xfd", *_SKIPPED), ".zst", _zstd_unpacker, _zstd_packer)
 _KINDS = (_GZIP, _BZIP2, _XZ, _ZSTD)
 # In the order in which Lens looks for them; it knows nothing of the last two.
 SUFFIXES = {".gz": _GZIP, ".Z": _GZIP, ".bz2": _BZIP2, ".bz": _BZIP2, ".xz": _XZ, ".zst": _ZSTD}
@@ -326,7 +210,7 @@ def _too_large(name: str, kind: Kind, size: int, given: int) -> LimitError:
 
 def _too_hungry(name: str, kind: Kind, given: int) -> LimitError:
     return LimitError(
-        f"these {kind.name} data look back further than {1 << _WINDOW - 20} MiB",
+        f"these {kind.name} data look back further than {1 << WINDOW - 20} MiB",
         place=Place(name, Span(given, given)),
         hint=f"pack the file anew: {kind.name} as it is usually called looks back less",
     )
@@ -335,7 +219,7 @@ def _too_hungry(name: str, kind: Kind, given: int) -> LimitError:
 class _Packed(io.BufferedIOBase):
     """Compresses what is written; unlike GzipFile it completes the data only when told to."""
 
-    def __init__(self, file: BinaryIO, packer: _Packer) -> None:
+    def __init__(self, file: BinaryIO, packer: Packer) -> None:
         self._file = file
         self._packer = packer
 
