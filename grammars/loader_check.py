@@ -10,7 +10,7 @@ from typing import Final
 from exset.errors import safe
 from exset.grammars.json_values import Node
 from exset.grammars.loader_hints import nearest, unknown_hint
-from exset.grammars.loader_kinds import TITLES, Dialect, Kind, Member, Rule
+from exset.grammars.loader_kinds import TITLES, Dialect, Kind, Member
 from exset.grammars.loader_numbers import float32, whole
 from exset.grammars.loader_settings import Settings, Value
 from exset.grammars.loader_tables import AUGMENTATION, TABLES, etl_types
@@ -32,7 +32,6 @@ _SHOWN: Final = 40
 _INSIDE: Final = ("array", "object")
 _HINTED: Final = 100
 """How many findings there may be before hints are no longer looked for."""
-_ORDER: Final = Rule(ordered=True)
 _WORDS: Final[Mapping[Kind, str]] = {
     "string": "a string",
     "bool": "true or false",

@@ -26,8 +26,7 @@ def wrapped(whole: int, bits: int, signed: bool) -> int:
 def truncated(number: float, kind: Kind) -> int:
     """A real as an integer: towards zero; beyond the range, what the processor leaves."""
     if kind == "int32":
-        whole = int(number) if abs(number) < 1 << 31 else -(1 << 31)
-        return whole
+        return int(number) if abs(number) < 1 << 31 else -(1 << 31)
     bits = _BITS[kind]
     if -(1 << 63) <= number < (1 << (bits if bits == 64 else 63)):
         return wrapped(int(number), bits, signed=False)

@@ -53,7 +53,7 @@ def decoded(buffer: Bytes, starts: Longs, ends: Longs, compiled: bool) -> String
         offsets = offsets_of(sizes)
         data = np.empty(int(offsets[-1]), np.uint8)
         run = KERNELS.compiled(c.decode_plain)
-        run(buffer, *_side_by_side(starts, ends), _VALUES, data, offsets)
+        run(buffer, np.ascontiguousarray(starts), _VALUES, data, offsets)
         return Strings(data, offsets, constant(True, starts.size, np.bool_))
     pairs = zip(starts.tolist(), ends.tolist(), strict=True)
     made = [decode(buffer[start:end].data) for start, end in pairs]
@@ -63,13 +63,8 @@ def decoded(buffer: Bytes, starts: Longs, ends: Longs, compiled: bool) -> String
 def _odd(buffer: Bytes, starts: Longs, ends: Longs) -> NDArray[np.bool_]:
     odd = np.empty(starts.size, np.bool_)
     run = KERNELS.compiled(c.find_odd)
-    run(buffer, *_side_by_side(starts, ends), _VALUES, odd)
+    run(buffer, np.ascontiguousarray(starts), np.ascontiguousarray(ends), _VALUES, odd)
     return odd
-
-
-def _side_by_side(starts: Longs, ends: Longs) -> tuple[Longs, Longs]:
-    """The columns as kernels are compiled for them."""
-    return np.ascontiguousarray(starts), np.ascontiguousarray(ends)
 
 
 def _as_read(field: bytes) -> tuple[bytes, int]:

@@ -154,9 +154,7 @@ def find_odd(
 
 
 @bare_kernel
-def decode_plain(
-    buffer: Bytes, starts: Longs, ends: Longs, values: Bytes, out: Bytes, offsets: Longs
-) -> None:
+def decode_plain(buffer: Bytes, starts: Longs, values: Bytes, out: Bytes, offsets: Longs) -> None:
     """Decode fields of plain base64 side by side; offsets: where each begins and ends in out."""
     for field in range(len(starts)):
         place, at, stop = starts[field], offsets[field], offsets[field + 1]

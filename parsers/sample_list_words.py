@@ -44,7 +44,7 @@ GRAMMAR: Final = Grammar(
         }
     ),
 )
-(COUNTS, DIRECTORY, LABEL_FILE, RECORD) = range(4, 8)
+RECORD: Final = GRAMMAR.steps.index("record")
 
 
 class Words:

@@ -23,13 +23,8 @@ def uid(manifest: Manifest) -> str:
     return f"{crc32c(manifest.fields.data):08x}"
 
 
-def cache_folder(manifest: Manifest) -> str:
-    """The name of the folder that aeon caches a manifest in, below its cache_directory."""
-    return cache_name(uid(manifest))
-
-
 def cache_name(uid: str) -> str:
-    """The name of the folder of the cache with a uid."""
+    """The name of the folder that aeon caches a manifest in, below its cache_directory."""
     return f"aeon_cache_{uid}"
 
 

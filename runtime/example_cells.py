@@ -84,7 +84,7 @@ class Filling:
         if wide == int(length.min()):
             _copy(xp, flat, start, self.columns.values, source, wide)
             return
-        lengths = _few(xp, length)
+        lengths = _few(length)
         if lengths is None or int(length.sum()) < _LONG * length.size:
             flat[self.dense.cells(xp)] = self.columns.values[spread(xp, source, length)]
             return
@@ -100,7 +100,7 @@ def _copy(
     windows(xp, flat, wide)[evenly(start)] = windows(xp, values, wide)[evenly(source)]
 
 
-def _few(xp: ModuleType, length: Longs) -> list[int] | None:
+def _few(length: Longs) -> list[int] | None:
     """The distinct lengths, if there are no more than a few."""
     found: list[int] = []
     left = length

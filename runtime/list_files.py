@@ -64,7 +64,7 @@ class Checker:
                 elif not os.path.isfile(path):
                     findings.add(missing_file(path, FileNotFoundError(), kind))
             if kind.is_single:
-                self._check_labels(samples, findings, name)
+                self._check_labels(samples, findings)
             return
         counts = zip(samples.included.tolist(), samples.excluded.tolist(), strict=True)
         for outcome, count in zip(self.looks(samples, ids=True), counts, strict=True):
@@ -174,7 +174,7 @@ class Checker:
         )
         return False
 
-    def _check_labels(self, samples: SampleList, findings: Findings, name: str) -> None:
+    def _check_labels(self, samples: SampleList, findings: Findings) -> None:
         """Whether the label file is there, and has a label for every sample."""
         from exset.parsers.labels import parse
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import exset
 from exset import Findings, FormatError, Manifest
-from exset.runtime.aeon_picks import blocks, cache_folder, node_rows, picked
+from exset.runtime.aeon_picks import blocks, cache_name, node_rows, picked, uid
 from exset.runtime.crc32c import crc32c, update
 from exset.runtime.libstdcxx import MERSENNE, MINSTD, draw, generator, shuffled, subset
 from exset.runtime.manifest_build import from_folder, from_table
@@ -226,7 +226,7 @@ def test_crc32c() -> None:
     tables = np.array([[_entry(i, row) for i in range(256)] for row in range(8)], np.int64)
     assert crc32c(large) == update(large, tables, 0xFFFFFFFF) ^ 0xFFFFFFFF
     empty = Manifest.of((), ())
-    assert cache_folder(empty) == "aeon_cache_00000000"
+    assert cache_name(uid(empty)) == "aeon_cache_00000000"
 
 
 def _entry(byte: int, zeros: int) -> int:
