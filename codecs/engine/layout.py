@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 # What a program depends on besides the declaration.
 _ENGINE: Final = "exset.codecs.engine"
 MODULES: Final = (
-    *(f"{_ENGINE}.{name}" for name in ("expressions", "fusion", "lowering", "nodes", "opcodes")),
-    *(f"{_ENGINE}.{name}" for name in ("origins", "program", "strings", "tree")),
+    *(f"{_ENGINE}.{name}" for name in ("assembly", "expressions", "fusion", "lowering", "nodes")),
+    *(f"{_ENGINE}.{name}" for name in ("opcodes", "origins", "program", "strings", "tree")),
 )
 LIBRARIES: Final = ("construct.version", "numpy.version")
 

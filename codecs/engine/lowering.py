@@ -5,9 +5,10 @@ names are looked at; the others are fetched from their offsets later, all at onc
 """
 
 from collections import defaultdict
-from typing import Final, TypeAlias
+from typing import Final
 
 from exset.codecs.engine import opcodes as op
+from exset.codecs.engine.assembly import Assembler
 from exset.codecs.engine.expressions import is_real
 from exset.codecs.engine.fusion import fuse
 from exset.codecs.engine.nodes import (
@@ -32,11 +33,8 @@ from exset.codecs.engine.nodes import (
     matches,
     named,
 )
-from exset.codecs.engine.origins import origin_of
-from exset.codecs.engine.program import Feed, Leaf, Program, Row
+from exset.codecs.engine.program import Leaf, Program, Row
 from exset.codecs.engine.tree import Tree
-
-_Origin: TypeAlias = Node | tuple[Number, ...] | None
 
 _INT64: Final = 2**63
 _STREAMS: Final = 1 << 16  # as many as an operand holds beside a feed
@@ -64,13 +62,11 @@ def lower(tree: Tree) -> Program:
     return _Lowering(tree).program
 
 
-class _Lowering:
+class _Lowering(Assembler):
     def __init__(self, tree: Tree) -> None:
-        self.program = Program()
-        self.block: list[Number] = []
-        # Where the value of a field is: a register, of reals for a real.
-        self.registers: dict[str, int] = {}
-        self.wanted = {number.path for each in expressions_in(tree.root) for number in named(each)}
+        super().__init__(
+            number.path for each in expressions_in(tree.root) for number in named(each)
+        )
         self.matches: dict[str, list[Match]] = defaultdict(list)
         for expression in expressions_in(tree.root):
             for match in matches(expression):
@@ -81,83 +77,6 @@ class _Lowering:
         fuse(self.program.code)
         if self.program.streams > _STREAMS:
             raise TypeError("the layout has too many fields")
-
-    # Instructions, registers and streams.
-
-    def emit(self, *operands: int, origin: _Origin = None) -> int:
-        """Add an instruction, and return where it is."""
-        self.flush()
-        return self._add(*operands, origin=origin)
-
-    def _add(self, *operands: int, origin: _Origin = None) -> int:
-        at = len(self.program.code)
-        self.program.code.append([*operands, *[0] * (op.WIDTH - len(operands))])
-        if origin is not None:
-            self.program.origins[at] = origin_of(origin)
-        return at
-
-    def here(self) -> int:
-        """Where the next instruction will be; what comes before it is complete."""
-        self.flush()
-        return len(self.program.code)
-
-    def patch(self, at: int, operand: int) -> None:
-        """Make an operand of an instruction the place of the next one."""
-        self.program.code[at][operand] = self.here()
-
-    def register(self, value: int = 0) -> int:
-        self.program.ints.append(value)
-        return len(self.program.ints) - 1
-
-    def real(self, value: float = 0.0) -> int:
-        self.program.reals.append(value)
-        return len(self.program.reals) - 1
-
-    def stream(self) -> int:
-        self.program.streams += 1
-        return self.program.streams - 1
-
-    def pair(self) -> int:
-        """Two streams, one after the other, that grow together."""
-        self.program.pairs.append(self.program.streams)
-        self.program.streams += 2
-        return self.program.streams - 2
-
-    def feed(self, what: Number | String | Blob | Match) -> int:
-        if isinstance(what, Match):
-            feed = Feed(what.field.path, value=what.value)
-        else:
-            feed = Feed(what.path, isinstance(what, Number) and what.is_real)
-        self.program.feeds.append(feed)
-        return len(self.program.feeds) - 1
-
-    def flush(self) -> None:
-        """End the block of numbers, and load those that are wanted."""
-        if not self.block:
-            return
-        numbers, self.block = tuple(self.block), []
-        size = sum(least_size(number) for number in numbers)
-        stream, offset, last = self.stream(), 0, numbers[-1]
-        if last.path in self.wanted and last.stored.str == ">i4":
-            target = self.registers[last.path] = self.register()
-            self._add(op.TAKE, stream, size, target, self.feed(last), origin=numbers)
-        else:
-            self._add(op.BLOCK, stream, size, origin=numbers)
-        for number in numbers:
-            self.program.leaves[number.path] = Leaf(number.stored.str, stream, offset)
-            if number.path in self.wanted and number.path not in self.registers:
-                self._load(number, stream, size - offset)
-            offset += least_size(number)
-
-    def _load(self, number: Number, stream: int, back: int) -> None:
-        dtype = number.stored
-        form = op.LITTLE * (dtype.str[0] == "<") + op.SIGNED * (dtype.kind == "i")
-        form += op.FLAG * (dtype.kind == "b")
-        where = self.feed(number) << 16 | stream
-        target = self.real() if number.is_real else self.register()
-        self.registers[number.path] = target
-        load = op.LOAD_REAL if number.is_real else op.LOAD
-        self._add(load, target, back, dtype.itemsize, form, where)
 
     # Nodes.
 
