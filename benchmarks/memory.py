@@ -25,7 +25,7 @@ from exset.errors import Findings
 from exset.grammars.examples import ExampleSet
 from exset.parsers import lens_text
 from exset.protocols import Model
-from exset.runtime.summary import memory_of
+from exset.runtime.memory import memory_of
 from exset.streaming import sets
 
 _STATUS = Path("/proc/self/status")

@@ -1,6 +1,16 @@
-"""How counts are put into words, wherever people read them."""
+"""How counts and sizes are put into words, wherever people read them."""
+
+import math
 
 
 def counted(count: int, noun: str) -> str:
     """So many in words: `1 event`, `2,000 events`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def size(count: int) -> str:
+    """Return a number of bytes for people: `12 bytes`, `3.4 MB`."""
+    if count < 1000:
+        return counted(count, "byte")
+    power = min(int(math.log10(count)) // 3, 4)
+    return f"{count / 1000**power:.1f} {' kMGT'[power]}B"

@@ -10,8 +10,8 @@ import numpy as np
 from exset.grammars.blocks import Block
 from exset.runtime.block_summary import Summary, summarise
 from exset.runtime.statistics import Spread
-from exset.runtime.summary import size
 from exset.sniff import suffix_of
+from exset.wording import size
 
 MOST = 100
 """Columns that are looked at."""

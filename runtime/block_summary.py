@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 import numpy as np
 
 from exset.grammars.blocks import Block
-from exset.runtime.summary import size
 from exset.sniff import suffix_of
+from exset.wording import size
 
 _LOOKED_AT = 1000
 _SHOWN = 8

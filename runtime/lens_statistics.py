@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from exset.grammars.examples import ExampleSet
+from exset.runtime.lens_summary import SHOWN, Summary, summarise
 from exset.runtime.range_statistics import Numbers, by_group, by_side
 from exset.runtime.statistics import Spread
-from exset.runtime.summary import SHOWN, Summary, summarise
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ import numpy as np
 
 from exset.grammars.samples import SampleList, duplicate_files, overlaps
 from exset.grammars.spans import Spans
-from exset.runtime.summary import memory_of, size
+from exset.runtime.memory import memory_of
+from exset.wording import size
 
 
 @dataclass(frozen=True)

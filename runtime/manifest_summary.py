@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from exset.grammars.manifests import Manifest
-from exset.runtime.summary import memory_of, size
+from exset.runtime.memory import memory_of
+from exset.wording import size
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ def doctor(compiles: bool, as_json: bool) -> None:
 
 def _rows(report: "Report") -> list[tuple[str, str]]:
     """The report as (label, text)."""
-    from exset.runtime.summary import size
+    from exset.wording import size
 
     rows = [(name, found or "not installed") for name, found in report.versions.items()]
     rows.append(("platform", report.platform))

@@ -58,7 +58,7 @@ def seen(path: str, reading: Reading, whole: bool = False) -> Seen:
 
 def show(outcome: Outcome[str, Seen], as_json: bool, first: bool) -> int:
     """Show what was seen of a file."""
-    from exset.runtime.summary import size
+    from exset.wording import size
 
     if as_json:
         found = outcome.value

@@ -1,14 +1,15 @@
-"""What a set holds, in numbers: the answer of `exset info`."""
+"""What a set of Lens examples holds, in numbers: the answer of `exset info`."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from exset.grammars.examples import REAL_FIELDS, ExampleSet, SetHeader
-from exset.wording import counted
+from exset.runtime.memory import memory_of
+from exset.wording import counted, size
 
 SHOWN = 24
 """How many groups are shown to people."""
@@ -138,14 +139,6 @@ def summarise(model: ExampleSet) -> Summary:
     )
 
 
-def size(count: int) -> str:
-    """Return a number of bytes for people: `12 bytes`, `3.4 MB`."""
-    if count < 1000:
-        return f"{count} bytes"
-    power = min(int(math.log10(count)) // 3, 4)
-    return f"{count / 1000**power:.1f} {' kMGT'[power]}B"
-
-
 def _of(count: int, what: str) -> str:
     return f", {count:,} {what}" if count else ""
 
@@ -154,12 +147,3 @@ def _number(value: float) -> float | str:
     if math.isfinite(value):
         return value
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-
-
-def memory_of(part: object) -> int:
-    """Return the memory of all arrays in a dataclass; a column of one repeated value has one."""
-    if isinstance(part, np.ndarray):
-        return part.itemsize if 0 in part.strides else part.nbytes
-    if is_dataclass(part):
-        return sum(memory_of(getattr(part, field.name)) for field in fields(part))
-    return 0
