@@ -1,23 +1,27 @@
 """Messages as users see them: cases in text files, and which places of the source they come from.
 
-A file of cases has, for each, a title, files, a command and what it says:
+A file of cases has, for each, a title, files, and commands and what they say:
 
     === a number that is none
     >>> a.ex
     I: 1 five;
     $ validate a.ex
     a.ex:1:6: ...
+    $ . exset.load("a.ex")
+    a.ex:1:6: ...
 
 The content of a file whose name is followed by a backslash has escapes (`\\xff`), `{48*\\0}`
 repeats, and ends without a line break. One `from` another is that, converted; then bytes from an
 offset on are replaced, `47=ff00`, or cut off, `47=`. An HDF5 file has a line for each dataset,
 `a/x = [1.0]`, and each link, `a/y -> /a/x` or `a/z -> other.h5:/a`. A command that begins with a
-dot is Python, and lines that begin with `%` are commands that come before it, whatever they say.
-`*` finds files, as in a shell. `python -m tests.messages` writes what is said today; read it before
-you keep it.
+dot is Python, and lines that begin with `%` are commands that come before it, whatever they say;
+`:=` keeps a value for the next. There `change` and `lack` change exset or its libraries for as long
+as the case lasts. `*` finds files, as in a shell. `python -m tests.messages` writes what is said
+today; read it before you keep it.
 """
 
 import ast
+import builtins
 import bz2
 import contextlib
 import glob
@@ -26,54 +30,70 @@ import os
 import re
 import sys
 import tempfile
+import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType
+from typing import TypeVar
+from unittest.mock import patch
 
+import click
 import h5py
 import numpy as np
 from click.testing import CliRunner
 
 import exset
-from exset import errors, formats
+from exset import formats
 from exset.access import Access
 from exset.cli import cli
-from exset.errors import Findings
+from exset.errors import Finding, Findings, FormatError
 from tests import cpio_files, lens_bex
 
 ROOT = Path(__file__).parent.parent
 FOLDER = Path(__file__).parent / "messages"
 Site = tuple[str, int]
+T = TypeVar("T")
 _NOT_SAID = {"place", "span", "findings", "code", "source", "field", "hint"}
+_NOT_SAID |= {"name", "path", "file", "folder", "key", "ctx", "param", "size", "total"}
 _TRAPS = {"trap", "trap_of", "Finding", "FormatError", "LimitError"}
+_REFUSALS = {"UsageError", "BadParameter", "fail", "OptionError"}
+_ERRORS = {
+    name
+    for name, kind in vars(builtins).items()
+    if isinstance(kind, type)
+    and issubclass(kind, Exception)
+    and not issubclass(kind, AssertionError | StopIteration | NotImplementedError)
+}
+_MAKERS = _TRAPS | _REFUSALS | _ERRORS
 
 
 @dataclass
 class Case:
-    """Files, a command, and what it says."""
+    """Files, commands, and what they say."""
 
     title: str
     files: dict[str, bytes] = field(default_factory=dict)
     before: list[str] = field(default_factory=list)
-    command: str = ""
+    commands: list[str] = field(default_factory=list)
     said: str = ""
+    """The commands, each with what it says below."""
     source: str = ""
-    """All but what it says, as the file of cases has it."""
+    """All but these, as the file of cases has it."""
 
 
 def cases(path: Path) -> list[Case]:
     """Return the cases of a file."""
     found: list[Case] = []
     for block in re.split(r"^=== ", path.read_text("utf-8"), flags=re.MULTILINE)[1:]:
-        head, dollar, rest = block.partition("\n$ ")
-        command, _, said = rest.partition("\n")
+        head, _, rest = block.partition("\n$ ")
+        said = f"$ {rest}".strip("\n")
         before = re.findall(r"^% (.*)", head, flags=re.MULTILINE)
         given = re.sub(r"^% .*\n?", "", head + "\n", flags=re.MULTILINE)
         title, *files = re.split(r"^>>> ", given, flags=re.MULTILINE)
-        case = Case(title.strip(), before=before, command=command, said=said.strip("\n"))
-        case.source = f"=== {head}{dollar}{command}\n"
+        commands = re.findall(r"^\$ (.*)", said, flags=re.MULTILINE)
+        case = Case(title.strip(), before=before, commands=commands, said=said)
+        case.source = f"=== {head}\n"
         for file in files:
             name, _, content = file.partition("\n")
             escaped = name.endswith("\\")
@@ -94,13 +114,22 @@ def unescaped(text: str) -> bytes:
 
 def run(case: Case) -> str:
     """Return what a case says, on both streams, in a folder that has its files alone."""
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.chdir(folder),
+        contextlib.ExitStack() as changes,
+    ):
+        known = _KNOWN | {
+            "change": lambda *words: changes.enter_context(patch(*words)),
+            "lack": lambda name: changes.enter_context(patch.dict(sys.modules, {name: None})),
+        }
         for name, content in case.files.items():
             _write(name, content)
-        for line in (*case.before, case.command):
-            said = _python(line) if line.startswith(".") else _command(line)
+        for line in case.before:
+            _said(line, known)
+        said = "\n".join(f"$ {line}\n{_said(line, known)}".strip("\n") for line in case.commands)
         said = re.sub(r"Unable to synchronously open file \(.*?\)", "WHAT HDF5 SAYS", said)
-        return said.replace(folder, "FOLDER").strip("\n")
+        return said.replace(folder, "FOLDER")
 
 
 def _write(entry: str, content: bytes) -> None:
@@ -133,6 +162,10 @@ def _write_hdf5(path: Path, text: str) -> None:
                 file[name] = h5py.SoftLink(value)
 
 
+def _said(line: str, known: dict[str, object]) -> str:
+    return _python(line, known) if line.startswith(".") else _command(line)
+
+
 def _command(line: str) -> str:
     words = [glob.glob(word) if "*" in word else [word] for word in line.split()]
     result = CliRunner().invoke(cli, [each for found in words for each in found])
@@ -141,14 +174,19 @@ def _command(line: str) -> str:
     return result.output
 
 
-def _python(line: str) -> str:
+def _python(line: str, known: dict[str, object]) -> str:
     try:
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
-            eval(line.removeprefix(". "), _KNOWN)
-    except (errors.FormatError, ValueError, TypeError) as error:
-        return str(error)
+            eval(line.removeprefix(". "), known)
+    except Exception as error:
+        return _words(error)
     return "\n".join(str(each.message) for each in told)
+
+
+def _words(error: Exception) -> str:
+    """Return what the last line of a traceback says, of exset's own errors without the class."""
+    return str(error) if isinstance(error, FormatError) else f"{type(error).__name__}: {error}"
 
 
 def _at(pattern: str) -> str:
@@ -175,45 +213,58 @@ _KNOWN |= {"access": lambda *roots: Access(roots=roots), "bz2": bz2, "lzma": lzm
 
 @contextlib.contextmanager
 def watched(seen: set[Site]) -> Iterator[None]:
-    """Collect the lines of exset's source that findings and errors come from."""
-    plain = errors.Finding.__init__
+    """Collect the lines of exset's source that all that is said comes from.
 
-    def watching(self: errors.Finding, *args: object, **words: object) -> None:
-        frame: FrameType | None = sys._getframe(1)
-        while frame is not None:
-            name = frame.f_code.co_filename
-            if name.startswith(str(ROOT)) and "/tests/" not in name:
-                seen.add((str(Path(name).resolve().relative_to(ROOT)), frame.f_lineno))
-            frame = frame.f_back
-        plain(self, *args, **words)  # type: ignore[arg-type]
+    They are those that make findings, refuse what the user asked for or write to the terminal, and
+    those that raised what was caught there.
+    """
 
-    errors.Finding.__init__ = watching  # type: ignore[method-assign]
-    try:
+    def watching(plain: Callable[..., T]) -> Callable[..., T]:
+        def made(*args: object, **words: object) -> T:
+            frame = sys._getframe(1)
+            lines = list(traceback.walk_stack(frame))
+            error = sys.exception()
+            while error is not None:
+                lines += traceback.walk_tb(error.__traceback__)
+                error = error.__context__
+            for each, line in lines:
+                name = each.f_code.co_filename
+                if name.startswith(str(ROOT)) and "/tests/" not in name:
+                    seen.add((str(Path(name).resolve().relative_to(ROOT)), line))
+            return plain(*args, **words)
+
+        return made
+
+    with (
+        patch.object(Finding, "__init__", watching(Finding.__init__)),
+        patch.object(click.ClickException, "__init__", watching(click.ClickException.__init__)),
+        patch.object(click, "echo", watching(click.echo)),
+        patch(f"{__name__}._words", watching(_words)),
+    ):
         yield
-    finally:
-        errors.Finding.__init__ = plain  # type: ignore[method-assign]
 
 
 def sites() -> dict[tuple[str, int, int], str]:
-    """Return the calls that make findings and errors: file, first and last line; and their code.
+    """Return the calls that make what is said: file, first and last line; and their code.
 
     Those of functions that only pass a message on are among them.
     """
+    trees = {
+        str(path.relative_to(ROOT)): ast.parse(path.read_bytes())
+        for folder in ("exset", "grammars", "parsers", "codecs", "runtime")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        if path.resolve().relative_to(ROOT) == path.relative_to(ROOT)
+        if "testing" not in path.parts
+    }
+    passing = {name: set(_passing(tree)) for name, tree in trees.items()}
+    public = {each for found in passing.values() for each in found if not each.startswith("_")}
     found = {}
-    for folder in ("exset", "grammars", "parsers", "codecs", "runtime"):
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            if (
-                path.resolve().relative_to(ROOT) != path.relative_to(ROOT)
-                or "testing" in path.parts
-            ):
-                continue
-            tree = ast.parse(path.read_bytes())
-            makers = _TRAPS | set(_passing(tree))
-            for node in ast.walk(tree):
-                if isinstance(node, ast.Call) and _called(node) in makers:
-                    last = node.end_lineno or node.lineno
-                    name = str(path.relative_to(ROOT))
-                    found[name, node.lineno, last] = " ".join(ast.unparse(node).split())[:120]
+    for name, tree in trees.items():
+        makers = _MAKERS | public | passing[name]
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and node.args and _called(node) in makers:
+                last = node.end_lineno or node.lineno
+                found[name, node.lineno, last] = " ".join(ast.unparse(node).split())[:120]
     return found
 
 
@@ -228,7 +279,7 @@ def _passing(tree: ast.Module) -> Iterator[str]:
             continue
         given = {each.arg for each in (*function.args.args, *function.args.kwonlyargs)}
         for node in ast.walk(function):
-            if isinstance(node, ast.Call) and _called(node) in _TRAPS:
+            if isinstance(node, ast.Call) and _called(node) in _MAKERS:
                 words = [*node.args, *(each.value for each in node.keywords)]
                 names = {each.id for each in words if isinstance(each, ast.Name)}
                 if names & given - _NOT_SAID:
