@@ -24,6 +24,7 @@ import ast
 import builtins
 import bz2
 import contextlib
+import errno
 import glob
 import lzma
 import os
@@ -33,9 +34,11 @@ import tempfile
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
-from typing import TypeVar
+from types import SimpleNamespace
+from typing import NoReturn, TypeVar
 from unittest.mock import patch
 
 import click
@@ -46,7 +49,7 @@ from click.testing import CliRunner
 import exset
 from exset import formats
 from exset.access import Access
-from exset.cli import cli
+from exset.cli import cli, frame
 from exset.errors import Finding, Findings, FormatError
 from tests import cpio_files, lens_bex
 
@@ -167,8 +170,8 @@ def _said(line: str, known: dict[str, object]) -> str:
 
 
 def _command(line: str) -> str:
-    words = [glob.glob(word) if "*" in word else [word] for word in line.split()]
-    result = CliRunner().invoke(cli, [each for found in words for each in found])
+    words = [glob.glob(word) or [word] for word in line.split()]
+    result = CliRunner().invoke(cli, [each for found in words for each in found], prog_name="exset")
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result.output
@@ -206,7 +209,18 @@ def _show(findings: Findings) -> None:
         warnings.warn(str(finding), stacklevel=1)
 
 
+def _failing(error: BaseException) -> Callable[..., NoReturn]:
+    """Return a function that fails so."""
+
+    def failing(*args: object, **words: object) -> NoReturn:
+        raise error
+
+    return failing
+
+
 _KNOWN = {"exset": exset, "np": np, "h5py": h5py, "os": os, "at": _at, "put": _put}
+_KNOWN |= {"errno": errno, "namespace": SimpleNamespace, "failing": _failing, "put_out": frame.put}
+_KNOWN |= {"module": lambda name: import_module(f"exset.{name}"), "replace": replace}
 _KNOWN |= {"bex": lens_bex, "cpio": cpio_files, "show": _show}
 _KNOWN |= {"access": lambda *roots: Access(roots=roots), "bz2": bz2, "lzma": lzma}
 
