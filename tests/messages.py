@@ -47,7 +47,7 @@ import numpy as np
 from click.testing import CliRunner
 
 import exset
-from exset import formats
+from exset import formats, plugins
 from exset.access import Access
 from exset.cli import cli, frame
 from exset.errors import Finding, Findings, FormatError
@@ -125,6 +125,8 @@ def run(case: Case) -> str:
         known = _KNOWN | {
             "change": lambda *words: changes.enter_context(patch(*words)),
             "lack": lambda name: changes.enter_context(patch.dict(sys.modules, {name: None})),
+            "lend": lambda name, new: changes.enter_context(patch.dict(sys.modules, {name: new})),
+            "packages": lambda: changes.enter_context(_packages()),
         }
         for name, content in case.files.items():
             _write(name, content)
@@ -218,9 +220,42 @@ def _failing(error: BaseException) -> Callable[..., NoReturn]:
     return failing
 
 
+@contextlib.contextmanager
+def _packages() -> Iterator[None]:
+    """Have the packages in this folder be installed."""
+
+    def forget() -> None:
+        plugins.found.cache_clear()
+        formats._added.clear()
+        for name, known in list(sys.modules.items()):
+            if str(getattr(known, "__file__", None)).startswith(os.getcwd()):
+                del sys.modules[name]
+
+    with patch.object(sys, "path", [os.getcwd(), *sys.path]):
+        forget()
+        yield
+        forget()
+
+
+def _steps(*given: object) -> Callable[..., object]:
+    """Return a function that gives these, one after the other, and then the last again."""
+    left = list(given)
+    return lambda *args: left.pop(0) if len(left) > 1 else left[0]
+
+
 _KNOWN = {"exset": exset, "np": np, "h5py": h5py, "os": os, "at": _at, "put": _put}
-_KNOWN |= {"errno": errno, "namespace": SimpleNamespace, "failing": _failing, "put_out": frame.put}
-_KNOWN |= {"module": lambda name: import_module(f"exset.{name}"), "replace": replace}
+_KNOWN |= {
+    "errno": errno,
+    "namespace": SimpleNamespace,
+    "failing": _failing,
+    "put_out": frame.put,
+    "steps": _steps,
+}
+_KNOWN |= {
+    "module": lambda name: import_module(f"exset.{name}"),
+    "lib": import_module,
+    "replace": replace,
+}
 _KNOWN |= {"bex": lens_bex, "cpio": cpio_files, "show": _show}
 _KNOWN |= {"access": lambda *roots: Access(roots=roots), "bz2": bz2, "lzma": lzma}
 
@@ -296,7 +331,13 @@ def _passing(tree: ast.Module) -> Iterator[str]:
             if isinstance(node, ast.Call) and _called(node) in _MAKERS:
                 words = [*node.args, *(each.value for each in node.keywords)]
                 names = {each.id for each in words if isinstance(each, ast.Name)}
-                if names & given - _NOT_SAID:
+                parts = {
+                    each.id
+                    for word in words
+                    for each in ast.walk(word)
+                    if isinstance(each, ast.Name)
+                }
+                if (names | parts & {"message", "why"}) & given - _NOT_SAID:
                     yield function.name
 
 

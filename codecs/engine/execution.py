@@ -94,7 +94,7 @@ class Execution:
                 break
             space = space.grown(feeds.done(space.fill(totals)) if writing else end / total)
         if why == opcodes.WIDE and not is_large:
-            raise OverflowError("an offset of more than 32 bits")
+            raise OverflowError  # an offset of more than 32 bits
         if why in (opcodes.LARGE, opcodes.WIDE):
             raise TooLarge
         self.ints = ints
