@@ -59,7 +59,8 @@ def encode(
     data = b"".join(_pieces(made, engine))
     if made.header is not None and made.header.record_count > len(data) // LEAST:
         raise FormatError(
-            f"record_count is {made.header.record_count}, more than the file would hold",
+            f"record_count is {made.header.record_count:,}, more than the file would hold",
+            code="aeon-block-width",
             hint="exset cache extract --damaged saves the elements one by one",
         )
     return data
@@ -88,7 +89,9 @@ def _pieces(block: Block, engine: Engine) -> Iterator[Piece]:
     names = block.elements.name
     if END_NAME in names.take(np.flatnonzero(names.lengths == len(END_NAME))).tolist():
         raise FormatError(
-            f"an element is called {END_NAME.decode()}, which ends an archive", hint="rename it"
+            f"an element is called {END_NAME.decode()}, which ends an archive",
+            hint="rename it",
+            code="cpio-loss",
         )
     frame = block.frame
     if block.header is not None:
@@ -202,7 +205,8 @@ class BlockWriter:
         count = len(self._names)
         lengths = np.array([len(each) for each in self._data], np.int64)
         if lengths.max(initial=0) > MOST:
-            raise FormatError("an element has 4 GiB or more: no cpio entry can hold it")
+            message = "an element has 4 GiB or more: no cpio entry can hold it"
+            raise FormatError(message, code="cpio-loss")
         times = np.array(self._times, np.int64)
         status = {word: constant(0, count, np.uint16) for word in STATUS}
         status["mode"] = constant(REGULAR, count, np.uint16)

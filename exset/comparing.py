@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from exset import formats
 from exset.protocols import Model
+from exset.wording import with_article
 
 if TYPE_CHECKING:
     from exset.runtime.differences import Differences
@@ -19,8 +20,10 @@ def diff(one: Model, other: Model, *, tolerance: float = 0.0, keep: int = 10) ->
     NaN. TypeError for models of different families, ValueError for a tolerance below 0.
     """
     if not 0 <= tolerance < math.inf:
-        raise ValueError(f"a tolerance is a number from 0, not {tolerance!r}")
+        raise ValueError(f"tolerance must be a number from 0, not {tolerance!r}")
     family, another = formats.family_of(one), formats.family_of(other)
     if family != another:
-        raise TypeError(f"a {family.noun} cannot be compared with a {another.noun}")
+        raise TypeError(
+            f"{with_article(family.noun)} cannot be compared with {with_article(another.noun)}"
+        )
     return family.compare(one, other, tolerance, keep)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 from exset.access import Access
 from exset.limits import Limits
 from exset.protocols import FileCheck, Model, Summary
-from exset.wording import counted
+from exset.wording import counted, with_article
 
 if TYPE_CHECKING:
     import numpy as np
@@ -100,13 +100,13 @@ class Family:
         TypeError for a family that has no samples.
         """
         if self.dataset is None:
-            raise TypeError(f"a {self.noun} names no samples that could be read")
+            raise TypeError(f"{with_article(self.noun)} names no samples that could be read")
         return cast("Callable[..., Dataset]", load(self.dataset))(given, **options)
 
     def names_of(self, model: Model) -> "Iterator[bytes]":
         """Yield what each unit is called, perhaps nothing; ValueError if units have no names."""
         if self.names is None:
-            raise ValueError(f"the {self.unit}s of a {self.noun} have no names")
+            raise ValueError(f"the {self.unit}s of {with_article(self.noun)} have no names")
         return cast("Callable[[Model], Iterator[bytes]]", load(self.names))(model)
 
     def compare(self, one: Model, other: Model, tolerance: float, keep: int) -> "Differences":

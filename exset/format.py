@@ -12,6 +12,7 @@ from exset.limits import DEFAULT, Limits
 from exset.pieces import Pieces, Streamer
 from exset.protocols import Model, Option, Reader, Writer
 from exset.source import Source
+from exset.wording import with_article
 
 if TYPE_CHECKING:
     from exset.errors import Findings
@@ -87,10 +88,8 @@ class Format:
         another family and as `chosen`.
         """
         if not isinstance(model, self.family.model):
-            wanted = self.family.model.__name__
-            article = "an" if wanted[0] in "AEIOU" else "a"
-            given = type(model).__name__
-            raise TypeError(f"the model to write must be {article} {wanted}, not {given}")
+            wanted = with_article(self.family.model.__name__)
+            raise TypeError(f"the model to write must be {wanted}, not {type(model).__name__}")
         writer = cast(Writer, self._loaded(self.writer))
         return writer(model, findings=findings, **self.chosen(options))
 
@@ -148,11 +147,13 @@ class Format:
         for name, value in options.items():
             if name not in taken and (value or name not in known):
                 raise OptionError(
-                    f"format {self.name!r} takes no option {name!r}"
-                    f" (it takes {', '.join(taken) or 'none'})"
+                    f"the format {self.name!r} takes no option {name!r};"
+                    f" it takes {', '.join(taken) or 'none'}"
                 )
         dialect = options.get("dialect")
         if dialect and dialect not in self.dialects:
             there = ", ".join(self.dialects)
-            raise OptionError(f"{self.name} has no dialect {dialect!r}; there are {there}")
+            raise OptionError(
+                f"the format {self.name!r} has no dialect {dialect!r}; there are {there}"
+            )
         return {name: value for name, value in options.items() if value}

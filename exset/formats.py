@@ -18,6 +18,7 @@ from exset.families import Family
 from exset.format import Format
 from exset.kernels import Engine
 from exset.protocols import Model
+from exset.wording import with_article
 
 GROUP = "exset.formats"
 """The entry points by which other packages add formats."""
@@ -155,7 +156,7 @@ def installed() -> tuple[Format, ...]:
         taken = set(names())
         for known in found:
             if known.name in taken:
-                raise plugins.trouble(f"the format {known.name!r}", "another has this name")
+                raise plugins.trouble(f"the format {known.name!r}", "another format has this name")
             taken.add(known.name)
         _added.extend(found)
     return tuple(_added)
@@ -204,7 +205,7 @@ def text_of(known: Format) -> Format:
     for each in of_family(known.family):
         if not each.binary:
             return each
-    raise FormatError(f"no text format shows a {known.family.noun}", code="format")
+    raise FormatError(f"no text format shows {with_article(known.family.noun)}", code="format")
 
 
 def stem(name: str) -> str:

@@ -18,7 +18,7 @@ def found(group: str, kind: type[T]) -> tuple[T, ...]:
 
     FormatError that names the entry point and its package, for one that cannot be imported.
     """
-    return tuple(_loaded(point, kind) for point in metadata.entry_points(group=group))
+    return tuple(loaded(point, kind) for point in metadata.entry_points(group=group))
 
 
 def trouble(point: str, why: str) -> FormatError:
@@ -30,13 +30,15 @@ def trouble(point: str, why: str) -> FormatError:
     )
 
 
-def _loaded(point: metadata.EntryPoint, kind: type[T]) -> T:
+def loaded(point: metadata.EntryPoint, kind: type[T]) -> T:
+    """Import what an entry point names, which must be of a kind; FormatError as `found`."""
     package = "" if point.dist is None else f" of the package {point.dist.name}"
     title = f"the entry point {point.name!r} ({point.value}){package}"
     try:
-        loaded: object = point.load()
+        made: object = point.load()
     except Exception as error:  # whatever a stranger's module does when it is imported
         raise trouble(title, f"{type(error).__name__}: {safe(str(error))}") from error
-    if not isinstance(loaded, kind):
-        raise trouble(title, f"it is no {kind.__name__}, but of {type(loaded).__name__}")
-    return loaded
+    if not isinstance(made, kind):
+        wanted = "class" if kind is type else kind.__name__
+        raise trouble(title, f"it is no {wanted}, but of the type {type(made).__name__}")
+    return made

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, BinaryIO, Final, cast
+from typing import TYPE_CHECKING, BinaryIO, Final, NoReturn, cast
 
 from exset.errors import FormatError, Place, safe
 
@@ -102,13 +102,13 @@ def _system(name: str, to_write: bool = False) -> tuple[AbstractFileSystem, str]
     try:
         import fsspec
     except ImportError:
-        raise _lacking(name, f"{protocol}:// needs fsspec: pip install 'exset[remote]'") from None
+        _lack(name, f"{protocol}:// needs fsspec: pip install 'exset[remote]'")
     if protocol not in fsspec.available_protocols():
         raise _refusal(name, f"nothing is known of {protocol}://", None)
     try:
         kind = fsspec.get_filesystem_class(protocol)
     except ImportError as error:
-        raise _lacking(name, f"{protocol}:// needs more than fsspec: {error}") from None
+        _lack(name, f"{protocol}:// needs more than fsspec: {error}")
     with _told(name):
         # One of our own: a transaction is of all that anybody writes there meanwhile.
         options = {**kind._get_kwargs_from_urls(name), **_options(protocol)}
@@ -151,8 +151,8 @@ def _protocol(name: str) -> str:
     return found[1].lower()
 
 
-def _lacking(name: str, message: str) -> OSError:
-    return OSError(errno.EPROTONOSUPPORT, message, shown(name))
+def _lack(name: str, message: str) -> NoReturn:
+    raise OSError(errno.EPROTONOSUPPORT, message, shown(name)) from None
 
 
 def _refusal(name: str, message: str, hint: str | None) -> FormatError:

@@ -1,4 +1,4 @@
-"""How counts and sizes are put into words, wherever people read them."""
+"""How counts, sizes and nouns are put into words, wherever people read them."""
 
 import math
 
@@ -14,3 +14,8 @@ def size(count: int) -> str:
         return counted(count, "byte")
     power = min(int(math.log10(count)) // 3, 4)
     return f"{count / 1000**power:.1f} {' kMGT'[power]}B"
+
+
+def with_article(noun: str) -> str:
+    """A noun with its article: `a manifest`, `an example set`."""
+    return f"{'an' if noun[0] in 'aeiouAEIOU' else 'a'} {noun}"

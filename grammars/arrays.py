@@ -136,7 +136,8 @@ def take(array: NDArray[T], indices: Longs) -> NDArray[T]:
         return frozen(array[run])
     if array.size and array.strides[0] == 0:
         if indices.min() < -array.size or indices.max() >= array.size:
-            raise IndexError(f"index out of bounds for {array.size} rows")
+            wrong = indices[(indices < -array.size) | (indices >= array.size)][0]
+            raise IndexError(f"no row {wrong}, there are {array.size}")
         return np.broadcast_to(array[0], indices.shape)
     return frozen(array[indices])
 
@@ -157,7 +158,7 @@ def chosen_rows(which: ArrayLike | slice, n: int) -> Longs:
         return np.flatnonzero(array)
     wrong = (array < -n) | (array >= n)
     if wrong.any():
-        raise IndexError(f"{array[wrong.argmax()]} is out of bounds for {n} rows")
+        raise IndexError(f"no row {array[wrong.argmax()]}, there are {n}")
     chosen: Longs = array.astype(np.int64)
     return np.where(chosen < 0, chosen + n, chosen)
 
@@ -212,8 +213,8 @@ def check_offsets(what: str, offsets: Longs, total: int) -> None:
     """Raises ValueError unless the offsets rise, not always strictly, from 0 to the total."""
     check_column(what, offsets, np.int64)
     if offsets.size == 0 or offsets[0] != 0:
-        raise ValueError(f"{what}: offsets begin with 0")
+        raise ValueError(f"{what}: the first offset must be 0")
     if offsets[-1] != total:
-        raise ValueError(f"{what}: the last offset is {offsets[-1]}, of {total} elements")
+        raise ValueError(f"{what}: the last offset must be {total}, not {offsets[-1]}")
     if (offsets[1:] < offsets[:-1]).any():
         raise ValueError(f"{what}: offsets must not fall")

@@ -66,18 +66,18 @@ class Entries(Rows):
         check_kind("data", self.data, Blobs)
         count = len(self.name)
         if len(self.data) != count:
-            raise ValueError(f"data: {count} are wanted, not {len(self.data)}")
+            raise ValueError(f"data: {count} rows are wanted, not {len(self.data)}")
         check_column("time", self.time, np.int64, count)
         for word in STATUS:
             check_column(word, getattr(self, word), np.uint16, count)
         if not self.name.given.all():
-            raise ValueError("name: each must be given")
+            raise ValueError("name: every name must be given")
         if ((self.time < 0) | (self.time > MOST)).any():
-            raise ValueError("time: it must be from 0 to 2**32 - 1")
+            raise ValueError("time: each must be from 0 to 2**32 - 1")
         if (self.data.lengths > MOST).any():
-            raise ValueError("data: an entry has less than 2**32 bytes")
+            raise ValueError("data: each must have less than 2**32 bytes")
         if (self.name.lengths >= 0xFFFF).any():
-            raise ValueError("name: it has less than 65535 bytes")
+            raise ValueError("name: each must have less than 65,535 bytes")
         self._freeze()
 
     @classmethod
@@ -119,8 +119,9 @@ class BlockHeader:
             value = getattr(self, field.name)
             if isinstance(value, int) and not 0 <= value <= MOST:
                 raise ValueError(f"{field.name}: it must be from 0 to 2**32 - 1, not {value}")
-        if len(self.data_type) != 8 or len(self.rest) != 36:
-            raise ValueError("data_type has 8 bytes, rest has 36")
+        sizes = len(self.data_type), len(self.rest)
+        if sizes != (8, 36):
+            raise ValueError(f"data_type and rest must have (8, 36) bytes, not {sizes}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -151,7 +152,7 @@ class Block(Table):
         if names not in wanted:
             raise ValueError(f"frame: {names} do not frame these entries")
         if self.padding < 0:
-            raise ValueError("padding: it must be from 0")
+            raise ValueError(f"padding: it must be from 0, not {self.padding}")
 
     @classmethod
     def of(cls, records: Iterable[Sequence[bytes | memoryview]], *, time: int = 0) -> Self:
@@ -162,7 +163,7 @@ class Block(Table):
         rows = [tuple(record) for record in records]
         widths = {len(row) for row in rows}
         if len(widths) > 1:
-            raise ValueError("records: they must have the same number of elements")
+            raise ValueError(f"records: all must have as many elements, not {sorted(widths)}")
         width = widths.pop() if widths else 0
         data = Blobs.of(element for row in rows for element in row)
         names = Strings.of(element_names(len(rows), width))

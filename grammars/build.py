@@ -150,7 +150,8 @@ def from_arrays(
     shapes = {array.shape[:2] for array in arrays.values()}
     if len(shapes) != 1:
         found = " and ".join(f"{side} {np.shape(array)}" for side, array in given.items())
-        raise ValueError(f"one number of examples and of events is wanted, not {found or 'none'}")
+        wanted = "one number of examples and of events" if given else "inputs, or targets, or both"
+        raise ValueError(f"{wanted} must be given, not {found or 'none'}")
     n, k = shapes.pop()
     if k == 0 and n:
         raise ValueError("an example has at least one event")
@@ -200,7 +201,7 @@ def _frequency(given: ArrayLike | None, n: int) -> Floats:
     if given is None:
         return constant(1, n, np.float32)
     if np.ma.is_masked(given):
-        raise ValueError("frequency: a number is masked")
+        raise ValueError("frequency: each example needs a number, and one is masked")
     weights = float_row("frequency", given)
     if weights.size != n:
         raise ValueError(f"frequency: {n} are wanted, one for each example, not {weights.size}")

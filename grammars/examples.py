@@ -27,6 +27,7 @@ from exset.grammars.arrays import (
     take,
 )
 from exset.grammars.columns import Reals, Strings
+from exset.grammars.given import check_kind
 from exset.grammars.hypertext import table
 from exset.grammars.normal import normal_form
 from exset.grammars.parts import (
@@ -288,12 +289,11 @@ def _numbered_together(sets: Sequence[ExampleSet]) -> tuple[list[Ranges], String
 
 def _under(header: SetHeader, other: ExampleSet) -> ExampleSet:
     """The same examples for a set with another header."""
-    if not isinstance(other, ExampleSet):
-        raise ValueError(f"concat: an ExampleSet is wanted, not {type(other).__name__}")
+    check_kind("concat", other, ExampleSet, "an ExampleSet")
     if other.header == header:
         return other
     if other.header.proc != header.proc:
-        raise ValueError("concat: the sets have different procs")
+        raise ValueError("concat: the sets differ in proc")
     changed = {}
     for field in REAL_FIELDS:
         if other.header.real(field).tobytes() == header.real(field).tobytes():

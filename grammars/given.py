@@ -25,7 +25,7 @@ def shown(given: object) -> str:
 def check_kind(where: str, given: object, kind: type, wanted: str = "") -> None:
     """Raises ValueError unless an instance of the class was given."""
     if not isinstance(given, kind):
-        wanted = wanted or kind.__name__
+        wanted = wanted or f"an instance of {kind.__name__}"
         raise ValueError(f"{where}: {wanted} is wanted, not {type(given).__name__}")
 
 

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 
 from exset.errors import FormatError
 from exset.source import Span
+from exset.wording import with_article
 
 DEEPEST: Final = 200
 """What no limit goes beyond: the walks through a tree recurse."""
@@ -85,7 +86,9 @@ def _node(value: object, depth: int, path: str) -> Node:
         members = {}
         for name, item in value.items():
             if not isinstance(name, str):
-                raise _impossible(path, f"a name is {_article(name)}", "names are strings")
+                raise _impossible(
+                    path, f"a name is {with_article(type(name).__name__)}", "names are strings"
+                )
             _check_text(name, path)
             inner = f"{path}.{name}" if path else name
             members[name] = Member(_node(item, depth - 1, inner))
@@ -105,7 +108,7 @@ def _node(value: object, depth: int, path: str) -> Node:
         return Node(value)
     raise _impossible(
         path,
-        f"JSON has no value for {_article(value)}",
+        f"JSON has no value for {with_article(type(value).__name__)}",
         "a configuration is made of dicts, lists, strings, numbers, True, False and None",
     )
 
@@ -122,11 +125,6 @@ def _check_text(text: str, path: str) -> None:
         text.encode()
     except UnicodeEncodeError:
         raise _impossible(path, "a lone surrogate is no character", "check the text") from None
-
-
-def _article(value: object) -> str:
-    name = type(value).__name__
-    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 
 
 def _impossible(path: str, what: str, hint: str) -> FormatError:

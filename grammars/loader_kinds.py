@@ -6,8 +6,6 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias, get_args
 
-from exset.errors import FormatError
-
 Dialect: TypeAlias = Literal["head", "seed", "between", "habana"]
 """A version of aeon. `head` is the last public state (2020), `seed` the commit f99a69a (April
 2017), `between` all that versions between the two knew, `habana` the fork in Intel Gaudi's software
@@ -25,11 +23,11 @@ TITLES: Final[Mapping[Dialect, str]] = MappingProxyType(
 
 
 def dialect_of(name: str) -> Dialect:
-    """Return a dialect by its name; FormatError that lists the names there are."""
+    """Return a dialect by its name; ValueError that lists the names there are."""
     for dialect in DIALECTS:
         if dialect == name:
             return dialect
-    raise FormatError(f"no dialect is called {name!r}; there are {', '.join(DIALECTS)}")
+    raise ValueError(f"no dialect is called {name!r}; there are {', '.join(DIALECTS)}")
 
 
 Kind: TypeAlias = Literal[

@@ -168,6 +168,10 @@ def total_anchors(element: Settings) -> int:
     return wrapped(count, _SIZE, signed=False)
 
 
+class NoLength(Exception):
+    """A member that is to be a length of time and is none: its name."""
+
+
 class Spans(NamedTuple):
     """The lengths of a sound, a frame, and the way from frame to frame, in samples."""
 
@@ -177,13 +181,13 @@ class Spans(NamedTuple):
 
 
 def spans_of(element: Settings) -> Spans:
-    """Return the lengths that an audio object gives; ValueError that says which is none."""
+    """Return the lengths that an audio object gives; NoLength that says which is none."""
     rate = element.number("sample_freq_hz")
     found = []
     for name in ("max_duration", "frame_length", "frame_stride"):
         samples = _samples(str(element[name]), rate)
         if samples is None:
-            raise ValueError(name)
+            raise NoLength(name)
         found.append(samples)
     return Spans(*found)
 

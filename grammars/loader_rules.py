@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from exset.grammars.loader_outputs import element_outputs, spans_of
+from exset.grammars.loader_outputs import NoLength, element_outputs, spans_of
 from exset.grammars.loader_settings import Settings
 
 Doubtful: TypeAlias = Iterator[tuple[str, str, dict[str, object]]]
@@ -94,7 +94,7 @@ def _label_map(element: Settings, path: str) -> Doubtful:
 def _audio(element: Settings, path: str) -> Doubtful:
     try:
         spans = spans_of(element)
-    except ValueError as error:
+    except NoLength as error:
         name, hint = str(error), "as in `4 seconds`, `25 milliseconds`, `400 samples`"
         yield _wrong(f"{path}.{name}", f"{element[name]!r} is no length of time", hint)
         return

@@ -1,7 +1,7 @@
 """The words of aeon's manifests: dialects and types of elements."""
 
 from enum import StrEnum
-from typing import Final
+from typing import Final, NoReturn
 
 
 class Dialect(StrEnum):
@@ -13,6 +13,10 @@ class Dialect(StrEnum):
     """Spring 2017: without a header all elements are files."""
     CSV = "csv"
     """The oldest: commas, no header, all elements are files."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> NoReturn:
+        raise ValueError(f"no dialect is called {value!r}; there are {', '.join(cls)}")
 
     @property
     def separator(self) -> bytes:
@@ -38,6 +42,10 @@ class ElementType(StrEnum):
     """A number that becomes four bytes, a signed integer."""
     ASCII_FLOAT = "ASCII_FLOAT"
     """A number that becomes four bytes, a binary32."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> NoReturn:
+        raise ValueError(f"no element is of type {value!r}; there are {', '.join(cls)}")
 
 
 LINE_END: Final = b"\n"

@@ -146,10 +146,10 @@ class Manifest(Table):
         Raises ValueError where dialect, types or width differ.
         """
         for other in others:
-            check_kind("concat", other, Manifest)
+            check_kind("concat", other, Manifest, "a Manifest")
             for name in ("dialect", "types", "width"):
                 if vars(self)[name] != vars(other)[name]:
-                    raise ValueError(f"concat: {name} differs")
+                    raise ValueError(f"concat: the manifests differ in {name}")
         parts = [self, *others]
         return self.with_columns(
             fields=Strings.concat([part.fields for part in parts]),

@@ -83,7 +83,7 @@ class SetHeader:
     def real(self, field: str) -> np.float32:
         """The value of one of the seven real fields."""
         if field not in REAL_FIELDS:
-            raise ValueError(f"{field}: not one of {', '.join(REAL_FIELDS)}")
+            raise ValueError(f"no field is called {field!r}; there are {', '.join(REAL_FIELDS)}")
         return np.float32(getattr(self, field))
 
     def _key(self) -> tuple[bytes | None, bytes]:
@@ -135,7 +135,7 @@ class Events(Rows):
     def real(self, field: str) -> Reals:
         """The column of one of the seven real fields."""
         if field not in REAL_FIELDS:
-            raise ValueError(f"{field}: not one of {', '.join(REAL_FIELDS)}")
+            raise ValueError(f"no field is called {field!r}; there are {', '.join(REAL_FIELDS)}")
         column: Reals = getattr(self, field)
         return column
 
@@ -271,4 +271,4 @@ def _check_rows(
 def _check_numbers(what: str, numbers: Longs | Ints, n: int) -> None:
     wrong = numbers[:1] if is_constant(numbers) else numbers
     if wrong.size and (wrong.min() < -1 or wrong.max() >= n):
-        raise ValueError(f"{what}: a number is not in -1...{n - 1}")
+        raise ValueError(f"{what}: each number must be from -1 to {n - 1}")

@@ -1,6 +1,7 @@
 """The types of sample lists, and what each has."""
 
 from enum import StrEnum
+from typing import NoReturn
 
 
 class Kind(StrEnum):
@@ -12,6 +13,10 @@ class Kind(StrEnum):
     MULTI_SAMPLE_INCLUSION_V2 = "MULTI-SAMPLE_INCLUSION_V2"
     CONDUIT_HDF5_EXCLUSION = "CONDUIT_HDF5_EXCLUSION"
     CONDUIT_HDF5_INCLUSION = "CONDUIT_HDF5_INCLUSION"
+
+    @classmethod
+    def _missing_(cls, value: object) -> NoReturn:
+        raise ValueError(f"no kind of list is called {value!r}; there are {', '.join(cls)}")
 
     @property
     def is_single(self) -> bool:

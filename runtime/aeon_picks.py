@@ -45,7 +45,7 @@ def picked(
     is_head = manifest.dialect is Dialect.HEAD
     fraction = float(np.float32(subset_fraction))
     if not 0 < fraction <= 1:
-        raise ValueError(f"subset_fraction: above 0 and up to 1, not {subset_fraction}")
+        raise ValueError(f"subset_fraction must be above 0 and at most 1, not {subset_fraction}")
     if fraction < 1:
         needed = int(np.float32(len(manifest)) * np.float32(fraction))
         seed = 0 if is_head else random_seed
@@ -56,7 +56,7 @@ def picked(
         manifest = manifest.select(shuffled(len(manifest), MERSENNE, 0))
         return manifest, uid(manifest)
     if random_seed == 0:
-        raise ValueError("random_seed: with 0 aeon shuffles by chance; say another")
+        raise ValueError("random_seed must not be 0, with which aeon shuffles by chance")
     known_by = uid(manifest)
     return manifest.select(shuffled(len(manifest), MINSTD, random_seed)), known_by
 
@@ -68,7 +68,7 @@ def blocks(records: int, block_size: int = BLOCK_SIZE) -> list[range]:
     precision. Raises ValueError for a size that is not above 0.
     """
     if block_size <= 0:
-        raise ValueError(f"block_size: above 0, not {block_size}")
+        raise ValueError(f"block_size must be at least 1, not {block_size}")
     wide = np.float32(records)
     count = max(_round(float(wide / np.float32(block_size))), 1)
     size = math.ceil(wide / np.float32(count))
@@ -94,9 +94,9 @@ def node(manifest: Manifest, node_id: int, node_count: int, batch_size: int) -> 
 def node_rows(records: int, node_id: int, node_count: int, batch_size: int) -> Longs:
     """The numbers of the records that a node gets; as `node`."""
     if not 0 <= node_id < node_count:
-        raise ValueError(f"node_id: from 0 to {node_count - 1}, not {node_id}")
+        raise ValueError(f"node_id must be from 0 to {node_count - 1}, not {node_id}")
     if batch_size <= 0:
-        raise ValueError(f"batch_size: above 0, not {batch_size}")
+        raise ValueError(f"batch_size must be at least 1, not {batch_size}")
     each = records // node_count
     rounds, rest = divmod(each, batch_size)
     batches = (np.arange(rounds) * node_count + node_id) * batch_size

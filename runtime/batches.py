@@ -92,7 +92,9 @@ class Batches:
         """Take dataset and sampler; nothing is read yet."""
         if isinstance(sampler, NxMSampler):
             if batch_size not in (None, sampler.batch_size):
-                raise ValueError(f"batch_size: the sampler's is {sampler.batch_size}")
+                raise ValueError(
+                    f"batch_size must be {sampler.batch_size}, the sampler's, not {batch_size}"
+                )
             sampler, batch_size = sampler.batches(), None
         elif hasattr(sampler, "__array__"):
             sampler = to_host(cast("NDArray[np.generic]", sampler))
@@ -100,7 +102,7 @@ class Batches:
         if batch_size is not None and index(batch_size) < 1:
             raise ValueError(f"batch_size must be at least 1, not {batch_size}")
         if batch_size is None and drop_last:
-            raise ValueError("drop_last is for batch_size: here the sampler makes the batches")
+            raise ValueError("drop_last goes with batch_size: here the sampler makes the batches")
         if index(prefetch) < 0:
             raise ValueError(f"prefetch must be at least 0, not {prefetch}")
         self.dataset, self.sampler = dataset, sampler

@@ -35,6 +35,7 @@ def parse(
             "the manifest names files, and a block holds what is in them",
             place=Place.of(source.name),
             hint="exset cache build reads them",
+            code="format",
         )
     records: list[list[bytes]] = []
     for row in encoded(found):

@@ -200,6 +200,7 @@ def build(
                     "there is a complete cache already, and it is not this one, or is broken",
                     place=Place.of(folder),
                     hint="exset cache check says what is wrong; exset cache repair mends it",
+                    code="aeon-cache-other",
                 )
             _tidy(cache)
             return Built(folder, (), tuple(whole))

@@ -50,10 +50,11 @@ class CacheDataset(RecordDataset):
         kinds = None if types is None else _types(types)
         openers, counts = [], []
         self._place = Place.of(blocks.path) if isinstance(blocks, Cache) else None
-        for opener, block in _opened(blocks, Findings() if findings is None else findings):
+        heard = Findings() if findings is None else findings
+        for number, (opener, block) in enumerate(_opened(blocks, heard)):
             if len(block) and kinds is None:
                 kinds = (ElementType.BINARY,) * block.known_width(self._place)
-            self._check_block(block, kinds or ())
+            self._check_block(number, block, kinds or ())
             openers.append(opener)
             counts.append(len(block))
         super().__init__(kinds or (), names, padded, limits)
@@ -97,31 +98,34 @@ class CacheDataset(RecordDataset):
         if held is None:
             block = self._openers[number]()
             if len(block) != self._begins[number + 1] - self._begins[number]:
-                raise FormatError(f"block {number} has changed", place=self._place)
-            self._check_block(block, self.types)
+                raise FormatError(
+                    f"block {number} has changed", place=self._place, code="aeon-cache-block"
+                )
+            self._check_block(number, block, self.types)
             held = block.elements.data
             if len(self._held) >= _OPEN:
                 del self._held[next(iter(self._held))]
         self._held[number] = held
         return held
 
-    def _check_block(self, block: Block, types: tuple[ElementType, ...]) -> None:
+    def _check_block(self, number: int, block: Block, types: tuple[ElementType, ...]) -> None:
         """Raises FormatError for a block whose elements cannot be of the types."""
         if len(block) == 0:
             return
         width = block.known_width(self._place)
         if width != len(types):
             message = f"records have {width} elements, not {len(types)}: other types?"
-            raise FormatError(message, place=self._place)
+            raise FormatError(message, place=self._place, code="aeon-cache-width")
         for column, kind in enumerate(types):
             lengths = block.elements.data.lengths[column::width]
             wrong = lengths != 4
             if kind in NUMBERS and wrong.any():
                 record = int(wrong.argmax())
                 raise FormatError(
-                    f"record {record} of a block, element {column}: {lengths[record]} bytes,"
+                    f"block {number}, record {record}, element {column}: {lengths[record]} bytes,"
                     f" but {kind} has four: other types?",
                     place=self._place,
+                    code="aeon-cache-width",
                 )
 
 
@@ -156,7 +160,4 @@ def _same(block: Block) -> Block:
 
 def _types(given: str | Iterable[ElementType | str]) -> tuple[ElementType, ...]:
     words = given.split(",") if isinstance(given, str) else given
-    try:
-        return tuple(ElementType(each.strip()) for each in words)
-    except ValueError as error:
-        raise ValueError(f"types: {error}; there are {', '.join(ElementType)}") from None
+    return tuple(ElementType(each.strip()) for each in words)

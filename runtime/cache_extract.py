@@ -69,7 +69,7 @@ def extract_cache(
     width = len(types) if types is not None else None
     whole = cache.check(findings, width) if plan is None else plan.check(cache, findings)
     if not cache.blocks:
-        raise FormatError("there are no blocks", place=Place.of(cache.path))
+        raise FormatError("there are no blocks", place=Place.of(cache.path), code="aeon-cache-none")
     if not damaged and len(whole) != len(cache.blocks):
         worst = next(each for each in findings if each.severity is Severity.ERROR)
         raise FormatError(
@@ -110,7 +110,8 @@ def extract_block(
     """Write the elements of one block, as `extract_cache`."""
     width = block.known_width()
     if types is not None and len(types) != width and len(block):
-        raise FormatError(f"records have {width} elements, not {len(types)}")
+        message = f"records have {width} elements, not {len(types)}"
+        raise FormatError(message, code="aeon-cache-width")
     with Extractor(folder) as out:
         rows = _Rows(out, types, suffixes)
         rows.add(block.elements, width, b"")
@@ -128,7 +129,7 @@ def extract_archive(archive: Block, folder: str, *, name: str, findings: Finding
         entries = zip(archive.elements.name, archive.elements.data, regular, strict=True)
         for number, (raw, data, is_regular) in enumerate(entries):
             place = Place(name, field=f"entries[{number}]")
-            shown = safe((raw or b"").decode("utf-8", "surrogateescape"))
+            shown = safe((raw or b"").decode("utf-8", "surrogateescape")) or "it"
             if not is_regular:
                 findings.add(trap("cpio-unsafe-name", place, name=shown, why="it is no plain file"))
                 continue
@@ -162,6 +163,7 @@ def extract_damaged(
             "there is no telling how many elements a record has, by the names of these",
             place=Place.of(source.name),
             hint="--types says how many, and what they are",
+            code="aeon-block-width",
         )
     with Extractor(folder) as out:
         rows = _Rows(out, types, suffixes)
@@ -295,7 +297,8 @@ def _field(data: memoryview, kind: ElementType, where: str) -> Field:
     if kind is ElementType.BINARY:
         return b64encode(data)
     if len(data) != 4:
-        raise FormatError(f"{where}: {len(data)} bytes, but {kind} has four: other --types?")
+        message = f"{where}: {len(data)} bytes, but {kind} has four: other --types?"
+        raise FormatError(message, code="aeon-cache-width")
     number = struct.unpack(_FORMATS[kind], data)[0]
     if kind is ElementType.ASCII_INT:
         return int(number)

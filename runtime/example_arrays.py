@@ -96,7 +96,7 @@ class ExampleArrays:
         """
         self.check_flat("by_tick")
         if ticks < 1:
-            raise ValueError(f"ticks: at least one in an interval is wanted, not {ticks}")
+            raise ValueError(f"ticks must be at least 1, not {ticks}")
         xp = namespace_of(self.inputs)
         endless = ~xp.isfinite(self.max_time)
         if bool(endless.any()):

@@ -52,7 +52,7 @@ class ExampleDataset(Dataset):
         `to_arrays`, and ValueError for another word.
         """
         if by not in get_args(By):
-            raise ValueError(f"by: {' or '.join(get_args(By))} is wanted, not {by!r}")
+            raise ValueError(f"by must be {' or '.join(map(repr, get_args(By)))}, not {by!r}")
         told = heard(strict, findings)
         self.examples = examples
         self.by = by

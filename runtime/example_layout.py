@@ -35,7 +35,8 @@ class Layout:
     def __post_init__(self) -> None:
         object.__setattr__(self, "groups", MappingProxyType(dict(self.groups)))
         if self.groups and sum(self.groups.values()) != self.units:
-            raise ValueError(f"units: the groups have {sum(self.groups.values())} in all")
+            total = sum(self.groups.values())
+            raise ValueError(f"units must be {total}, as the groups have, not {self.units}")
 
     @classmethod
     def of(cls, what: str, given: "LayoutLike") -> "Layout":

@@ -120,11 +120,7 @@ class File:
         with self._guarded(path):
             names = list(h5py.Group(group)) if tracked else [_text(name) for name in group]
         if len(names) > self._limits.max_nodes:
-            raise LimitError(
-                f"more than {self._limits.max_nodes} objects in a group",
-                place=self._place(path),
-                hint=remedy("max_nodes"),
-            )
+            self._limit(path)
         return names
 
     def is_ordered(self, group: Any, path: str) -> bool:
@@ -160,9 +156,13 @@ class File:
                 inside = f"{whole}/{name}" if whole else name
                 each = self.find(name, here, f"{path}/{whole}" if whole else path)
                 left -= 1
-                if each is None or left < 0 or inside.count("/") > DEEPEST:
-                    message = f"a broken link, too many objects, or more than {DEEPEST} deep"
-                    self._refuse(f"{path}/{inside}", message, "hdf5")
+                if each is None:
+                    hint = "take it out, or mend what it leads to"
+                    self._refuse(f"{path}/{inside}", "a broken link", "hdf5-link", hint)
+                if left < 0:
+                    self._limit(path)
+                if inside.count("/") > DEEPEST:
+                    self._refuse(f"{path}/{inside}", f"more than {DEEPEST} groups deep", "hdf5")
                 if (identity := self._identity(each, f"{path}/{inside}")) not in seen:
                     seen.add(identity)
                     below.append((inside, each))
@@ -295,6 +295,13 @@ class File:
     ) -> NoReturn:
         why = "" if cause is None else f": {' '.join(str(cause).split())[:200]}"
         raise FormatError(message + why, place=self._place(path), hint=hint, code=code) from cause
+
+    def _limit(self, path: str) -> NoReturn:
+        raise LimitError(
+            f"more than {self._limits.max_nodes} objects in a group",
+            place=self._place(path),
+            hint=remedy("max_nodes"),
+        )
 
     def _place(self, path: str | None) -> Place:
         return Place(self.path, field=path or None)

@@ -37,7 +37,7 @@ _FIRST: Final = 2
 def generator(kind: int, seed: int) -> Longs:
     """The state of a generator, seeded with a number of 32 bits."""
     if not 0 <= seed <= _ONES:
-        raise ValueError(f"seed: a number of 32 bits is wanted, not {seed}")
+        raise ValueError(f"seed must be from 0 to {_ONES}, not {seed}")
     if kind == MINSTD:
         return np.array([kind, seed % _PRIME or 1], np.int64)
     state = np.empty(_FIRST + _SIZE, np.int64)

@@ -72,8 +72,6 @@ def recast(
     what the other kind cannot hold (with `lossy` a finding), and for files that LBANN would make
     other samples of; OSError.
     """
-    if kind not in list(Kind):
-        raise ValueError(f"no kind of list is called {kind!r}; there are {', '.join(Kind)}")
     kind = Kind(kind)
     losses = _Losses(findings, lossy)
     label_file = samples.label_file if labels is None else os.fsencode(labels)

@@ -28,7 +28,7 @@ def rank_order(samples: SampleList, ranks: int, keep_order: bool = False) -> Ord
     ValueError for less than one rank.
     """
     if ranks < 1:
-        raise ValueError(f"there must be a rank at least, not {ranks}")
+        raise ValueError(f"ranks must be at least 1, not {ranks}")
     count = len(samples.name)
     if samples.kind.is_single and keep_order:
         return np.arange(count)

@@ -121,7 +121,7 @@ def _events(examples: ExampleSet, most: int) -> ExampleSet:
 def _ticks(arrays: ExampleArrays, ticks: int, most: int) -> ExampleArrays:
     """The rows of ticks; of an event that lasts longer than can be seen only the beginning."""
     if ticks < 1:
-        raise ValueError(f"ticks: at least one in an interval is wanted, not {ticks}")
+        raise ValueError(f"ticks must be at least 1, not {ticks}")
     seen = np.float32((most + 1) / ticks)
     arrays = replace(arrays, max_time=np.minimum(arrays.max_time, seen))
     if not np.isnan(arrays.max_time).any():

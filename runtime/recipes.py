@@ -225,7 +225,9 @@ class _Cook:
             return False
         if len(dims) not in (2, 3):
             hint = "give rows and columns, or depth, rows and columns, of one channel"
-            self._refuse(transpose, f"{len(dims)} dims: only 2 and 3 can be transposed", hint)
+            self._refuse(
+                transpose, f"{counted(len(dims), 'dim')}: only 2 and 3 can be transposed", hint
+            )
         return True
 
     def _pack(self) -> tuple[str | None, int | None]:

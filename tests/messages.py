@@ -38,7 +38,7 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
-from typing import NoReturn, TypeVar
+from typing import NoReturn, TypeGuard, TypeVar
 from unittest.mock import patch
 
 import click
@@ -47,10 +47,11 @@ import numpy as np
 from click.testing import CliRunner
 
 import exset
-from exset import formats, plugins
+from exset import families, formats, plugins
 from exset.access import Access
 from exset.cli import cli, frame
 from exset.errors import Finding, Findings, FormatError
+from exset.runtime.elements import ElementError
 from tests import cpio_files, lens_bex
 
 ROOT = Path(__file__).parent.parent
@@ -133,6 +134,7 @@ def run(case: Case) -> str:
         for line in case.before:
             _said(line, known)
         said = "\n".join(f"$ {line}\n{_said(line, known)}".strip("\n") for line in case.commands)
+        said = re.sub(r"import of \S+ halted; .*", "WHAT PYTHON SAYS", said)
         said = re.sub(r"Unable to synchronously open file \(.*?\)", "WHAT HDF5 SAYS", said)
         return said.replace(folder, "FOLDER")
 
@@ -227,6 +229,7 @@ def _packages() -> Iterator[None]:
     def forget() -> None:
         plugins.found.cache_clear()
         formats._added.clear()
+        families.load.cache_clear()
         for name, known in list(sys.modules.items()):
             if str(getattr(known, "__file__", None)).startswith(os.getcwd()):
                 del sys.modules[name]
@@ -287,6 +290,7 @@ def watched(seen: set[Site]) -> Iterator[None]:
     with (
         patch.object(Finding, "__init__", watching(Finding.__init__)),
         patch.object(click.ClickException, "__init__", watching(click.ClickException.__init__)),
+        patch.object(ElementError, "__init__", watching(ElementError.__init__)),
         patch.object(click, "echo", watching(click.echo)),
         patch(f"{__name__}._words", watching(_words)),
     ):
@@ -306,39 +310,40 @@ def sites() -> dict[tuple[str, int, int], str]:
         if "testing" not in path.parts
     }
     passing = {name: set(_passing(tree)) for name, tree in trees.items()}
-    public = {each for found in passing.values() for each in found if not each.startswith("_")}
+    public = {each for found in passing.values() for each in found if each.lstrip(".")[0] != "_"}
     found = {}
     for name, tree in trees.items():
         makers = _MAKERS | public | passing[name]
         for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and node.args and _called(node) in makers:
+            if isinstance(node, ast.Call) and node.args and _called(node) & makers:
                 last = node.end_lineno or node.lineno
                 found[name, node.lineno, last] = " ".join(ast.unparse(node).split())[:120]
     return found
 
 
-def _called(node: ast.Call) -> str:
-    return ast.unparse(node.func).rpartition(".")[2]
+def _called(node: ast.Call) -> set[str]:
+    """Return what is called: a name, and with a dot before it what may be a method."""
+    _, dot, name = ast.unparse(node.func).rpartition(".")
+    return {name, dot + name}
 
 
 def _passing(tree: ast.Module) -> Iterator[str]:
-    """Yield the functions of a module that say what they are given to say."""
+    """Yield the functions of a module that say what they are given to say, methods with a dot."""
     for function in ast.walk(tree):
-        if not isinstance(function, ast.FunctionDef):
+        if not isinstance(function, ast.FunctionDef) or function.name.startswith("__"):
             continue
-        given = {each.arg for each in (*function.args.args, *function.args.kwonlyargs)}
+        given = [each.arg for each in (*function.args.args, *function.args.kwonlyargs)]
         for node in ast.walk(function):
-            if isinstance(node, ast.Call) and _called(node) in _MAKERS:
+            if isinstance(node, ast.Call) and _called(node) & _MAKERS:
                 words = [*node.args, *(each.value for each in node.keywords)]
-                names = {each.id for each in words if isinstance(each, ast.Name)}
-                parts = {
-                    each.id
-                    for word in words
-                    for each in ast.walk(word)
-                    if isinstance(each, ast.Name)
-                }
-                if (names | parts & {"message", "why"}) & given - _NOT_SAID:
-                    yield function.name
+                whole = {each.id for each in words if isinstance(each, ast.Name)}
+                parts = {each.id for word in words for each in ast.walk(word) if _is_message(each)}
+                if (whole - _NOT_SAID | parts) & set(given):
+                    yield f".{function.name}" if given[0] == "self" else function.name
+
+
+def _is_message(node: ast.AST) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name) and node.id in ("message", "why")
 
 
 def main() -> None:

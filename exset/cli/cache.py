@@ -309,8 +309,8 @@ def _types(given: str) -> list[ElementType]:
 
     try:
         return [ElementType(each.strip()) for each in given.split(",")]
-    except ValueError:
-        wrong(f"--types: {', '.join(ElementType)}, not {safe(given)}")
+    except ValueError as error:
+        wrong(f"--types: {safe(str(error))}")
 
 
 def _check(folder: str, manifest: str | None, limits: Limits, words: dict[str, Any]) -> int:

@@ -333,6 +333,9 @@ untrusted_option = click.option(
 
 def _limits(ctx: click.Context, option: click.Parameter, values: tuple[str, ...]) -> Limits:
     pairs = [value.partition("=") for value in values]
+    for name, equals, _ in pairs:
+        if not equals:
+            raise click.BadParameter(f"NAME=VALUE is wanted, not {name}", ctx, option)
     try:
         return Limits.parse({name.strip(): value.strip() for name, _, value in pairs})
     except ValueError as error:

@@ -22,6 +22,7 @@ from exset.cli.reading import (
 from exset.errors import FormatError, safe
 from exset.format import Format
 from exset.protocols import Selectable
+from exset.wording import with_article
 
 _PART = re.compile(
     r"(?P<target>.+?)=(?:(?P<percent>\d+(?:\.\d+)?)%|(?P<share>0?\.\d+)|(?P<count>\d+)"
@@ -86,7 +87,7 @@ def split(
     read = reading(file)
     source, known, model, findings = read.source, read.format, read.model, read.findings
     if not isinstance(model, Selectable):
-        wrong(f"a {known.family.noun} cannot be split")
+        wrong(f"{with_article(known.family.noun)} cannot be split")
     for target, _ in targets:
         api.convertible(known, _format_of(target, known), source)
     try:

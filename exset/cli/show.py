@@ -5,9 +5,10 @@ import click
 from exset import api, formats, streaming
 from exset.cli.frame import ALL, lines, put, say, tallied, wrong
 from exset.cli.reading import Read, Reading, one_file, reading_options, voice_options
-from exset.errors import Findings, Severity, safe
+from exset.errors import Findings, Severity, blaming, safe
 from exset.protocols import Option, Selectable
 from exset.source import Source
+from exset.wording import with_article
 
 
 @click.command()
@@ -86,13 +87,16 @@ def _first(path: str, count: int, reading: Reading) -> Read:
             whole = Source(blocks.name, b"".join(blocks))
     read = reading.of(whole or api.read_source(path, limits=reading.limits), known)
     if not isinstance(read.model, Selectable):
-        wrong(f"a {known.family.noun} has no first {known.family.unit}s: exset cat shows it whole")
+        noun = with_article(known.family.noun)
+        wrong(f"{noun} has no first {known.family.unit}s: exset cat shows it whole")
     return Read(read.source, known, read.model.select(slice(count)), read.findings)
 
 
 def _put(read: Read, options: dict[str, Option], voice: int) -> None:
     """Write what was read as text, and say what was found."""
-    text, findings, name = formats.text_of(read.format), read.findings, read.source.name
+    findings, name = read.findings, read.source.name
+    with blaming(name):
+        text = formats.text_of(read.format)
     data = api.dumps(read.model, format=text.name, name=name, findings=findings, **options)
     put(data, text)
     if voice > 0:

@@ -88,7 +88,7 @@ class NxMSampler(ABC):
     ) -> None:
         """Group the labels; compat="balr": draw what BA-LR itself draws, with its defects."""
         if compat not in (None, "balr"):
-            raise ValueError(f"compat is None or 'balr', not {compat!r}")
+            raise ValueError(f"compat must be 'balr' or None, not {compat!r}")
         # NumPy's integers overflow, and have not the methods of int.
         wide, samples = index(N_classes_per_batch), index(M_samples_per_class)
         for name, value in (("N_classes_per_batch", wide), ("M_samples_per_class", samples)):
@@ -229,5 +229,7 @@ def _world_size() -> int:
     """How many processes torch's group has; what was never imported can have no group."""
     distributed = sys.modules.get("torch.distributed")
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():
-        raise RuntimeError("a rank, but no process group of torch: give num_replicas, too")
+        raise RuntimeError(
+            "rank goes with num_replicas, or with a process group of torch, and there is none"
+        )
     return int(distributed.get_world_size())

@@ -92,7 +92,7 @@ class ExampleSampler:
     def __init__(self, examples: ExampleSet, mode: Mode = "ordered", seed: int = 1234) -> None:
         """Take of the set what the order needs."""
         if mode not in get_args(Mode):
-            raise ValueError(f"mode is one of {', '.join(get_args(Mode))}, not {mode!r}")
+            raise ValueError(f"no mode is called {mode!r}; there are {', '.join(get_args(Mode))}")
         self.mode, self.seed, self.epoch = mode, index(seed), 0
         self._frequency, self._offsets = examples.frequency, examples.event_offsets
         self._sums = _sums(examples.frequency) if mode == "probabilistic" else None
@@ -166,7 +166,7 @@ class ExampleSampler:
         if state["choice"] != self._choice:
             raise ValueError("the state is of another mode, or of other examples")
         if not 0 <= state["given"] <= len(self._frequency):
-            raise ValueError(f"no epoch of {len(self._frequency)} examples is at {state['given']}")
+            raise ValueError(f"the state is at {state['given']} of {len(self._frequency)} examples")
         self.seed, self.epoch = state["seed"], state["epoch"]
         self._start = self._begun = self._given = state["given"]
 
@@ -208,8 +208,10 @@ def _sums(frequency: Floats) -> NDArray[np.float64]:
     wrong = np.flatnonzero(~(np.isfinite(frequency) & (frequency >= 0)))
     if wrong.size:
         which = int(wrong[0])
-        raise ValueError(f"examples[{which}] has the frequency {frequency[which]}: not drawn by")
+        raise ValueError(
+            f"examples[{which}]: a frequency must be finite and from 0, not {frequency[which]}"
+        )
     sums: NDArray[np.float64] = np.cumsum(frequency, dtype=np.float64)
     if sums.size and not sums[-1]:
-        raise ValueError("all examples have the frequency 0: not drawn by")
+        raise ValueError("frequency: it must be above 0 in one example at least")
     return sums

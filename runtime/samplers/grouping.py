@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias, cast
+from typing import Final, NoReturn, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +73,7 @@ def group(labels: Labels) -> Grouping:
     if array.dtype.kind not in "biufSU":
         return _of_objects(array.tolist())
     if array.dtype.kind == "f" and bool((missing := xp.isnan(array)).any()):
-        raise _no_label(int(missing.argmax()))
+        _refuse(int(missing.argmax()))
     starts, sizes, items, firsts = _sorted(_codes(array))
     return Grouping(cast("Sequence[Hashable]", array[firsts]), starts, sizes, items)
 
@@ -85,14 +85,14 @@ def _of_objects(labels: Iterable[Hashable]) -> Grouping:
         if hasattr(label, "detach"):  # tensors are equal to none but themselves
             label = cast("NDArray[np.generic]", label).item()
         if label != label:
-            raise _no_label(item)
+            _refuse(item)
         codes.append(known.setdefault(label, len(known)))
     starts, sizes, items, _ = _sorted(np.array(codes, np.uint64))
     return Grouping(list(known), starts, sizes, items)
 
 
-def _no_label(item: int) -> ValueError:
-    return ValueError(f"the label of item {item} is NaN, which is no class")
+def _refuse(item: int) -> NoReturn:
+    raise ValueError(f"the label of item {item} is NaN, which is no class")
 
 
 def _codes(labels: NDArray[np.generic]) -> NDArray[np.uint64]:
@@ -121,7 +121,7 @@ def _sorted(
     """The starts, sizes and items of `Grouping`, and the first item of each class."""
     xp = namespace_of(codes)
     if len(codes) > MOST:
-        raise ValueError(f"{len(codes)} items: more than {MOST}")
+        raise ValueError(f"labels must be at most {MOST}, not {len(codes)}")
     keys = codes << _SHIFT
     keys |= xp.arange(len(codes), dtype=np.uint64)
     keys.sort()

@@ -3,6 +3,7 @@
 from importlib.metadata import entry_points
 from typing import Final, cast
 
+from exset.plugins import loaded
 from exset.runtime.samplers.base import NxMSampler
 from exset.runtime.samplers.grouping import Labels
 from exset.runtime.samplers.nxm import ExhaustiveNxMSampler, RandomNxMSampler
@@ -24,6 +25,7 @@ def sampler_class(name: str) -> type[NxMSampler]:
 
     It is one of `SAMPLERS`, the name of its class, also by BA-LR's dotted path, or an entry point
     of the group exset.samplers. No module is imported by its name; ValueError lists the names.
+    FormatError for an entry point that cannot be used.
     """
     classes = {each.__name__: each for each in SAMPLERS.values()}
     known = {**SAMPLERS, **classes}
@@ -34,7 +36,7 @@ def sampler_class(name: str) -> type[NxMSampler]:
     others = entry_points(group=GROUP)
     for other in others:
         if other.name == name:
-            return cast("type[NxMSampler]", other.load())
+            return cast("type[NxMSampler]", loaded(other, type))
     names = ", ".join([*SAMPLERS, *sorted(each.name for each in others)])
     raise ValueError(f"no sampler is called {name!r}; there are {names}")
 

@@ -123,7 +123,7 @@ class PlannedNxMSampler(NxMSampler):
         if state["plan"] != self._name:
             raise ValueError("the state is of other labels, weights, N, M or shuffle")
         if not 0 <= state["batch"] <= self.num_batches:
-            raise ValueError(f"no batch is number {state['batch']} of {self.num_batches}")
+            raise ValueError(f"the state is at batch {state['batch']} of {self.num_batches}")
         self.seed, self.epoch = state["seed"], state["epoch"]
         self._start = self._begun = self._handed = state["batch"]
 
@@ -140,7 +140,7 @@ class PlannedNxMSampler(NxMSampler):
             # A product such as 30 * 0.1 is not to be one more for a last digit.
             whole = np.maximum(np.ceil(np.round(exact, 9)), 1)
             if whole.sum() > MOST:
-                raise ValueError(f"weights that make more than {MOST} slots of M samples")
+                raise ValueError(f"weights must make at most {MOST} slots of M samples")
             slots = whole.astype(np.int64)
         array: NDArray[np.int64] = namespace_of(self.grouping.sizes).asarray(slots)
         return array
@@ -165,13 +165,14 @@ class PlannedNxMSampler(NxMSampler):
         if isinstance(weights, Mapping):
             labels = self.unique_labels.tolist()
             if unknown := set(weights) - set(labels):
-                raise ValueError(f"a weight for {unknown.pop()!r}, which is no label")
+                raise ValueError(f"weights: {unknown.pop()!r} is no label")
             weights = [weights.get(label, 1.0) for label in labels]
         factors = np.asarray(weights, np.float64)
         if factors.shape != (len(self.grouping),):
-            raise ValueError(f"weights must be {len(self.grouping)}, one for each class")
+            wanted = f"{len(self.grouping)}, one for each class"
+            raise ValueError(f"weights must be {wanted}, not of the shape {factors.shape}")
         if not (np.isfinite(factors) & (factors > 0)).all():
-            raise ValueError("weights must be above 0, and finite")
+            raise ValueError("weights must be above 0 and finite")
         return factors
 
     def _count(self) -> int:
