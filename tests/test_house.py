@@ -12,7 +12,15 @@ import pytest
 import exset
 from tests.house import FOLDERS, PLAIN, ROOT, imports, modules, tree
 
-GROUND = {*PLAIN, "exset.access", "exset.protocols", "exset.kernels", "exset.jobs", "exset.plugins", "exset.pools"}
+GROUND = {
+    *PLAIN,
+    "exset.access",
+    "exset.protocols",
+    "exset.kernels",
+    "exset.jobs",
+    "exset.plugins",
+    "exset.pools",
+}
 
 
 def layer(name: str) -> int:
