@@ -1,4 +1,4 @@
-"""Messages as users see them: cases in text files, and which places of the source they come from.
+"""Messages as users see them: cases in text files.
 
 A file of cases has, for each, a title, files, and commands and what they say:
 
@@ -21,7 +21,6 @@ today; read it before you keep it.
 """
 
 import ast
-import builtins
 import bz2
 import contextlib
 import errno
@@ -31,17 +30,15 @@ import os
 import re
 import sys
 import tempfile
-import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
-from typing import NoReturn, TypeGuard, TypeVar
-from unittest.mock import patch
+from typing import NoReturn
+from unittest.mock import MagicMock, patch
 
-import click
 import h5py
 import numpy as np
 from click.testing import CliRunner
@@ -50,26 +47,11 @@ import exset
 from exset import families, formats, plugins
 from exset.access import Access
 from exset.cli import cli, frame
-from exset.errors import Finding, Findings, FormatError
-from exset.runtime.elements import ElementError
+from exset.errors import Findings, FormatError
 from tests import cpio_files, lens_bex
 
 ROOT = Path(__file__).parent.parent
 FOLDER = Path(__file__).parent / "messages"
-Site = tuple[str, int]
-T = TypeVar("T")
-_NOT_SAID = {"place", "span", "findings", "code", "source", "field", "hint"}
-_NOT_SAID |= {"name", "path", "file", "folder", "key", "ctx", "param", "size", "total"}
-_TRAPS = {"trap", "trap_of", "Finding", "FormatError", "LimitError"}
-_REFUSALS = {"UsageError", "BadParameter", "fail", "OptionError"}
-_ERRORS = {
-    name
-    for name, kind in vars(builtins).items()
-    if isinstance(kind, type)
-    and issubclass(kind, Exception)
-    and not issubclass(kind, AssertionError | StopIteration | NotImplementedError)
-}
-_MAKERS = _TRAPS | _REFUSALS | _ERRORS
 
 
 @dataclass
@@ -186,12 +168,14 @@ def _python(line: str, known: dict[str, object]) -> str:
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             eval(line.removeprefix(". "), known)
+    except NameError:  # a slip of the case's own
+        raise
     except Exception as error:
-        return _words(error)
+        return words(error)
     return "\n".join(str(each.message) for each in told)
 
 
-def _words(error: Exception) -> str:
+def words(error: Exception) -> str:
     """Return what the last line of a traceback says, of exset's own errors without the class."""
     return str(error) if isinstance(error, FormatError) else f"{type(error).__name__}: {error}"
 
@@ -240,6 +224,16 @@ def _packages() -> Iterator[None]:
         forget()
 
 
+def _cloud(error: BaseException | None = None) -> MagicMock:
+    """Return what stands for fsspec, where every file fails so."""
+    cloud = MagicMock()
+    cloud.available_protocols.return_value = ["memory", "s3"]
+    kind = cloud.get_filesystem_class.return_value
+    kind._get_kwargs_from_urls.return_value = {}
+    kind.return_value.open.side_effect = kind.return_value.put_file.side_effect = error
+    return cloud
+
+
 def _steps(*given: object) -> Callable[..., object]:
     """Return a function that gives these, one after the other, and then the last again."""
     left = list(given)
@@ -253,6 +247,7 @@ _KNOWN |= {
     "failing": _failing,
     "put_out": frame.put,
     "steps": _steps,
+    "cloud": _cloud,
 }
 _KNOWN |= {
     "module": lambda name: import_module(f"exset.{name}"),
@@ -261,89 +256,6 @@ _KNOWN |= {
 }
 _KNOWN |= {"bex": lens_bex, "cpio": cpio_files, "show": _show}
 _KNOWN |= {"access": lambda *roots: Access(roots=roots), "bz2": bz2, "lzma": lzma}
-
-
-@contextlib.contextmanager
-def watched(seen: set[Site]) -> Iterator[None]:
-    """Collect the lines of exset's source that all that is said comes from.
-
-    They are those that make findings, refuse what the user asked for or write to the terminal, and
-    those that raised what was caught there.
-    """
-
-    def watching(plain: Callable[..., T]) -> Callable[..., T]:
-        def made(*args: object, **words: object) -> T:
-            frame = sys._getframe(1)
-            lines = list(traceback.walk_stack(frame))
-            error = sys.exception()
-            while error is not None:
-                lines += traceback.walk_tb(error.__traceback__)
-                error = error.__context__
-            for each, line in lines:
-                name = each.f_code.co_filename
-                if name.startswith(str(ROOT)) and "/tests/" not in name:
-                    seen.add((str(Path(name).resolve().relative_to(ROOT)), line))
-            return plain(*args, **words)
-
-        return made
-
-    with (
-        patch.object(Finding, "__init__", watching(Finding.__init__)),
-        patch.object(click.ClickException, "__init__", watching(click.ClickException.__init__)),
-        patch.object(ElementError, "__init__", watching(ElementError.__init__)),
-        patch.object(click, "echo", watching(click.echo)),
-        patch(f"{__name__}._words", watching(_words)),
-    ):
-        yield
-
-
-def sites() -> dict[tuple[str, int, int], str]:
-    """Return the calls that make what is said: file, first and last line; and their code.
-
-    Those of functions that only pass a message on are among them.
-    """
-    trees = {
-        str(path.relative_to(ROOT)): ast.parse(path.read_bytes())
-        for folder in ("exset", "grammars", "parsers", "codecs", "runtime")
-        for path in sorted((ROOT / folder).rglob("*.py"))
-        if path.resolve().relative_to(ROOT) == path.relative_to(ROOT)
-        if "testing" not in path.parts
-    }
-    passing = {name: set(_passing(tree)) for name, tree in trees.items()}
-    public = {each for found in passing.values() for each in found if each.lstrip(".")[0] != "_"}
-    found = {}
-    for name, tree in trees.items():
-        makers = _MAKERS | public | passing[name]
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and node.args and _called(node) & makers:
-                last = node.end_lineno or node.lineno
-                found[name, node.lineno, last] = " ".join(ast.unparse(node).split())[:120]
-    return found
-
-
-def _called(node: ast.Call) -> set[str]:
-    """Return what is called: a name, and with a dot before it what may be a method."""
-    _, dot, name = ast.unparse(node.func).rpartition(".")
-    return {name, dot + name}
-
-
-def _passing(tree: ast.Module) -> Iterator[str]:
-    """Yield the functions of a module that say what they are given to say, methods with a dot."""
-    for function in ast.walk(tree):
-        if not isinstance(function, ast.FunctionDef) or function.name.startswith("__"):
-            continue
-        given = [each.arg for each in (*function.args.args, *function.args.kwonlyargs)]
-        for node in ast.walk(function):
-            if isinstance(node, ast.Call) and _called(node) & _MAKERS:
-                words = [*node.args, *(each.value for each in node.keywords)]
-                whole = {each.id for each in words if isinstance(each, ast.Name)}
-                parts = {each.id for word in words for each in ast.walk(word) if _is_message(each)}
-                if (whole - _NOT_SAID | parts) & set(given):
-                    yield f".{function.name}" if given[0] == "self" else function.name
-
-
-def _is_message(node: ast.AST) -> TypeGuard[ast.Name]:
-    return isinstance(node, ast.Name) and node.id in ("message", "why")
 
 
 def main() -> None:

@@ -12,7 +12,8 @@ from exset.grammars import (
     sample_list_traps,
     schema_traps,
 )
-from tests.messages import FOLDER, Case, Site, cases, run, sites, watched
+from tests.messages import FOLDER, Case, cases, run
+from tests.watching import Site, sites, watched
 
 CASES = [(path.stem, case) for path in sorted(FOLDER.glob("*.txt")) for case in cases(path)]
 TABLES = (block_traps, lens_traps, loader_traps, manifest_traps, sample_list_traps, schema_traps)

@@ -1,0 +1,116 @@
+"""Which places of the source what is said comes from."""
+
+import ast
+import builtins
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeGuard, TypeVar
+from unittest.mock import patch
+
+import click
+
+from exset.errors import Finding
+from exset.runtime.elements import ElementError
+from tests import messages
+
+ROOT = Path(__file__).parent.parent
+Site = tuple[str, int]
+T = TypeVar("T")
+_NOT_SAID = {"place", "span", "findings", "code", "source", "field", "hint"}
+_NOT_SAID |= {"name", "path", "file", "folder", "key", "ctx", "param", "size", "total"}
+_TRAPS = {"trap", "trap_of", "Finding", "FormatError", "LimitError"}
+_REFUSALS = {"UsageError", "BadParameter", "fail", "OptionError"}
+_ERRORS = {
+    name
+    for name, kind in vars(builtins).items()
+    if isinstance(kind, type)
+    and issubclass(kind, Exception)
+    and not issubclass(kind, AssertionError | StopIteration | NotImplementedError)
+}
+_MAKERS = _TRAPS | _REFUSALS | _ERRORS
+
+
+@contextmanager
+def watched(seen: set[Site]) -> Iterator[None]:
+    """Collect the lines of exset's source that all that is said comes from.
+
+    They are those that make findings, refuse what the user asked for or write to the terminal, and
+    those that raised what was caught there.
+    """
+
+    def watching(plain: Callable[..., T]) -> Callable[..., T]:
+        def made(*args: object, **words: object) -> T:
+            frame = sys._getframe(1)
+            lines = list(traceback.walk_stack(frame))
+            error = sys.exception()
+            while error is not None:
+                lines += traceback.walk_tb(error.__traceback__)
+                error = error.__context__
+            for each, line in lines:
+                name = each.f_code.co_filename
+                if name.startswith(str(ROOT)) and "/tests/" not in name:
+                    seen.add((str(Path(name).resolve().relative_to(ROOT)), line))
+            return plain(*args, **words)
+
+        return made
+
+    with (
+        patch.object(Finding, "__init__", watching(Finding.__init__)),
+        patch.object(click.ClickException, "__init__", watching(click.ClickException.__init__)),
+        patch.object(ElementError, "__init__", watching(ElementError.__init__)),
+        patch.object(click, "echo", watching(click.echo)),
+        patch.object(messages, "words", watching(messages.words)),
+    ):
+        yield
+
+
+def sites() -> dict[tuple[str, int, int], str]:
+    """Return the calls that make what is said: file, first and last line; and their code.
+
+    Those of functions that only pass a message on are among them.
+    """
+    trees = {
+        str(path.relative_to(ROOT)): ast.parse(path.read_bytes())
+        for folder in ("exset", "grammars", "parsers", "codecs", "runtime")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        if path.resolve().relative_to(ROOT) == path.relative_to(ROOT)
+        if "testing" not in path.parts
+    }
+    passing = {name: set(_passing(tree)) for name, tree in trees.items()}
+    public = {each for found in passing.values() for each in found if each.lstrip(".")[0] != "_"}
+    found = {}
+    for name, tree in trees.items():
+        makers = _MAKERS | public | passing[name]
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and node.args and _called(node) & makers:
+                last = node.end_lineno or node.lineno
+                found[name, node.lineno, last] = " ".join(ast.unparse(node).split())[:120]
+    return found
+
+
+def _called(node: ast.Call) -> set[str]:
+    """Return what is called: a name, and with a dot before it what may be a method."""
+    _, dot, name = ast.unparse(node.func).rpartition(".")
+    return {name, dot + name}
+
+
+def _passing(tree: ast.Module) -> Iterator[str]:
+    """Yield the functions of a module that say what they are given to say, methods with a dot."""
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef) or function.name.startswith("__"):
+            continue
+        given = [each.arg for each in (*function.args.args, *function.args.kwonlyargs)]
+        for node in ast.walk(function):
+            if isinstance(node, ast.Call) and _called(node) & _MAKERS:
+                words = [*node.args, *(each.value for each in node.keywords)]
+                whole = {each.id for each in words if isinstance(each, ast.Name)}
+                parts = {each.id for word in words for each in ast.walk(word) if _is_message(each)}
+                if (whole - _NOT_SAID | parts) & set(given):
+                    yield f".{function.name}" if given[0] == "self" else function.name
+
+
+def _is_message(node: ast.AST) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name) and node.id in ("message", "why")
