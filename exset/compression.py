@@ -115,7 +115,7 @@ def unpacked(
 
     def failed(what: str, length: int = 0) -> FormatError:
         start, before = sure
-        hint = f"the {start} bytes before it gave {before} bytes"
+        hint = f"the {start:,} bytes before it gave {before:,} bytes"
         place = Place(name, Span(start, start + length))
         return FormatError(what, place=place, hint=hint, code="compression")
 
@@ -202,7 +202,7 @@ def _past_zeros(file: Readable, data: bytes, size: int) -> tuple[bytes, int]:
 
 def _too_large(name: str, kind: Kind, size: int, given: int) -> LimitError:
     return LimitError(
-        f"{given} bytes of {kind.name} data give {size} bytes and more",
+        f"{given:,} bytes of {kind.name} data give {size:,} bytes and more",
         place=Place(name, Span(given, given)),
         hint=remedy("max_ratio"),
     )

@@ -351,7 +351,7 @@ def _bounded(pieces: Iterable[bytes], name: str, limits: Limits) -> Iterator[byt
 
 def _too_long(name: str, limits: Limits) -> LimitError:
     return LimitError(
-        f"more than {limits.max_bytes} bytes",
+        f"more than {limits.max_bytes:,} bytes",
         place=Place.of(name),
         hint=remedy("max_bytes"),
     )

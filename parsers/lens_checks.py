@@ -85,7 +85,7 @@ def check_event_counts(
     many = before + np.cumsum(counts) > text.ends[last] + limits.max_events
     if many.any():
         after = given[given < last[many.argmax()]]
-        message = f"more than {limits.max_events} events beyond one for each byte"
+        message = f"more than {limits.max_events:,} events beyond one for each byte"
         raise _limit(text, int(after[-1]), message, "max_events")
 
 
@@ -95,7 +95,7 @@ def check_strings(text: Text, quoted: Quoted, limits: Limits) -> None:
         lengths = quoted.spans[:, 1] - quoted.spans[:, 0]
         long = np.flatnonzero(lengths > limits.max_name)
         if len(long):
-            message = f"a string longer than {limits.max_name} bytes"
+            message = f"a string longer than {limits.max_name:,} bytes"
             raise _limit(text, quoted.pairs[long[0], 0], message, "max_name")
     if not quoted.found & DEEP:
         return

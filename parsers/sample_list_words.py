@@ -131,7 +131,7 @@ class Words:
         long = np.flatnonzero(self.ends - self.starts > limits.max_name)
         if long.size:
             raise LimitError(
-                f"a word longer than {limits.max_name} bytes",
+                f"a word longer than {limits.max_name:,} bytes",
                 source=self.source,
                 span=self.span(int(long[0])),
                 hint=remedy("max_name"),

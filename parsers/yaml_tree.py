@@ -75,7 +75,7 @@ def document(source: Source, limits: Limits) -> Document:
     """
     if len(source.data) > limits.max_text:
         raise LimitError(
-            f"more than {limits.max_text} bytes of YAML",
+            f"more than {limits.max_text:,} bytes of YAML",
             source=source,
             hint=remedy("max_text"),
         )
@@ -188,7 +188,7 @@ class _Composer:
         span = self._text.span(event.start_mark.index, event.end_mark.index)
         if len(event.value) > self._limits.max_name:
             raise LimitError(
-                f"a text of more than {self._limits.max_name} characters",
+                f"a text of more than {self._limits.max_name:,} characters",
                 source=self._text.source,
                 span=span,
                 hint=remedy("max_name"),
@@ -241,7 +241,7 @@ def too_deep(source: Source, span: Span, limits: Limits) -> LimitError:
 def too_many(source: Source, span: Span, limits: Limits) -> LimitError:
     """The error of more nodes than are allowed, those that aliases repeat among them."""
     return LimitError(
-        f"more than {limits.max_nodes} nodes, those that aliases repeat among them",
+        f"more than {limits.max_nodes:,} nodes, those that aliases repeat among them",
         source=source,
         span=span,
         hint=remedy("max_nodes"),

@@ -187,7 +187,7 @@ def read_file(path: bytes, dialect: Dialect = Dialect.HEAD, most: int | None = N
         raise OSError("it has 2 GiB or more, of which aeon reads nothing but zeros")
     if most is not None and status.st_size > most:
         raise LimitError(
-            f"{safe(os.fsdecode(path))} has {status.st_size} bytes, and there are {most} left",
+            f"{safe(os.fsdecode(path))} has {status.st_size:,} bytes, and there are {most:,} left",
             hint=f"take fewer records at a time; or {remedy('max_array')}",
         )
     with open(path, "rb") as file:

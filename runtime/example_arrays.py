@@ -19,6 +19,7 @@ from exset.runtime.example_filling import filling_of, layouts_of
 from exset.runtime.example_layout import MODEL, SIDES, Layout, LayoutLike, Side
 from exset.runtime.example_runs import Columns
 from exset.runtime.example_ticks import ticks_until
+from exset.wording import counted
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,7 +108,7 @@ class ExampleArrays:
         most = float(xp.maximum(self.max_time, 0).astype(xp.float64).sum()) * ticks
         if max(most, longest * ticks) > limits.max_expand:
             raise LimitError(
-                f"the events last {most:.3g} ticks, which is over {limits.max_expand}",
+                f"the events last {most:.3g} ticks, which is over {limits.max_expand:,}",
                 place=Place.of(MODEL),
                 hint=remedy("max_expand"),
             )
@@ -210,8 +211,8 @@ def check_size(
     cells = layout.units * events
     if cells > max(limits.max_expand, 64 * examples.ranges.values.values.size):
         raise LimitError(
-            f"{events} events by {layout.units} {side} are {cells} numbers, "
-            f"which is over {limits.max_expand}",
+            f"{counted(events, 'event')} by {layout.units:,} {side} are {cells:,} numbers, "
+            f"which is over {limits.max_expand:,}",
             place=Place.of(MODEL),
             hint=f"if that is meant, say {side}=...; or take to_csr; or {remedy('max_expand')}",
         )

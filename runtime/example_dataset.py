@@ -16,6 +16,7 @@ from exset.runtime.example_arrays import ExampleArrays, arrays_of, check_size
 from exset.runtime.example_filling import filling_of, layouts_of
 from exset.runtime.example_layout import MODEL, SIDES, Layout, LayoutLike
 from exset.runtime.example_runs import Columns
+from exset.wording import counted
 
 By = Literal["event", "example"]
 """What is a sample: an event, or an example with all its events."""
@@ -101,8 +102,9 @@ class ExampleDataset(Dataset):
         units = sum(layout.units for layout in self.layouts)
         size = 4 * units * chosen.size * int(counts.max(initial=0))
         if size > self._limits.max_array:
+            examples = counted(chosen.size, "example")
             raise LimitError(
-                f"{chosen.size} examples of up to {counts.max()} events are {size} bytes",
+                f"{examples} of up to {counts.max():,} events have {size:,} bytes",
                 place=Place.of(MODEL),
                 hint=f"take fewer at a time, or one row an event; or {remedy('max_array')}",
             )

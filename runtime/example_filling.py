@@ -87,7 +87,7 @@ def filling_of(
     filled = 0 if sparse.length is None else int(sparse.length.sum())
     if filled > most:
         raise LimitError(
-            f"the spans of {side} are {filled} units, which is over {most}",
+            f"the spans of {side} are {filled:,} units, which is over {most:,}",
             place=Place.of(MODEL),
             hint=remedy("max_expand"),
         )

@@ -261,7 +261,7 @@ class File:
         stored = min(int(dataset.get_storage_size()), whole)
         if claimed > self._limits.max_array and claimed > _THOUSAND * stored:
             raise LimitError(
-                f"it claims {claimed} bytes, of which the file holds {stored}",
+                f"it claims {claimed:,} bytes, of which the file holds {stored:,}",
                 place=self._place(path),
                 hint=remedy("max_array"),
             )
@@ -298,7 +298,7 @@ class File:
 
     def _limit(self, path: str) -> NoReturn:
         raise LimitError(
-            f"more than {self._limits.max_nodes} objects in a group",
+            f"more than {self._limits.max_nodes:,} objects in a group",
             place=self._place(path),
             hint=remedy("max_nodes"),
         )

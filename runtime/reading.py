@@ -30,6 +30,7 @@ from exset.runtime.list_pairs import pairs_at
 from exset.runtime.packing import plan
 from exset.runtime.recipes import Compat
 from exset.runtime.schema import resolve
+from exset.wording import counted
 
 Pair: TypeAlias = tuple[str, str | int]
 """A file and the id of a sample in it, which is a path there."""
@@ -182,7 +183,7 @@ class SampleReader(Dataset):
         """Raises LimitError for so many samples, if that is too much."""
         if layout.bytes * count > self._limits.max_array:
             raise LimitError(
-                f"{count} samples of {layout.bytes} bytes each",
+                f"{counted(count, 'sample')} of {layout.bytes:,} bytes each",
                 hint="read fewer at a time, or say limits=Limits(max_array=N)",
             )
 

@@ -104,6 +104,6 @@ class RecordDataset(Dataset):
         """Raises LimitError for a column of so many bytes, if they are too many."""
         if size > self._limits.max_array:
             raise LimitError(
-                f"column {name} has {size} bytes, which is over {self._limits.max_array}",
+                f"column {name} has {size:,} bytes, which is over {self._limits.max_array:,}",
                 hint=f"take fewer records at a time; or {remedy('max_array')}",
             )

@@ -44,7 +44,7 @@ import numpy as np
 from click.testing import CliRunner
 
 import exset
-from exset import families, formats, plugins
+from exset import families, formats, plugins, voice
 from exset.access import Access
 from exset.cli import cli, frame
 from exset.errors import Findings, FormatError
@@ -109,6 +109,7 @@ def run(case: Case) -> str:
             "change": lambda *words: changes.enter_context(patch(*words)),
             "lack": lambda name: changes.enter_context(patch.dict(sys.modules, {name: None})),
             "lend": lambda name, new: changes.enter_context(patch.dict(sys.modules, {name: new})),
+            "listen": lambda: changes.enter_context(voice.heard_by(warnings.warn)),
             "packages": lambda: changes.enter_context(_packages()),
         }
         for name, content in case.files.items():
@@ -164,15 +165,16 @@ def _command(line: str) -> str:
 
 
 def _python(line: str, known: dict[str, object]) -> str:
-    try:
-        with warnings.catch_warnings(record=True) as told:
-            warnings.simplefilter("always")
+    failed = []
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
             eval(line.removeprefix(". "), known)
-    except NameError:  # a slip of the case's own
-        raise
-    except Exception as error:
-        return words(error)
-    return "\n".join(str(each.message) for each in told)
+        except NameError:  # a slip of the case's own
+            raise
+        except Exception as error:
+            failed.append(words(error))
+    return "\n".join([*(str(each.message) for each in told), *failed])
 
 
 def words(error: Exception) -> str:

@@ -12,6 +12,7 @@ from unittest.mock import patch
 
 import click
 
+from exset import voice
 from exset.errors import Finding
 from exset.runtime.elements import ElementError
 from tests import messages
@@ -22,7 +23,7 @@ T = TypeVar("T")
 _NOT_SAID = {"place", "span", "findings", "code", "source", "field", "hint"}
 _NOT_SAID |= {"name", "path", "file", "folder", "key", "ctx", "param", "size", "total"}
 _TRAPS = {"trap", "trap_of", "Finding", "FormatError", "LimitError"}
-_REFUSALS = {"UsageError", "BadParameter", "fail", "OptionError"}
+_REFUSALS = {"UsageError", "BadParameter", "fail", "OptionError", "say"}
 _ERRORS = {
     name
     for name, kind in vars(builtins).items()
@@ -61,6 +62,7 @@ def watched(seen: set[Site]) -> Iterator[None]:
         patch.object(Finding, "__init__", watching(Finding.__init__)),
         patch.object(click.ClickException, "__init__", watching(click.ClickException.__init__)),
         patch.object(ElementError, "__init__", watching(ElementError.__init__)),
+        patch.object(voice, "say", watching(voice.say)),
         patch.object(click, "echo", watching(click.echo)),
         patch.object(messages, "words", watching(messages.words)),
     ):

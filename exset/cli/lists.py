@@ -193,7 +193,8 @@ def order(
     seen = samples.select_files(rank_order(samples, ranks, keep_order))
     _write(seen, output, findings)
     kept = seen.name == samples.select_files(samples.included > 0).name
-    say(f"{ranks} ranks see " + ("the order of the list" if kept else "another order"))
+    order = "the order of the list" if kept else "another order"
+    say(f"seen by {counted(ranks, 'rank')} in {order}")
 
 
 def _read(path: str, reading: dict[str, Option], limits: Limits, findings: Findings) -> SampleList:

@@ -28,7 +28,7 @@ def syntax_error(
     match = _WORD.match(source.data, rejection.offset - source.start)
     found = match.group() if match else b""
     span = Span(rejection.offset, rejection.offset + len(found))
-    words = {grammar.say(name) for name in rejection.expected}
+    words = {grammar.spoken(name) for name in rejection.expected}
     expected = _listed(sorted(words, key=lambda word: (word.startswith("`"), word)))
     return FormatError(
         f"expected {expected}, found {shown(found)}",

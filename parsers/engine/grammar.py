@@ -85,7 +85,7 @@ class Grammar:
         """Every step that the grammar can report, acted on or not."""
         return frozenset(self.lowered.steps)
 
-    def say(self, terminal: str) -> str:
+    def spoken(self, terminal: str) -> str:
         """What a terminal is called in an error message."""
         if terminal in self.words:
             return self.words[terminal]

@@ -136,7 +136,8 @@ class PlannedNxMSampler(NxMSampler):
         sizes = to_host(self.grouping.sizes).astype(np.int64)
         slots = -(-sizes // self.M_samples_per_class)
         if self._weights is not None:
-            exact = sizes * self._factors(self._weights) / self.M_samples_per_class
+            with np.errstate(over="ignore"):  # too many is refused below
+                exact = sizes * self._factors(self._weights) / self.M_samples_per_class
             # A product such as 30 * 0.1 is not to be one more for a last digit.
             whole = np.maximum(np.ceil(np.round(exact, 9)), 1)
             if whole.sum() > MOST:
