@@ -133,7 +133,7 @@ def _event_offsets(fields: Fields, source: Source, limits: Limits, before: Befor
     many = before.events + offsets[1:] > before.size + starts + limits.max_events
     if many.any():
         place = fields.place(source, "examples.example_numEvents", int(many.argmax()))
-        message = f"more than {limits.max_events} events beyond one for each byte"
+        message = f"more than {limits.max_events:,} events beyond one for each byte"
         raise LimitError(message, place=place, hint=remedy("max_events"))
     return offsets
 

@@ -41,7 +41,9 @@ def parse(
     for row in encoded(found):
         failed = [each for each in row if isinstance(each, ElementError)]
         if failed:
-            raise FormatError(str(failed[0]), place=Place.of(source.name), code=failed[0].code)
+            first = failed[0]
+            message = f"record {first.record}, column {first.column}: {first.message}"
+            raise FormatError(message, place=Place(source.name, line=first.line), code=first.code)
         records.append([each for each in row if isinstance(each, bytes)])
     return Block.of(records)
 

@@ -144,7 +144,11 @@ def groups(
         where, group = stack.pop()
         left -= 1
         if left < 0:
-            raise LimitError("too many groups", place=Place.of(file.path), hint=remedy("max_nodes"))
+            raise LimitError(
+                f"more than {limits.max_nodes:,} groups",
+                place=Place.of(file.path),
+                hint=remedy("max_nodes"),
+            )
         if where.count("/") > DEEPEST:
             raise FormatError(
                 f"groups lie more than {DEEPEST} deep, or in a circle",

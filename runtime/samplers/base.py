@@ -93,9 +93,9 @@ class NxMSampler(ABC):
         wide, samples = index(N_classes_per_batch), index(M_samples_per_class)
         for name, value in (("N_classes_per_batch", wide), ("M_samples_per_class", samples)):
             if value < 1:
-                raise ValueError(f"{name} must be at least 1, not {value}")
+                raise ValueError(f"{name} must be at least 1, not {value:,}")
             if value > MOST:
-                raise ValueError(f"{name} must be at most {MOST}, not {value}")
+                raise ValueError(f"{name} must be at most {MOST:,}, not {value:,}")
         self.grouping = self._grouped(labels)
         if wide > len(self.grouping):
             raise ValueError(

@@ -121,7 +121,7 @@ def _sorted(
     """The starts, sizes and items of `Grouping`, and the first item of each class."""
     xp = namespace_of(codes)
     if len(codes) > MOST:
-        raise ValueError(f"labels must be at most {MOST}, not {len(codes)}")
+        raise ValueError(f"labels must be at most {MOST:,}, not {len(codes):,}")
     keys = codes << _SHIFT
     keys |= xp.arange(len(codes), dtype=np.uint64)
     keys.sort()

@@ -138,10 +138,10 @@ class PlannedNxMSampler(NxMSampler):
         if self._weights is not None:
             with np.errstate(over="ignore"):  # too many is refused below
                 exact = sizes * self._factors(self._weights) / self.M_samples_per_class
-            # A product such as 30 * 0.1 is not to be one more for a last digit.
-            whole = np.maximum(np.ceil(np.round(exact, 9)), 1)
+                # A product such as 30 * 0.1 is not to be one more for a last digit.
+                whole = np.maximum(np.ceil(np.round(exact, 9)), 1)
             if whole.sum() > MOST:
-                raise ValueError(f"weights must make at most {MOST} slots of M samples")
+                raise ValueError(f"weights must make at most {MOST:,} slots of M samples")
             slots = whole.astype(np.int64)
         array: NDArray[np.int64] = namespace_of(self.grouping.sizes).asarray(slots)
         return array
