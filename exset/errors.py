@@ -309,7 +309,7 @@ def warn(findings: Findings, level: int) -> None:
 
 def _pointer(place: Place) -> list[str]:
     """Return the line of a place and a row of carets under its span, cut to a terminal's width."""
-    if place.text is None or place.column is None:
+    if place.text is None or place.column is None or not place.text.strip(" \t"):
         return []
     begin = min(max(place.column - place.text_column, 0), len(place.text))
     left = 1 if place.span is None else place.span.end - place.span.start

@@ -106,10 +106,9 @@ def _stream(source: Source, begin: int, engine: Engine) -> ParseStream:
         [stream] = table.streams(GRAMMAR, [data], compiled=compiled, tokens=len(data) // 4 + 16)
         return stream
     except Rejection as rejection:
-        at = rejection.offset + begin
-        moved = Rejection(at, rejection.expected)
+        moved = rejection.moved(begin)
         raise syntax_error(
-            GRAMMAR, source, moved, lambda word, expected: _hint(source.data, at, word, expected)
+            GRAMMAR, source, moved, lambda *found: _hint(source.data, moved.offset, *found)
         ) from None
 
 
@@ -262,6 +261,8 @@ def _hint(data: bytes, at: int, word: bytes, expected: frozenset[str]) -> str | 
         return "names stand in double quotation marks"
     if "STRING" in expected and word[:1].isalpha():
         return "strings stand in double quotation marks"
+    if data[at - 1 : at] == b'"' and at and re.match(rb"\w", word):
+        return r'a string ends before it: is its `"` missing, or one inside it not written \"?'
     if "COMMA" in expected and re.match(rb'["\w\[{]', word) and before != b"0":
         return "a comma is missing before it"
     if ("NUMBER" in expected and word[:1] in (b"-", b"+", b".")) or before == b"0":

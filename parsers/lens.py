@@ -187,7 +187,7 @@ class _Reading:
         """Why the grammar is broken."""
         if self.window is not None:
             self.source = self.window.source
-        moved = Rejection(rejection.offset + self.begin, rejection.expected)
+        moved = rejection.moved(self.begin)
         before = self.source.data[: moved.offset - self.source.start]
         return syntax_error(
             GRAMMAR, self.source, moved, lambda *found: swallowed(before) or hint(*found)

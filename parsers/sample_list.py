@@ -105,7 +105,7 @@ class _Reading:
                 blocks = (data[at : at + _BLOCK] for at in range(0, len(data), _BLOCK))
                 yield from table.streams(GRAMMAR, blocks, boundary=RECORD, compiled=self.compiled)
         except Rejection as rejection:
-            moved = Rejection(rejection.offset + self.begin, rejection.expected)
+            moved = rejection.moved(self.begin)
             before = self.source.data[self.begin : moved.offset]
             raise syntax_error(
                 GRAMMAR, self.source, moved, lambda *found: hint(before, *found)

@@ -127,6 +127,7 @@ class _Composer:
         self._nodes = 0
         self._anchors: dict[str, Item] = {}
         self._open: list[Sequence | Mapping] = []
+        self._flows: list[int | None] = []  # where the bracket is that each is in, if any
         self._keys: list[Item | None] = []  # of each open mapping, the key that waits for a value
         self._root: Item | None = None
 
@@ -147,8 +148,11 @@ class _Composer:
                 self._add(item, event.anchor)
                 self._open.append(item)
                 self._keys.append(None)
+                is_bracket = self._text.text[start : start + 1] in ("[", "{")
+                self._flows.append(start if is_bracket else self._opener(None))
                 self._check_depth(item)
             elif isinstance(event, events.SequenceEndEvent | events.MappingEndEvent):
+                self._flows.pop()
                 self._open.pop()
                 self._keys.pop()
             elif isinstance(event, events.AliasEvent):
@@ -157,7 +161,7 @@ class _Composer:
 
     def _events(self) -> Iterator[events.Event]:
         """Yield the events of the file; whatever the library raises becomes a FormatError."""
-        last = 0
+        last, context = 0, None
         try:
             for event in YAML(typ="safe", pure=True).parse(self._text.text):
                 last = event.end_mark.index
@@ -169,19 +173,47 @@ class _Composer:
         except MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             at = last if mark is None else mark.index
+            context = None if error.context_mark is None else error.context_mark.index
             message = ", ".join(filter(None, (error.context, error.problem))) or "this is no YAML"
         except (YAMLError, ValueError, OverflowError, LookupError, TypeError, AttributeError):
             # What it says of a bad escape or directive, for one, has no place of its own.
             at, message = last, "this is no YAML, from here on"
         else:
             return
-        raise self._text.error(message, self._text.span(at, at + 1), self._hint(at, message))
+        advice = self._hint(at, message)
+        if (opener := self._opener(context)) is not None:
+            mark = self._text.text[opener]
+            if not self._text.text[at:].strip():
+                at, message = opener, f"`{mark}` is not closed: {message}"
+            elif mark in "[{":
+                line, column = self._text.source.position(self._text.span(opener, opener).start)
+                advice = f"the `{mark}` at {line}:{column} is not closed before it"
+        raise self._text.error(message, self._text.span(at, at + 1), advice)
+
+    def _opener(self, context: int | None) -> int | None:
+        """Return the bracket or quotation mark that an error is inside of, if it is in any.
+
+        context: where what the library was about begins.
+        """
+        if context is not None and self._text.text[context : context + 1] in tuple("[{\"'"):
+            return context
+        return self._flows[-1] if self._flows else None
 
     def _hint(self, at: int, message: str) -> str | None:
-        if self._text.text[at : at + 1] == "\t":
+        char = self._text.text[at : at + 1]
+        if char == "\t":
             return "YAML is indented with blanks, not tabs"
-        if "mapping values" in message or "block end" in message:
+        if "mapping values" in message:
+            return (
+                "see how far this line and the one before are indented, whether a blank follows"
+                " each colon, and that a text with a colon stands in quotation marks"
+            )
+        if "block end" in message:
             return "see how far this line and the one before are indented"
+        if "escape" in message:
+            return "a backslash is written as two, or the text stands in single quotation marks"
+        if "cannot start any token" in message:
+            return f"a text that begins with {char} stands in quotation marks"
         return None
 
     def _scalar(self, event: events.ScalarEvent) -> Scalar:

@@ -10,6 +10,7 @@ from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.stream import ParseStream, Rejection
 from exset.parsers.lens_columns import STEPS
 from exset.parsers.lens_tokens import GRAMMAR
+from tests.text_drivers import tabled
 
 # Steps that say only that their parts are complete.
 NO_ACTION = {"example_set", "text"}
@@ -79,6 +80,25 @@ def test_rejections(source: bytes, offset: int, among: set[str], not_among: set[
     assert caught.value.offset == offset
     assert caught.value.expected >= among
     assert not caught.value.expected & not_among
+
+
+@pytest.mark.parametrize(
+    ("source", "opener"),
+    [
+        (b"name:{a {b} c", 5),
+        (b'name:"a {b" c} I:1;', 10),
+        (b'name:"a" I:1; {', None),
+        (b"name:{a (b", 8),
+        (b"name:\\{ I: @", None),
+        (b"I:1;\n[0 1 I:1;", 5),
+        (b"I: 1 @", None),
+    ],
+)
+def test_what_is_open_where_a_text_is_rejected(source: bytes, opener: int | None) -> None:
+    with pytest.raises(Rejection) as caught:
+        run(source)
+    assert caught.value.opener == opener
+    assert tabled(GRAMMAR, [source[:3], source[3:]], compiled=False) == caught.value.args
 
 
 @pytest.mark.parametrize("source", [b"", b" ", b"\n", b"#c", b"#c\n", b"\n#c", b"\r#c\r\n#c"])

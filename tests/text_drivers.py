@@ -9,7 +9,7 @@ from exset.parsers.engine import reference, table
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.stream import ParseStream, Rejection
 
-Outcome = tuple[list[int], ...] | tuple[int, frozenset[str]]
+Outcome = tuple[list[int], ...] | tuple[object, ...]
 
 
 def listed(streams: Sequence[ParseStream]) -> tuple[list[int], ...]:
@@ -27,7 +27,7 @@ def judged(grammar: Grammar, source: bytes) -> Outcome:
     try:
         return listed([reference.run(grammar, source)])
     except Rejection as rejection:
-        return rejection.offset, rejection.expected
+        return rejection.args
 
 
 def tabled(
@@ -44,7 +44,7 @@ def tabled(
         for part in parts:
             streams.append(ParseStream(*(np.array(column) for column in vars(part).values())))
     except Rejection as rejection:
-        return rejection.offset, rejection.expected
+        return rejection.args
     if boundary is not None:
         assert all(part.steps[-1] == boundary for part in streams[:-1])
     return listed(streams)

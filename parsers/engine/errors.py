@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Final
 
 from exset.errors import FormatError, safe
+from exset.parsers.engine.expect import CLOSERS
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.stream import Rejection
 from exset.source import Source, Span
@@ -23,19 +24,26 @@ def syntax_error(
 ) -> FormatError:
     """What was expected and what was found.
 
-    `hint` gets the word found and the terminals expected.
+    `hint` gets the word found and the terminals expected. Where the text ends inside brackets or
+    quotation marks, the place is that of the innermost, else it is that of the word.
     """
     match = _WORD.match(source.data, rejection.offset - source.start)
     found = match.group() if match else b""
     span = Span(rejection.offset, rejection.offset + len(found))
     words = {grammar.spoken(name) for name in rejection.expected}
     expected = _listed(sorted(words, key=lambda word: (word.startswith("`"), word)))
-    return FormatError(
-        f"expected {expected}, found {shown(found)}",
-        source=source,
-        span=span,
-        hint=_UTF_16 if found[:2] in _MARKS else hint(found, rejection.expected),
-    )
+    message = f"expected {expected}, found {shown(found)}"
+    advice = _UTF_16 if found[:2] in _MARKS else hint(found, rejection.expected)
+    if rejection.opener is not None:
+        at = rejection.opener - source.start
+        mark = source.data[at : at + 1].decode("ascii")
+        if not found:
+            span = Span(rejection.opener, rejection.opener + 1)
+            message = f"`{mark}` is not closed: {message}"
+        elif f"`{CLOSERS[mark]}`" in words and advice is None:
+            line, column = source.position(rejection.opener)
+            advice = f"the `{mark}` at {line}:{column} is not closed before it"
+    return FormatError(message, source=source, span=span, hint=advice)
 
 
 def shown(found: bytes) -> str:

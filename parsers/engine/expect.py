@@ -1,11 +1,18 @@
 """What an LALR table says of the token that comes next, whichever driver runs it."""
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol, TypeVar
+from types import MappingProxyType
+from typing import Final, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from exset.parsers.engine.tables import SILENT
 
 END = "$END"
+
+CLOSERS: Final = MappingProxyType({"{": "}", "[": "]", "(": ")", '"': '"'})
+"""What closes what a terminal opens that is such a literal."""
 
 S = TypeVar("S")
 N = TypeVar("N")
@@ -44,6 +51,25 @@ def certain(parser: Parser[S, N], terminals: Iterable[str], stack: Sequence[S]) 
         left.append(parser.goto(left[-1], origin))
         if step != SILENT:
             steps.append(step)
+
+
+def opened(
+    literals: Sequence[str | None], kinds: NDArray[np.int16], starts: NDArray[np.int64]
+) -> int | None:
+    """Where the innermost bracket or quotation mark begins that tokens leave open, if any do.
+
+    literals: the text of each terminal that is one.
+    """
+    brackets = {*CLOSERS, *CLOSERS.values()}
+    marks = [number for number, text in enumerate(literals) if text in brackets]
+    stack: list[tuple[str | None, int]] = []
+    for token in np.flatnonzero(np.isin(kinds, marks)).tolist():
+        mark = literals[kinds[token]]
+        if stack and mark == stack[-1][0]:
+            stack.pop()
+        else:
+            stack.append((CLOSERS.get(mark or ""), int(starts[token])))
+    return stack[-1][1] if stack else None
 
 
 def _shifts(parser: Parser[S, N], stack: Sequence[S], terminal: str) -> bool:

@@ -18,7 +18,7 @@ from lark.parsers.lalr_analysis import Shift
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 from lark.parsers.lalr_parser_state import ParseConf
 
-from exset.parsers.engine.expect import END, certain, expected
+from exset.parsers.engine.expect import END, certain, expected, opened
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.lowering import rule_name
 from exset.parsers.engine.stream import ParseStream, Rejection
@@ -138,7 +138,9 @@ def _rejected(
     if boundary is not None and boundary in before.steps:
         last = len(before.steps) - before.steps[::-1].index(boundary)
         yield before.stream(len(source)).parts(last)[0]
-    raise Rejection(offset, expected(table, grammar.terminals, state.state_stack))
+    found = expected(table, grammar.terminals, state.state_stack)
+    read = before.stream(len(source))
+    raise Rejection(offset, found, opened(grammar.lowered.literals, read.kinds, read.starts))
 
 
 class _Table:

@@ -41,9 +41,16 @@ class Rejection(Exception):
 
     offset: the first byte of the offending token, or of text that no terminal matches; the length
     of the source where it ends too early. expected: the terminals that could stand there instead.
+    opener: the innermost bracket or quotation mark that is open there, or None.
     """
 
-    def __init__(self, offset: int, expected: frozenset[str]) -> None:
-        super().__init__(offset, expected)
+    def __init__(self, offset: int, expected: frozenset[str], opener: int | None = None) -> None:
+        super().__init__(offset, expected, opener)
         self.offset = offset
         self.expected = expected
+        self.opener = opener
+
+    def moved(self, begin: int) -> "Rejection":
+        """The same of a text that has so many bytes before what was parsed."""
+        opener = None if self.opener is None else self.opener + begin
+        return Rejection(self.offset + begin, self.expected, opener)

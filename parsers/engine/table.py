@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from exset.kernels import Kernels
 from exset.parsers.engine import output as k
-from exset.parsers.engine.expect import END, certain, expected
+from exset.parsers.engine.expect import END, certain, expected, opened
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.kernel import parse
 from exset.parsers.engine.stream import ParseStream, Rejection
@@ -231,7 +231,10 @@ class _Parser:
         length = self.base + len(self.buffer) - self.final
         before = self.output.stack[: self.output.state[k.DEPTH] + 1].tolist()
         found = expected(self.table, self.table.terminals, before)
-        return Rejection(min(max(offset, 0), length), found)
+        tokens = self.output.state[k.TOKENS]
+        kinds, starts = self.output.kinds[:tokens], self.output.starts[:tokens]
+        opener = opened(self.grammar.lowered.literals, kinds, starts)
+        return Rejection(min(max(offset, 0), length), found, opener)
 
 
 def _roomy(array: NDArray[T], count: int, needed: int) -> NDArray[T]:
