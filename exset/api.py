@@ -7,12 +7,11 @@ OSError.
 """
 
 import os
-from collections.abc import Collection
 from typing import TypeVar, overload
 
 from exset import files, formats, samples
 from exset.access import USUAL, Access
-from exset.errors import Finding, Findings, FormatError, Place, blaming, heard, named, warn
+from exset.errors import Findings, FormatError, NamedFindings, Place, blaming, heard, warn
 from exset.files import FilePath
 from exset.format import Format
 from exset.kernels import Engine
@@ -332,20 +331,7 @@ def _written(
     heard = Findings() if findings is None else findings
     models = {each.family.noun for each in formats.every()}
     with blaming(name, *models):
-        data = known.write(model, findings=_Named(name, models, heard), **options)
+        data = known.write(model, findings=NamedFindings(name, models, heard), **options)
     if findings is None:
         warn(heard, 4)
     return data
-
-
-class _Named(Findings):
-    """Passes findings on under the name of the file that the model comes from."""
-
-    def __init__(self, name: str, models: Collection[str], findings: Findings) -> None:
-        super().__init__()
-        self._name = name
-        self._models = models
-        self._findings = findings
-
-    def add(self, finding: Finding, times: int = 1) -> None:
-        self._findings.add(named(finding, self._name, *self._models), times)

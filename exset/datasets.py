@@ -5,7 +5,7 @@ from os import PathLike, fsdecode, path
 from typing import TYPE_CHECKING
 
 from exset import api, families, formats
-from exset.errors import Findings, blaming, heard, warn
+from exset.errors import Findings, NamedFindings, blaming, heard, warn
 from exset.files import FilePath
 from exset.limits import DEFAULT, Limits
 from exset.protocols import Model
@@ -36,8 +36,11 @@ def dataset(
     """
     told = heard(strict, findings)
     family, model = _opened(given, format, told, limits)
-    with blaming(fsdecode(given) if isinstance(given, str | bytes | PathLike) else family.noun):
-        made = family.dataset_of(model, findings=told, limits=limits, **options)
+    name = fsdecode(given) if isinstance(given, str | bytes | PathLike) else family.noun
+    with blaming(name, family.noun):
+        named = NamedFindings(name, (family.noun,), told)
+        made = family.dataset_of(model, findings=named, limits=limits, **options)
+        made.name = name
         _ = made.fields  # what is wrong with the first sample is told now
     if findings is None:
         warn(told, 3)

@@ -6,7 +6,7 @@ import re
 import unicodedata
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -286,6 +286,27 @@ class Findings:
 
     def __repr__(self) -> str:
         return f"<Findings: {self.count()}, worst {self.worst or 'none'}>"
+
+
+class NamedFindings(Findings):
+    """Passes findings on as `named` has them."""
+
+    def __init__(self, name: str, models: Collection[str], findings: Findings) -> None:
+        """Take what was read, what findings call it, and where they go to."""
+        super().__init__(findings.strict, findings.keep)
+        self._name = name
+        self._models = models
+        self._findings = findings
+        self._kept, self._counts = findings._kept, findings._counts
+
+    def add(self, finding: Finding, times: int = 1) -> None:
+        """Collect a finding; as `Findings.add`."""
+        self._findings.add(named(finding, self._name, *self._models), times)
+
+    @property
+    def worst(self) -> Severity | None:
+        """The worst severity added, or None."""
+        return self._findings.worst
 
 
 def heard(strict: bool, findings: Findings | None) -> Findings:

@@ -27,6 +27,8 @@ class CacheDataset(RecordDataset):
     What is pickled are the paths: each process maps the files that it reads.
     """
 
+    name = "block"
+
     def __init__(
         self,
         blocks: Cache | Block | Opener,

@@ -25,6 +25,9 @@ class Dataset(ABC):
     that reads them. All arrays that it gives are new, and may be written.
     """
 
+    name = "dataset"
+    """What errors call it if no other file is to blame: its file, where `exset.dataset` read it."""
+
     @property
     @abstractmethod
     def fields(self) -> tuple[str, ...]:

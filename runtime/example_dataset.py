@@ -6,7 +6,7 @@ from typing import Final, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from exset.errors import Findings, LimitError, Place, heard, warn
+from exset.errors import Findings, LimitError, Place, blaming, heard, warn
 from exset.grammars.arrays import Longs, chosen_rows, row_indices
 from exset.grammars.examples import TIME_FIELDS, ExampleSet
 from exset.limits import DEFAULT, Limits, remedy
@@ -32,6 +32,8 @@ class ExampleDataset(Dataset):
 
     What is kept, and pickled, is the set itself; only what a batch has is expanded.
     """
+
+    name = MODEL
 
     def __init__(
         self,
@@ -87,7 +89,8 @@ class ExampleDataset(Dataset):
         return self._made(namespace(device), np.arange(len(self)))
 
     def _made(self, xp: ModuleType, chosen: Longs) -> dict[str, Values]:
-        arrays = self._events(xp, chosen) if self.by == "event" else self._examples(xp, chosen)
+        with blaming(self.name, MODEL):
+            arrays = self._events(xp, chosen) if self.by == "event" else self._examples(xp, chosen)
         return {name: getattr(arrays, name) for name in self.fields}
 
     def _events(self, xp: ModuleType, rows: Longs) -> ExampleArrays:

@@ -19,6 +19,8 @@ from exset.runtime.record_dataset import Column, RecordDataset
 class ManifestDataset(RecordDataset):
     """The records of a manifest; the files that it names are read when a batch has them."""
 
+    name = "manifest"
+
     def __init__(
         self,
         manifest: Manifest,
@@ -78,6 +80,8 @@ class ManifestDataset(RecordDataset):
 def _fail(error: ElementError, rows: Longs) -> NoReturn:
     """Raise the error of an element of some records, under the number of its record."""
     record = int(rows[error.record])
-    place = Place("manifest", line=error.line or None, field=f"[{record}][{error.column}]")
+    place = Place(
+        ManifestDataset.name, line=error.line or None, field=f"[{record}][{error.column}]"
+    )
     message = f"record {record}, column {error.column}: {error.message}"
     raise FormatError.of(Finding(error.code, Severity.ERROR, message, place))

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from exset.errors import LimitError
+from exset.errors import LimitError, blaming
 from exset.grammars.arrays import Bytes, Floats, Ints, Longs, chosen_rows
 from exset.grammars.given import shown
 from exset.grammars.manifest_words import ElementType
@@ -85,6 +85,10 @@ class RecordDataset(Dataset):
         """Yield the elements of some records, column by column, in new arrays."""
 
     def _made(self, xp: ModuleType, rows: Longs) -> dict[str, Values]:
+        with blaming(self.name, type(self).name):
+            return self._arrays(xp, rows)
+
+    def _arrays(self, xp: ModuleType, rows: Longs) -> dict[str, Values]:
         made: dict[str, Values] = {}
         for name, column in zip(self.names, self._columns(rows), strict=True):
             if not isinstance(column, tuple):
