@@ -120,7 +120,7 @@ def test_standard_output_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def full(row: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("exset.cli.look.write_row", full)
+    monkeypatch.setattr("exset.cli.look.write_one", full)
     done = run("formats", "--json")
     assert done.exit_code == 3 and done.stderr.startswith("exset: standard output: ")
 

@@ -32,7 +32,7 @@ def test_from_manifest_to_files(folder: Path) -> None:
         f"./{FOLDER}: not there",
     ]
     row = json.loads(run("cache predict m.tsv --json").stdout)
-    assert row["blocks"] == [10] and row["folder"] == FOLDER and row["exists"] is None
+    assert row["sizes"] == [10] and row["folder"] == FOLDER and row["exists"] is None
     assert "3 blocks written" in run("cache build m.tsv . --block-size 3").stderr
     assert "0 blocks written, 3 kept" in run("cache build m.tsv . --block-size 3").stderr
     assert run("cache build m.tsv .").exit_code == 1

@@ -66,7 +66,7 @@ def test_explain() -> None:
     assert run("explain", "lens-bare-word").stdout.startswith("lens-bare-word: warning\n  A word")
     assert len(run("explain").stdout.splitlines()) == len(codes())
     assert run("explain", "aeon-file-*").stdout.count(": error\n") == 5
-    assert run("explain", "--json", "limit").stdout.startswith('{"schema": 1, "code": "limit"')
+    assert run("explain", "--json", "limit").stdout.startswith('{"schema": 1, "ok": true,')
     result = run("explain", "lens-bare-wrod")
     assert result.exit_code == 2 and "lens-bare-word" in result.stderr
     assert run("explain", "--markdown", "limit").exit_code == 2

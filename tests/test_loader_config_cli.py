@@ -57,7 +57,7 @@ def test_show(run: Run) -> None:
 def test_show_as_json(run: Run) -> None:
     row = json.loads(run("config", "show", "--json", "old.json").stdout)
     keys = ["schema", "ok", "error", "file", "dialect", "given", "members", "outputs"]
-    assert list(row) == keys
+    assert list(row) == [*keys, "counts", "findings"]
     assert row["given"]["batch_size"] == 64 and row["members"]["block_size"] == 5000
     assert row["members"]["etl"][1] == {
         "type": "label",

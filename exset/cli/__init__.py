@@ -46,6 +46,8 @@ def cli() -> None:
     A FILE may be `-` for standard input, a pattern such as '*.ex' in quotes, or @LIST for the
     files that a file names, one a line; `exset::xor.ex` names a bundled sample. Nothing that a
     file contains is ever executed.
+
+    Begin with `exset demo`; `exset VERB --help` says more of a verb.
     """
 
 

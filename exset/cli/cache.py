@@ -13,18 +13,23 @@ from exset.cli.frame import (
     BAD,
     FINE,
     allowed,
-    limit_option,
     lines,
     roots_option,
     say,
-    tally,
     together,
-    untrusted_option,
     wrong,
 )
-from exset.cli.reading import json_option, wants_json, write_one
+from exset.cli.models import tell
+from exset.cli.reading import (
+    Reading,
+    common_options,
+    file_argument,
+    found,
+    json_option,
+    wants_json,
+    write_one,
+)
 from exset.errors import Findings, FormatError, Severity, blaming, safe
-from exset.limits import Limits
 from exset.wording import counted
 
 if TYPE_CHECKING:
@@ -33,6 +38,10 @@ if TYPE_CHECKING:
     from exset.runtime.cache_build import Built, Plan
 
 Command = TypeVar("Command", bound=Callable[..., object])
+
+_SHOWN = 3
+BUILT = ("written", "kept")
+"""The blocks that were written and kept, in the JSON of `build` and `repair`."""
 
 CHECKED = ("uid", "complete", "records", "blocks", "whole", "counts", "findings")
 """What `check` says, in its JSON."""
@@ -81,25 +90,30 @@ def cache() -> None:
 
 
 @cache.command()
-@click.argument("manifest")
+@file_argument("manifest", "MANIFEST")
 @click.option("--cache-directory", metavar="FOLDER", help="Say whether the cache is there.")
 @plan_options
-@json_option("uid", "folder", "records", "blocks", "exists", manifest="manifest")
-@limit_option
-def predict(manifest: str, cache_directory: str | None, limits: Limits, **words: Any) -> None:
+@json_option(
+    *("uid", "folder", "records", "sizes", "exists", "counts", "findings"), manifest="manifest"
+)
+@common_options
+def predict(manifest: str, cache_directory: str | None, reading: Reading, **words: Any) -> None:
     """Say which folder aeon caches a MANIFEST in, and in which blocks.
 
     \b
       exset cache predict train.tsv --cache-directory caches
     """
-    plan = _plan(manifest, limits, words)
+    findings = reading.findings()
+    plan = _plan(manifest, reading, words, findings)
     there = cache_directory and os.path.join(cache_directory, plan.folder)
     sizes = [len(each) for each in plan.blocks]
     if wants_json():
-        row = {"manifest": manifest, "uid": plan.uid, "folder": plan.folder}
+        row: dict[str, object] = {"manifest": manifest, "uid": plan.uid, "folder": plan.folder}
         exists = os.path.isdir(there) if there else None
-        write_one({**row, "records": len(plan.manifest), "blocks": sizes, "exists": exists})
+        row |= {"records": len(plan.manifest), "sizes": sizes, "exists": exists}
+        write_one({**row, **found(findings)})
         return
+    tell(findings, _SHOWN, reading.voice)
     click.echo(plan.folder)
     last = f", the last {sizes[-1]:,}" if sizes[-1] != sizes[0] else ""
     count = f"{len(sizes):,} block{'s' * (len(sizes) > 1)} of {sizes[0]:,}{last}"
@@ -109,14 +123,13 @@ def predict(manifest: str, cache_directory: str | None, limits: Limits, **words:
 
 
 @cache.command()
-@click.argument("manifest")
+@file_argument("manifest", "MANIFEST")
 @click.argument("cache_directory")
 @roots_option
-@untrusted_option
 @plan_options
-@json_option("folder", "written", "kept")
-@limit_option
-def build(manifest: str, cache_directory: str, limits: Limits, **words: Any) -> None:
+@json_option("folder", *CHECKED, *BUILT)
+@common_options
+def build(manifest: str, cache_directory: str, reading: Reading, **words: Any) -> None:
     """Build the cache of a MANIFEST below CACHE_DIRECTORY, or go on with one.
 
     \b
@@ -127,24 +140,27 @@ def build(manifest: str, cache_directory: str, limits: Limits, **words: Any) -> 
     """
     from exset.runtime import cache_build
 
-    plan = _plan(manifest, limits, words)
+    findings = reading.findings()
+    plan = _plan(manifest, reading, words, findings)
+    tell(findings, _SHOWN, reading.voice)
     with blaming(manifest):
-        _tell(cache_build.build(plan, cache_directory))
+        built = cache_build.build(plan, cache_directory)
+    _tell(built, plan, findings, reading)
 
 
 @cache.command()
-@click.argument("folder")
+@file_argument("folder", "FOLDER")
 @click.option("--manifest", metavar="FILE", help="What the cache was built from.")
 @plan_options
 @json_option(*CHECKED, folder="folder")
-@limit_option
+@common_options
 @click.pass_context
 def check(
     ctx: click.Context,
     /,
     folder: str,
     manifest: str | None,
-    limits: Limits,
+    reading: Reading,
     **words: Any,
 ) -> None:
     """Check a cache: its FOLDER, every block, and with --manifest that it is of these records.
@@ -152,20 +168,19 @@ def check(
     \b
       exset cache check caches/aeon_cache_d25abf7d --manifest train.tsv
     """
-    ctx.exit(_check(folder, manifest, limits, words))
+    ctx.exit(_check(folder, manifest, reading, words))
 
 
 @cache.command()
-@click.argument("folder")
+@file_argument("folder", "FOLDER")
 @click.option("--manifest", metavar="FILE", help="What the cache was built from.")
 @roots_option
-@untrusted_option
 @plan_options
-@json_option("written", "kept", folder="folder")
-@limit_option
+@json_option(*CHECKED, *BUILT, folder="folder")
+@common_options
 @click.pass_context
 def repair(
-    ctx: click.Context, /, folder: str, manifest: str | None, limits: Limits, **words: Any
+    ctx: click.Context, /, folder: str, manifest: str | None, reading: Reading, **words: Any
 ) -> None:
     """Keep the whole blocks of a cache and build the others anew from the manifest.
 
@@ -178,14 +193,17 @@ def repair(
     from exset.runtime.cache import Cache
 
     if manifest is None:
-        ctx.exit(_check(folder, None, limits, words))
-    plan = _plan(manifest, limits, words, Cache(folder, limits))
+        ctx.exit(_check(folder, None, reading, words, written=[], kept=[]))
+    findings = reading.findings()
+    plan = _plan(manifest, reading, words, findings, Cache(folder, reading.limits))
+    tell(findings, _SHOWN, reading.voice)
     with blaming(manifest):
-        _tell(cache_build.repair(plan, folder))
+        built = cache_build.repair(plan, folder)
+    _tell(built, plan, findings, reading)
 
 
 @cache.command()
-@click.argument("source")
+@file_argument("source", "SOURCE")
 @click.option("-o", "--output", metavar="FOLDER", required=True, help="Where to write the files.")
 @click.option("--types", metavar="T,T...", help="Types of elements, FILE,ASCII_INT say.")
 @click.option("--manifest", metavar="FILE", help="What the cache was built from: names and types.")
@@ -193,7 +211,7 @@ def repair(
 @click.option("--damaged", is_flag=True, help="Take from broken blocks the records that are whole.")
 @plan_options
 @json_option("files", "records", "counts", "findings", source="source", folder="output")
-@limit_option
+@common_options
 @click.pass_context
 def extract(
     ctx: click.Context,
@@ -204,7 +222,7 @@ def extract(
     manifest: str | None,
     ext: str | None,
     damaged: bool,
-    limits: Limits,
+    reading: Reading,
     **words: Any,
 ) -> None:
     """Write the elements of a cache, or of one block, as files: SOURCE is its folder or a file.
@@ -223,18 +241,18 @@ def extract(
 
     if manifest is None:
         together("--manifest", *words)
-    findings = Findings()
+    findings = reading.findings()
     suffixes = None if ext is None else [f".{each.strip('. ')}" for each in ext.split(",")]
     if ext is not None and not set(ext).isdisjoint("/\\\0"):
         wrong(f"--ext: suffixes such as jpg,cls are wanted, not {safe(ext)}")
     kinds = None if types is None else _types(types)
     also = ", and no manifest of them: for that, --types says what elements are"
     if os.path.isdir(source):
-        found = Cache(source, limits)
-        plan = None if manifest is None else _plan(manifest, limits, words, found)
+        there = Cache(source, reading.limits)
+        plan = None if manifest is None else _plan(manifest, reading, words, findings, there)
         with blaming(source):
             done = cache_extract.extract_cache(
-                found,
+                there,
                 output,
                 types=kinds,
                 suffixes=suffixes,
@@ -245,63 +263,68 @@ def extract(
     else:
         if manifest is not None:
             wrong("--manifest is for the folder of a cache")
-        read = api.read_source(source, limits=limits)
+        read = api.read_source(source, limits=reading.limits)
         known = api.recognise(read)
         if known.name == "block" and damaged:
             done = cache_extract.extract_damaged(
-                read, output, types=kinds, suffixes=suffixes, limits=limits, findings=findings
+                read,
+                output,
+                types=kinds,
+                suffixes=suffixes,
+                limits=reading.limits,
+                findings=findings,
             )
         elif known.name == "block":
-            block = known.read(read, limits=limits, findings=findings)
+            block = known.read(read, limits=reading.limits, findings=findings)
             assert isinstance(block, Block)
             with blaming(source):
                 done = cache_extract.extract_block(block, output, types=kinds, suffixes=suffixes)
         elif known.name == "cpio":
             also = ""
-            archive = decode_archive(read, limits=limits, findings=findings)
+            archive = decode_archive(read, limits=reading.limits, findings=findings)
             done = cache_extract.extract_archive(archive, output, name=read.name, findings=findings)
         else:
             wrong(f"{safe(source)} is no block and no archive, but: {known.title}")
-    for line in lines(findings, 3, notes=False):
-        say(line)
     if wants_json():
         row = {"source": source, "folder": output, "files": done.files, "records": done.records}
-        rows = [finding.to_dict() for finding in findings]
         bad = findings.worst is Severity.ERROR
-        write_one({**row, "counts": tally(findings), "findings": rows}, ok=not bad)
+        write_one({**row, **found(findings)}, ok=not bad)
         ctx.exit(BAD if bad else FINE)
     if done.records is not None:
         also = f", {done.records:,} records in manifest.tsv"
-    say(f"{safe(source)} -> {safe(output)}: {counted(done.files, 'file')}{also}")
+    tell(findings, _SHOWN, reading.voice)
+    if reading.voice >= 0:
+        say(f"{safe(source)} -> {safe(output)}: {counted(done.files, 'file')}{also}")
     ctx.exit(BAD if findings.worst is Severity.ERROR else FINE)
 
 
-def _plan(manifest: str, limits: Limits, words: dict[str, Any], cache: Cache | None = None) -> Plan:
-    """Return the plan for a manifest, with the blocks of a cache; what aeon trips over is said."""
+def _plan(
+    manifest: str,
+    reading: Reading,
+    words: dict[str, Any],
+    findings: Findings,
+    cache: Cache | None = None,
+) -> Plan:
+    """Return the plan for a manifest, with the blocks of a cache; what aeon trips over is added."""
     from exset.parsers.manifest import parse
     from exset.runtime.aeon_picks import BLOCK_SIZE
     from exset.runtime.cache_build import Plan
 
-    findings = Findings()
     dialect = words.pop("dialect")
     size = words.pop("block_size")
-    access = allowed(words.pop("roots", ()), words.pop("untrusted", False))
-    source = api.read_source(manifest, limits=limits)
-    found = parse(source, limits=limits, findings=findings, dialect=dialect)
+    access = allowed(words.pop("roots", ()), reading.untrusted)
+    source = api.read_source(manifest, limits=reading.limits)
+    given = parse(source, limits=reading.limits, findings=findings, dialect=dialect)
     try:
         with blaming(manifest):
             plan = Plan.of(
-                found, block_size=size or BLOCK_SIZE, access=access, findings=findings, **words
+                given, block_size=size or BLOCK_SIZE, access=access, findings=findings, **words
             )
     except FormatError:
         raise
     except ValueError as error:
         wrong(str(error))
-    if cache is not None and size is None:
-        plan = plan.fitted(cache)
-    for line in lines(findings, 3, notes=False):
-        say(line)
-    return plan
+    return plan.fitted(cache) if cache is not None and size is None else plan
 
 
 def _types(given: str) -> list[ElementType]:
@@ -313,38 +336,51 @@ def _types(given: str) -> list[ElementType]:
         wrong(f"--types: {safe(str(error))}")
 
 
-def _check(folder: str, manifest: str | None, limits: Limits, words: dict[str, Any]) -> int:
+def _check(
+    folder: str,
+    manifest: str | None,
+    reading: Reading,
+    words: dict[str, Any],
+    **more: list[int],
+) -> int:
+    """Check a cache and say what was found; more: what goes into its JSON as it is."""
     from exset.runtime.cache import Cache
 
     findings = Findings()
     if manifest is None:
         together("--manifest", *words)
-    found = Cache(folder, limits)
+    there = Cache(folder, reading.limits)
     if manifest is None:
-        whole = found.check(findings)
+        whole = there.check(findings)
     else:
-        whole = _plan(manifest, limits, words, found).check(found, findings)
+        whole = _plan(manifest, reading, words, findings, there).check(there, findings)
     records = sum(len(block) for block in whole.values())
-    bad = findings.worst is Severity.ERROR
+    worst = findings.worst
+    bad = worst is Severity.ERROR or (reading.strict and worst is Severity.WARNING)
     if wants_json():
-        row: dict[str, object] = {"folder": folder, "uid": found.uid}
-        row |= {"complete": found.is_complete, "records": records, "blocks": len(found)}
-        row |= {"whole": sorted(whole), "counts": tally(findings)}
-        write_one({**row, "findings": [finding.to_dict() for finding in findings]}, ok=not bad)
+        row: dict[str, object] = {"folder": folder, "uid": there.uid}
+        row |= {"complete": there.is_complete, "records": records, "blocks": len(there)}
+        write_one({**row, "whole": sorted(whole), **more, **found(findings)}, ok=not bad)
     else:
         for line in lines(findings, findings.keep):
             click.echo(line)
         verdict = "not valid" if bad else "ok"
-        there = f"{len(whole):,} of {len(found):,} blocks whole, {records:,} records"
-        click.echo(f"{safe(folder)}: {verdict}, {there}")
+        if reading.voice >= 0 or worst is not None:
+            parts = f"{len(whole):,} of {len(there):,} blocks whole, {records:,} records"
+            click.echo(f"{safe(folder)}: {verdict}, {parts}")
     return BAD if bad else FINE
 
 
-def _tell(built: Built) -> None:
+def _tell(built: Built, plan: Plan, findings: Findings, reading: Reading) -> None:
+    """Say what was built."""
     written, kept = len(built.written), len(built.kept)
     if wants_json():
-        row = {"folder": built.folder, "written": [*built.written], "kept": [*built.kept]}
+        row: dict[str, object] = {"folder": built.folder, "uid": plan.uid, "complete": True}
+        row |= {"records": len(plan.manifest), "blocks": len(plan.blocks)}
+        row["whole"] = sorted((*built.written, *built.kept))
+        row |= {"written": [*built.written], "kept": [*built.kept], **found(findings)}
         write_one(row)
         return
     also = f", {kept:,} kept" if kept else ""
-    say(f"{safe(built.folder)}: {counted(written, 'block')} written{also}")
+    if reading.voice >= 0:
+        say(f"{safe(built.folder)}: {counted(written, 'block')} written{also}")

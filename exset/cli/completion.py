@@ -12,7 +12,7 @@ def completion(ctx: click.Context, shell: str) -> None:
     """Write what a shell needs to complete verbs, options and files.
 
     \b
-      eval "$(exset completion bash)"                                  in ~/.bashrc
+      eval "$(exset completion bash)"                               in ~/.bashrc
       exset completion fish > ~/.config/fish/completions/exset.fish
     """
     from click.shell_completion import ShellComplete, get_completion_class

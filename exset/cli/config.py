@@ -7,17 +7,23 @@ from typing import TYPE_CHECKING
 import click
 
 from exset.cli import models
-from exset.cli.frame import limit_option, lines, read_options, say
-from exset.cli.reading import json_option, one_file, wants_json, write_one
-from exset.errors import Findings, safe
-from exset.limits import Limits
-from exset.protocols import Option
+from exset.cli.reading import (
+    Reading,
+    found,
+    json_option,
+    one_file,
+    reading_options,
+    wants_json,
+    write_one,
+)
+from exset.errors import safe
 
 if TYPE_CHECKING:
     from exset.grammars.loader_config import LoaderConfig
     from exset.grammars.loader_settings import Settings
 
 FORMAT = "loader_config"
+_SHOWN = 3
 
 
 @click.group()
@@ -27,10 +33,9 @@ def config() -> None:
 
 @config.command()
 @one_file
-@json_option("dialect", "given", "members", "outputs", file="file")
-@read_options
-@limit_option
-def show(file: str, reading: dict[str, Option], limits: Limits) -> None:
+@json_option("dialect", "given", "members", "outputs", "counts", "findings", file="file")
+@reading_options
+def show(file: str, reading: Reading) -> None:
     """Show every member with its value, the defaults in brackets, and the arrays of a batch.
 
     \b
@@ -38,15 +43,14 @@ def show(file: str, reading: dict[str, Option], limits: Limits) -> None:
     """
     from exset.grammars.loader_config import LoaderConfig
 
-    findings = Findings()
-    read = models.read(file, LoaderConfig, reading, limits, findings, format=FORMAT)
+    findings = reading.findings()
+    read = models.read(file, LoaderConfig, reading, findings, format=FORMAT)
     if wants_json():
-        write_one({"file": file, **_row(read)})
-    else:
-        for line in _shown(read):
-            click.echo(safe(line))
-    for line in lines(findings, 3):
-        say(line)
+        write_one({"file": file, **_row(read), **found(findings)})
+        return
+    for line in _shown(read):
+        click.echo(safe(line))
+    models.tell(findings, _SHOWN, reading.voice)
 
 
 @config.command()

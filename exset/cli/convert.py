@@ -7,28 +7,25 @@ from dataclasses import dataclass
 import click
 
 from exset import api, converting, formats, samples
+from exset.cli import models
 from exset.cli.frame import (
-    ALL,
     DIALECTS,
     FINE,
     FormatName,
     each,
     jobs_option,
-    lines,
     progress,
     put,
     say,
-    tally,
-    untrusted_option,
     wrong,
 )
 from exset.cli.reading import (
     Reading,
     as_json,
+    found,
     reading_options,
     row_of,
     some_inputs,
-    voice_options,
     write_row,
 )
 from exset.errors import Findings, safe
@@ -75,7 +72,7 @@ class Work:
         """Convert a file; FormatError and OSError as those of `load` and `save`."""
         if job.target == "-" and (sys.stdout is None or sys.stdout.isatty()):
             return self._shown(job)
-        findings = Findings(strict=self.reading.strict)
+        findings = self.reading.findings()
         if self.makes_folder:
             os.makedirs(os.path.dirname(job.target), exist_ok=True)
         count = converting.convert(
@@ -120,10 +117,8 @@ class Work:
 @click.option("--labels", metavar="FILE", help="The label file that a sample list is to name.")
 @click.option("--base", metavar="FOLDER", help="Where the base directory of a list counts from.")
 @click.option("--root", metavar="FOLDER", help="Ask no HDF5 file of a list outside of it.")
-@untrusted_option
 @click.option("--dialect", type=click.Choice(DIALECTS), help="Write for this version of aeon.")
 @reading_options
-@voice_options
 @jobs_option
 @click.pass_context
 def convert(
@@ -140,19 +135,17 @@ def convert(
     labels: str | None,
     base: str | None,
     root: str | None,
-    untrusted: bool,
     dialect: str | None,
     reading: Reading,
-    voice: int,
     jobs: int,
 ) -> None:
     """Convert files.
 
     \b
-      exset convert train.ex train.bex         one file; the suffix says the format
-      exset convert --to bex *.ex              each beside its input, with the new suffix
-      exset convert --to bex -o out/ *.ex      all into a folder
-      exset convert - -o - --to ex < a.bex     from standard input to standard output
+      exset convert train.ex train.bex       one file; the suffix says the format
+      exset convert --to bex *.ex            each beside its input
+      exset convert --to bex -o out/ *.ex    all into a folder
+      exset convert - -o - --to ex < a.bex   standard input to standard output
 
     With -v findings that are mere notes are told, too. With --json each file has the keys schema,
     file, ok, error, target, format, units, counts and findings.
@@ -176,7 +169,7 @@ def convert(
         job.format.chosen(options)
     if as_json and any(job.target == "-" for job in tasks):
         wrong("--json would stand among the data on standard output: name another OUTPUT")
-    if untrusted and all("root" in job.format.options for job in tasks):
+    if reading.untrusted and all("root" in job.format.options for job in tasks):
         options["root"] = root or os.curdir
 
     def tell(outcome: Outcome[Job, Done]) -> int:
@@ -185,9 +178,8 @@ def convert(
         job, done = outcome.item, outcome.result()
         if done.data is not None:
             put(done.data, job.format)
-        if voice >= 0 and not as_json:
-            for line in lines(done.findings, ALL if voice else SHOWN, notes=voice > 0):
-                say(line)
+        if reading.voice >= 0 and not as_json:
+            models.tell(done.findings, SHOWN, reading.voice)
             if job.target != "-":
                 counted = job.format.family.counted(done.count)
                 say(f"{safe(job.source)} -> {safe(job.target)}: {counted}")
@@ -209,8 +201,7 @@ def _write_row(outcome: Outcome[Job, Done]) -> None:
             "target": outcome.item.target,
             "format": outcome.item.format.name,
             "units": done and done.count,
-            "counts": tally(findings),
-            "findings": [finding.to_dict() for finding in findings],
+            **found(findings),
         }
     )
 

@@ -1,6 +1,7 @@
 """`exset diff`: in what two files differ, by what they mean."""
 
 import math
+from itertools import chain
 
 import click
 
@@ -8,9 +9,9 @@ from exset.cli.frame import ALL, BAD, FINE, wrong
 from exset.cli.reading import (
     Reading,
     alone,
+    found,
     json_option,
     reading_options,
-    voice_options,
     wants_json,
     write_one,
 )
@@ -31,9 +32,18 @@ FIRST = 10
     default=0.0,
     help="How far numbers may be apart, relative to those above 1 (0).",
 )
-@json_option("equal", "what", "compared", "differing", "first", file="one", other="other")
+@json_option(
+    "equal",
+    "what",
+    "compared",
+    "differing",
+    "first",
+    "counts",
+    "findings",
+    file="one",
+    other="other",
+)
 @reading_options
-@voice_options
 @click.pass_context
 def diff(
     ctx: click.Context,
@@ -41,16 +51,15 @@ def diff(
     other: str,
     tolerance: float,
     reading: Reading,
-    voice: int,
 ) -> None:
-    """Compare two files by what they mean; exit with 1 if they differ.
+    """Compare two files by what they mean.
 
     \b
       exset diff train.ex train.bex
       exset diff --tolerance 1e-6 old.ex new.ex
 
-    Their formats may differ, if they are of one family. Of the differences the first ten are
-    shown, with -v a hundred, with -q none.
+    The exit code is 1 if they differ. Their formats may, if they are of one family. Of the
+    differences the first ten are shown, with -v a hundred, with -q none.
     """
     if not tolerance < math.inf:
         wrong(f"--tolerance: a number from 0 is wanted, not {tolerance}")
@@ -61,19 +70,24 @@ def diff(
     if families[0] != families[1]:
         nouns = [family.noun for family in families]
         wrong(f"{safe(one)} is of {nouns[0]}s, {safe(other)} of {nouns[1]}s: nothing to compare")
+    voice = reading.voice
     keep = ALL if voice > 0 or wants_json() else FIRST
     with blaming(f"{one} and {other}"):
-        found = compare(first.model, second.model, tolerance=tolerance, keep=keep)
+        differences = compare(first.model, second.model, tolerance=tolerance, keep=keep)
     if wants_json():
-        write_one({"file": one, "other": other, **found.to_dict()}, ok=not found)
+        heard = reading.findings()
+        for finding in chain(first.findings, second.findings):
+            heard.add(finding)
+        row = {"file": one, "other": other, **differences.to_dict()}
+        write_one({**row, **found(heard)}, ok=not differences)
     elif voice >= 0:
         names = [safe(each.source.name) for each in (first, second)]
         count = families[0].counted(len(first.model))
-        if not found:
+        if not differences:
             click.echo(f"{names[0]} and {names[1]} mean the same: {count}")
         else:
-            for each in found.first:
+            for each in differences.first:
                 click.echo(str(each))
-            of = f"{found.differing:,} of {found.compared:,} {found.what}"
+            of = f"{differences.differing:,} of {differences.compared:,} {differences.what}"
             click.echo(f"{names[0]} and {names[1]} differ: {of}")
-    ctx.exit(BAD if found else FINE)
+    ctx.exit(BAD if differences else FINE)

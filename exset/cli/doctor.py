@@ -4,18 +4,25 @@ from typing import TYPE_CHECKING
 
 import click
 
-from exset.cli.reading import SCHEMA
+from exset.cli.reading import json_option, wants_json, write_one
 from exset.errors import safe
 
 if TYPE_CHECKING:
     from exset.doctor import Report
 
 
+EXAMINED = (
+    *("versions", "platform", "compiled", "why", "cache", "writable", "bytes", "stale"),
+    *("grammars", "layouts", "kernels", "added", "trouble", "ready", "seconds"),
+)
+"""What is said, in its JSON."""
+
+
 @click.command()
 @click.option("--compile", "compiles", is_flag=True, help="Work out now all that is kept.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def doctor(compiles: bool, as_json: bool) -> None:
-    """Say what is installed, which engine is in use, and what the cache holds.
+@json_option(*EXAMINED)
+def doctor(compiles: bool) -> None:
+    """Say what is installed and ready, and what the cache holds.
 
     \b
       exset doctor
@@ -24,8 +31,6 @@ def doctor(compiles: bool, as_json: bool) -> None:
     Grammars and layouts are turned into tables, and kernels are compiled, when they are first
     needed on a machine; --compile does it now, and says how long that took.
     """
-    import json
-
     from exset.doctor import examine, warm_up
 
     before = examine()
@@ -33,9 +38,8 @@ def doctor(compiles: bool, as_json: bool) -> None:
     if compiles:
         seconds = warm_up()
     report = examine() if compiles else before
-    if as_json:
-        row = {"schema": SCHEMA, **report.to_dict(), "seconds": seconds}
-        click.echo(json.dumps(row, allow_nan=False))
+    if wants_json():
+        write_one({**report.to_dict(), "seconds": seconds})
     else:
         for label, text in _rows(report):
             click.echo(f"{label:<12} {safe(text)}")

@@ -5,17 +5,17 @@ from fnmatch import filter as alike
 import click
 
 from exset.cli.frame import wrong
-from exset.cli.reading import SCHEMA, as_json, write_row
+from exset.cli.reading import json_option, wants_json, write_one
 from exset.explain import codes, page
 from exset.explain import explain as explained
 
 
 @click.command()
 @click.argument("codes", metavar="[CODE]...", nargs=-1)
-@as_json
+@json_option("code", "family", "severity", "says", "means", "matters", "mend")
 @click.option("--markdown", is_flag=True, help="Write all of it as a page, docs/findings.md.")
-def explain(codes: tuple[str, ...], as_json: bool, markdown: bool) -> None:
-    """Say what the code of a finding means, why it matters, and how to mend it.
+def explain(codes: tuple[str, ...], markdown: bool) -> None:
+    """Say what a code means, why it matters, and how to mend it.
 
     \b
       exset explain lens-bare-word
@@ -33,8 +33,8 @@ def explain(codes: tuple[str, ...], as_json: bool, markdown: bool) -> None:
     except ValueError as error:
         wrong(str(error))
     for number, each in enumerate(found):
-        if as_json:
-            write_row({"schema": SCHEMA, **each.to_dict()})
+        if wants_json():
+            write_one(each.to_dict())
         elif codes:
             if number:
                 click.echo()

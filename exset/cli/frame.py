@@ -16,9 +16,8 @@ import click
 from exset import formats, voice
 from exset.access import Access
 from exset.errors import Finding, Findings, FormatError, LimitError, Place, Severity, safe
-from exset.format import Format, OptionError
+from exset.format import Format
 from exset.jobs import Item, Outcome, Value
-from exset.limits import Limits
 from exset.replacing import FULL
 from exset.wording import counted
 
@@ -89,8 +88,6 @@ class Verbs(click.Group):
         except KeyboardInterrupt:
             say("exset: interrupted")
             ctx.exit(INTERRUPTED)
-        except OptionError as error:
-            wrong(safe(str(error)))
         except click.UsageError as error:
             message = "\n".join(map(safe, error.format_message().split("\n")))
             raise click.UsageError(message, error.ctx) from None
@@ -239,48 +236,6 @@ class FormatName(click.Choice[str]):
             self.fail(str(error), param, ctx)
 
 
-def from_option(command: Command) -> Command:
-    """Add `--from`, the format to read."""
-    choice = FormatName()
-    return click.option("--from", "from_format", type=choice, help="Read as this format.")(command)
-
-
-def read_options(command: Command) -> Command:
-    """Add the options of readers, which a command takes as the dictionary `reading`."""
-
-    @wraps(command)
-    def gathering(
-        *args: object, ids: str | None, from_dialect: str | None, **given: object
-    ) -> object:
-        chosen = {"ids": ids, "dialect": from_dialect}
-        reading = {name: value for name, value in chosen.items() if value is not None}
-        return command(*args, reading=reading, **given)
-
-    ids_option = click.option(
-        "--ids",
-        type=click.Choice(["text", "integer"]),
-        help="What the ids of a sample list are, which it does not say itself.",
-    )
-    dialect = click.option(
-        "--from-dialect",
-        type=click.Choice(DIALECTS),
-        help="What version of aeon a manifest is for, which is guessed otherwise.",
-    )
-    return cast(Command, ids_option(dialect(gathering)))
-
-
-def limit_option(command: Command) -> Command:
-    """Add `--limit NAME=VALUE`, which may be given several times."""
-    return click.option(
-        "--limit",
-        "limits",
-        metavar="NAME=VALUE",
-        multiple=True,
-        callback=_limits,
-        help="Change a limit, such as max_depth=64.",
-    )(command)
-
-
 def jobs_option(command: Command) -> Command:
     """Add `--jobs N`, how many processes work on several files."""
     return click.option(
@@ -294,7 +249,10 @@ def jobs_option(command: Command) -> Command:
 
 
 def access_options(command: Command) -> Command:
-    """Add what may be done to get at HDF5 files, which a command takes as `access`."""
+    """Add what may be done to get at HDF5 files, which a command takes as `access`.
+
+    It goes outside of the options that all verbs share, of which it looks at `--untrusted`.
+    """
 
     @wraps(command)
     def accessing(
@@ -307,13 +265,13 @@ def access_options(command: Command) -> Command:
     ) -> object:
         locking = False if no_locking else None
         access = replace(allowed(roots, untrusted), links=follow_links, locking=locking)
-        return command(*args, access=access, **rest)
+        return command(*args, access=access, untrusted=untrusted, **rest)
 
     links = click.option("--follow-links", is_flag=True, help="Follow links in HDF5 files.")
     unlocked = click.option(
         "--no-locking", is_flag=True, help="Lock no HDF5 file, as parallel file systems want."
     )
-    return cast(Command, links(roots_option(untrusted_option(unlocked(accessing)))))
+    return cast(Command, links(roots_option(unlocked(accessing))))
 
 
 def allowed(roots: tuple[str, ...], untrusted: bool) -> Access:
@@ -322,24 +280,13 @@ def allowed(roots: tuple[str, ...], untrusted: bool) -> Access:
 
 
 roots_option = click.option(
-    "--root", "roots", metavar="FOLDER", multiple=True, help="Open no file outside of it."
+    "--root",
+    "roots",
+    metavar="FOLDER",
+    multiple=True,
+    is_eager=True,  # for lists of files
+    help="Open no file outside of it.",
 )
-untrusted_option = click.option(
-    "--untrusted",
-    is_flag=True,
-    help="Open no file outside of the current folder, or of those of --root.",
-)
-
-
-def _limits(ctx: click.Context, option: click.Parameter, values: tuple[str, ...]) -> Limits:
-    pairs = [value.partition("=") for value in values]
-    for name, equals, _ in pairs:
-        if not equals:
-            raise click.BadParameter(f"NAME=VALUE is wanted, not {name}", ctx, option)
-    try:
-        return Limits.parse({name.strip(): value.strip() for name, _, value in pairs})
-    except ValueError as error:
-        raise click.BadParameter(str(error), ctx, option) from None
 
 
 def _line(finding: Finding) -> str:

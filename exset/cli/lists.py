@@ -14,17 +14,13 @@ from exset.cli.frame import (
     FINE,
     access_options,
     jobs_option,
-    limit_option,
     progress,
-    read_options,
     say,
     wrong,
 )
-from exset.cli.reading import files_argument, one_file
+from exset.cli.reading import Reading, common_options, files_argument, one_file, reading_options
 from exset.errors import Findings, FormatError, Severity, blaming
 from exset.grammars.sample_kinds import Kind
-from exset.limits import Limits
-from exset.protocols import Option
 from exset.wording import counted
 
 if TYPE_CHECKING:
@@ -57,7 +53,7 @@ def lists() -> None:
 @click.option("--directory", metavar="FOLDER", help="The base directory (the longest shared).")
 @click.option("--journal", metavar="FILE", help="Keep what is found there, and go on from it.")
 @access_options
-@limit_option
+@common_options
 @jobs_option
 @click.pass_context
 def build(
@@ -71,14 +67,14 @@ def build(
     directory: str | None,
     journal: str | None,
     access: Access,
-    limits: Limits,
+    reading: Reading,
     jobs: int,
 ) -> None:
     """Build a list of the samples in HDF5 files, and in folders of them at any depth.
 
     \b
       exset list build data/ -o all.sample_list
-      exset list build 'runs/**/*.h5' --sample run/000 --finite outputs -o all.sample_list
+      exset list build 'runs/*.h5' --sample run/0 --finite out -o all.sample_list
 
     A sample is a group that holds what a prototype holds: that of --sample, or one that is found
     in the first file that can be read; or a group whose path is like --pattern. What is nearly a
@@ -91,7 +87,7 @@ def build(
     if sample is not None and pattern is not None:
         wrong("say --sample or --pattern, not both")
     found = files_in(paths)
-    findings = Findings()
+    findings = reading.findings()
     search = search_for(
         found,
         findings,
@@ -99,7 +95,7 @@ def build(
         pattern=pattern,
         finite=finite,
         access=access,
-        limits=limits,
+        limits=reading.limits,
     )
     outcomes = list(
         progress(searched(search, found, jobs=jobs, journal=journal), len(found), "searching")
@@ -108,10 +104,10 @@ def build(
         with blaming(", ".join(paths)):
             samples = built(outcomes, findings, directory=directory)
     except FormatError:
-        models.tell(findings, _SHOWN)
+        models.tell(findings, _SHOWN, reading.voice)
         raise
     samples = recast(samples, kind, findings, jobs=jobs, lossy=True)
-    _write(samples, output, findings)
+    _write(samples, output, findings, reading.voice)
     ctx.exit(BAD if findings.worst is Severity.ERROR else FINE)
 
 
@@ -119,14 +115,12 @@ def build(
 @files_argument("inputs", "LIST...")
 @models.output_option
 @click.option("--directory", metavar="FOLDER", help="The base directory (the longest shared).")
-@read_options
-@limit_option
+@reading_options
 def merge(
     inputs: tuple[str, ...],
     output: str,
     directory: str | None,
-    reading: dict[str, Option],
-    limits: Limits,
+    reading: Reading,
 ) -> None:
     """Merge lists into one, of the type of the first, that names each file once.
 
@@ -135,20 +129,19 @@ def merge(
     """
     from exset.runtime.list_order import merged
 
-    findings = Findings()
-    read = [_read(path, reading, limits, findings) for path in inputs]
+    findings = reading.findings()
+    read = [_read(path, reading, findings) for path in inputs]
     with blaming(", ".join(inputs)):
-        made = merged(read, findings, directory=directory, limits=limits)
-    _write(made, output, findings)
+        made = merged(read, findings, directory=directory, limits=reading.limits)
+    _write(made, output, findings, reading.voice)
 
 
 @lists.command()
 @one_file
 @click.option("--seed", metavar="N", type=click.IntRange(min=0), required=True, help="Which order.")
 @models.output_option
-@read_options
-@limit_option
-def shuffle(file: str, seed: int, output: str, reading: dict[str, Option], limits: Limits) -> None:
+@reading_options
+def shuffle(file: str, seed: int, output: str, reading: Reading) -> None:
     """Shuffle a list: its files, and the samples of each file.
 
     \b
@@ -156,11 +149,11 @@ def shuffle(file: str, seed: int, output: str, reading: dict[str, Option], limit
     """
     from exset.runtime.list_order import shuffled
 
-    findings = Findings()
-    samples = _read(file, reading, limits, findings)
+    findings = reading.findings()
+    samples = _read(file, reading, findings)
     with blaming(file):
-        mixed = shuffled(samples, seed, limits)
-    _write(mixed, output, findings)
+        mixed = shuffled(samples, seed, reading.limits)
+    _write(mixed, output, findings, reading.voice)
 
 
 @lists.command()
@@ -168,15 +161,13 @@ def shuffle(file: str, seed: int, output: str, reading: dict[str, Option], limit
 @click.option("--ranks", metavar="N", type=click.IntRange(min=1), required=True, help="How many.")
 @click.option("--keep-order", is_flag=True, help="As with LBANN's --keep_sample_order.")
 @models.output_option
-@read_options
-@limit_option
+@reading_options
 def order(
     file: str,
     ranks: int,
     keep_order: bool,
     output: str,
-    reading: dict[str, Option],
-    limits: Limits,
+    reading: Reading,
 ) -> None:
     """Write a list in the order in which N ranks of LBANN would see its samples.
 
@@ -188,22 +179,23 @@ def order(
     """
     from exset.runtime.list_order import rank_order
 
-    findings = Findings()
-    samples = _read(file, reading, limits, findings)
+    findings = reading.findings()
+    samples = _read(file, reading, findings)
     seen = samples.select_files(rank_order(samples, ranks, keep_order))
-    _write(seen, output, findings)
+    _write(seen, output, findings, reading.voice)
     kept = seen.name == samples.select_files(samples.included > 0).name
-    order = "the order of the list" if kept else "another order"
-    say(f"seen by {counted(ranks, 'rank')} in {order}")
+    if reading.voice >= 0:
+        order = "the order of the list" if kept else "another order"
+        say(f"seen by {counted(ranks, 'rank')} in {order}")
 
 
-def _read(path: str, reading: dict[str, Option], limits: Limits, findings: Findings) -> SampleList:
+def _read(path: str, reading: Reading, findings: Findings) -> SampleList:
     from exset.grammars.samples import SampleList
 
-    return models.read(path, SampleList, reading, limits, findings)
+    return models.read(path, SampleList, reading, findings)
 
 
-def _write(samples: SampleList, output: str, findings: Findings) -> None:
+def _write(samples: SampleList, output: str, findings: Findings, voice: int) -> None:
     count = len(samples.name)
     said = f"{counted(len(samples), 'sample')} of {counted(count, 'file')}"
-    models.write(samples, FORMAT, output, findings, shown=_SHOWN, said=said)
+    models.write(samples, FORMAT, output, findings, shown=_SHOWN, said=said, voice=voice)

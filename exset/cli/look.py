@@ -18,23 +18,32 @@ from exset.cli.frame import (
     lines,
     progress,
     tallied,
-    tally,
     together,
 )
+from exset.cli.models import tell
 from exset.cli.reading import (
-    SCHEMA,
     Reading,
     as_json,
+    found,
+    json_option,
     reading_options,
     row_of,
     some_files,
     voice_options,
+    wants_json,
+    write_one,
     write_row,
 )
 from exset.errors import Findings, Severity, safe
 from exset.format import Format
 from exset.jobs import Outcome, run
 from exset.protocols import Summary
+
+FORMAT_KEYS = (
+    *("name", "title", "family", "kind", "suffixes"),
+    *("options", "read_options", "dialects"),
+)
+"""What `formats` says of each, in its JSON."""
 
 
 @dataclass(frozen=True)
@@ -56,18 +65,19 @@ def seen(path: str, reading: Reading, whole: bool = False) -> Seen:
     return Seen(read.source.name, read.format, len(read.source.view), summary, read.findings)
 
 
-def show(outcome: Outcome[str, Seen], as_json: bool, first: bool) -> int:
-    """Show what was seen of a file."""
+def show(outcome: Outcome[str, Seen], as_json: bool, voice: int, first: bool) -> int:
+    """Show what was seen of a file; with a voice above 0 what was found in it, too."""
     from exset.wording import size
 
     if as_json:
-        found = outcome.value
+        got = outcome.value
         write_row(
             {
-                **row_of(outcome, found is not None),
-                "format": found and found.format.name,
-                "bytes": found and found.bytes,
-                "summary": found and found.summary.to_dict(),
+                **row_of(outcome, got is not None),
+                "format": got and got.format.name,
+                "bytes": got and got.bytes,
+                "summary": got and got.summary.to_dict(),
+                **found(Findings() if got is None else got.findings),
             }
         )
     got = outcome.result()
@@ -77,10 +87,11 @@ def show(outcome: Outcome[str, Seen], as_json: bool, first: bool) -> int:
         click.echo()
     click.echo(f"{safe(got.name)}: {got.format.title}, {size(got.bytes)}")
     rows = got.summary.rows()
-    if len(got.findings):
+    if len(got.findings) and voice == 0:
         rows.append(("findings", f"{tallied(got.findings)} (exset validate says which)"))
     for label, text in rows:
         click.echo(f"  {label:<11} {safe(text)}")
+    tell(got.findings, 0, voice)
     return FINE
 
 
@@ -96,7 +107,7 @@ def summed_up(
     work = partial(seen, reading=reading, whole=whole)
     outcomes = progress(run(work, files, jobs=jobs), len(files), "reading", shown=True)
     firsts = iter((True,))
-    ctx.exit(each(outcomes, lambda outcome: show(outcome, as_json, next(firsts, False))))
+    ctx.exit(each(outcomes, lambda each: show(each, as_json, reading.voice, next(firsts, False))))
 
 
 @click.command()
@@ -114,8 +125,9 @@ def info(
       exset info train.ex test.bex.gz
       exset info --json '*.sample_list' | jq .summary.samples
 
-    With --json each file, read or not, has the keys schema, file, ok, error, format, bytes and
-    summary: error says why it could not be read, or is null; the last three are null then.
+    With -v what was found is told, too. With --json each file, read or not, has the keys schema,
+    file, ok, error, format, bytes, summary, counts and findings: error says why it could not be
+    read, or is null; format, bytes and summary are null then.
     """
     summed_up(ctx, files, as_json, reading, jobs, whole=False)
 
@@ -127,7 +139,6 @@ def info(
 @click.option("--base", metavar="FOLDER", default="", help="Where relative names count from.")
 @access_options
 @reading_options
-@voice_options
 @jobs_option
 @click.pass_context
 def validate(
@@ -138,7 +149,6 @@ def validate(
     base: str,
     access: Access,
     reading: Reading,
-    voice: int,
     jobs: int,
 ) -> None:
     """Tell of everything in files that is wrong or a trap.
@@ -165,19 +175,18 @@ def validate(
             write_row(
                 {
                     **row_of(outcome, outcome.error is None and not bad),
-                    "counts": tally(findings),
-                    "findings": [finding.to_dict() for finding in findings],
+                    **found(findings),
                 }
             )
         outcome.result()
         if not as_json:
             for line in lines(findings, findings.keep):
                 click.echo(line)
-            if voice > 0:
+            if reading.voice > 0:
                 _explain(findings, explained)
             verdict = "not valid" if bad else "ok"
             name = "<stdin>" if path == "-" else safe(path)
-            if voice >= 0 or worst is not None:
+            if reading.voice >= 0 or worst is not None:
                 click.echo(f"{name}: " + ", ".join(filter(None, (verdict, tallied(findings)))))
         if findings.count("limit"):
             return LIMIT
@@ -220,15 +229,17 @@ def _explain(findings: Findings, explained: set[str]) -> None:
 
 
 @click.command()
-@as_json
-def formats(as_json: bool) -> None:
-    """List the formats, those of other packages too, with their suffixes and options.
+@json_option(*FORMAT_KEYS)
+def formats() -> None:
+    """List the formats, with their suffixes and options.
 
     \b
       exset formats
+
+    Those of other packages that are installed are among them.
     """
     for known in (*registry.FORMATS, *registry.installed()):
-        if as_json:
+        if wants_json():
             row = {
                 "name": known.name,
                 "title": known.title,
@@ -239,7 +250,7 @@ def formats(as_json: bool) -> None:
                 "read_options": known.read_options,
                 "dialects": known.dialects,
             }
-            write_row({"schema": SCHEMA, **row})
+            write_one(row)
         else:
             options = " ".join(f"--{option}" for option in known.options)
             click.echo(
@@ -250,9 +261,10 @@ def formats(as_json: bool) -> None:
 
 @click.command()
 @click.argument("folder", default="exset-demo", type=click.Path())
-@as_json
-def demo(folder: str, as_json: bool) -> None:
-    """Write the bundled samples into a folder, check and convert each.
+@json_option("name", "converted", "units", folder="folder")
+@voice_options
+def demo(folder: str, voice: int) -> None:
+    """Write, check and convert the bundled samples.
 
     \b
       exset demo
@@ -263,9 +275,10 @@ def demo(folder: str, as_json: bool) -> None:
     """
     from exset.demo import run, steps
 
-    if as_json:
+    if wants_json():
         for step in steps(folder):
-            write_row({"schema": SCHEMA, "folder": folder, **vars(step)})
+            write_one({"folder": folder, **vars(step)})
         return
     for line in run(folder):
-        click.echo(safe(line))
+        if voice >= 0:
+            click.echo(safe(line))

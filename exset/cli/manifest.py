@@ -9,11 +9,9 @@ import click
 
 from exset import files, formats
 from exset.cli import models
-from exset.cli.frame import limit_option, read_options, say, wrong
-from exset.cli.reading import one_file
+from exset.cli.frame import say, wrong
+from exset.cli.reading import Reading, file_argument, one_file, reading_options, voice_options
 from exset.errors import Findings
-from exset.limits import Limits
-from exset.protocols import Option
 
 if TYPE_CHECKING:
     from exset.grammars.manifests import Manifest
@@ -24,11 +22,11 @@ _SHOWN = 3
 
 @click.group()
 def manifest() -> None:
-    """Make aeon's manifests, balance them, and pick records as aeon does."""
+    """Make and balance aeon's manifests, pick records as aeon does."""
 
 
 @manifest.command()
-@click.argument("path", metavar="FOLDER|TABLE.csv")
+@file_argument("path", "FOLDER|TABLE.csv")
 @models.output_option
 @click.option("--suffix", "suffixes", metavar=".EXT", multiple=True, help="Take such files alone.")
 @click.option(
@@ -39,6 +37,7 @@ def manifest() -> None:
 @click.option(
     "--classes", metavar="FILE", help="Write the names of the classes there, a line each."
 )
+@voice_options
 def build(
     path: str,
     output: str,
@@ -47,11 +46,12 @@ def build(
     types: str | None,
     delimiter: str,
     classes: str | None,
+    voice: int,
 ) -> None:
     """Make a manifest of a folder that has a folder for each class, or of a CSV table.
 
     \b
-      exset manifest build pictures/ -o train.tsv --suffix .jpg --classes names.txt
+      exset manifest build pictures/ -o train.tsv --suffix .jpg --classes names
       exset manifest build table.csv -o train.tsv --types FILE,ASCII_INT
       exset manifest build table.csv -o train.tsv --types image:FILE,species:CLASS
 
@@ -79,7 +79,7 @@ def build(
             if type(error) is not ValueError:
                 raise
             wrong(str(error))
-    _write(built.manifest, output, Findings())
+    _write(built.manifest, output, Findings(), voice)
     if classes is not None:
         names = "".join(f"{name}\n" for name in built.classes)
         files.write(classes, names.encode("utf-8", "surrogateescape"))
@@ -90,15 +90,13 @@ def build(
 @models.output_option
 @click.option("--by", metavar="COLUMN", type=int, default=-1, help="The class (the last column).")
 @click.option("--seed", metavar="N", type=click.IntRange(min=0), help="Shuffle the records, too.")
-@read_options
-@limit_option
+@reading_options
 def balance(
     file: str,
     output: str,
     by: int,
     seed: int | None,
-    reading: dict[str, Option],
-    limits: Limits,
+    reading: Reading,
 ) -> None:
     """Repeat records of small classes until all classes have as many.
 
@@ -107,13 +105,13 @@ def balance(
     """
     from exset.runtime.manifest_order import balanced
 
-    findings = Findings()
-    read = _read(file, reading, limits, findings)
+    findings = reading.findings()
+    read = _read(file, reading, findings)
     try:
         made = balanced(read, by, seed=seed)
     except ValueError as error:
         wrong(str(error))
-    _write(made, output, findings)
+    _write(made, output, findings, reading.voice)
 
 
 @manifest.command()
@@ -126,8 +124,7 @@ def balance(
 )
 @click.option("--node", metavar="ID COUNT", type=(int, int), help="What one of several nodes gets.")
 @click.option("--batch-size", metavar="N", type=int, default=1, help="Of the nodes.")
-@read_options
-@limit_option
+@reading_options
 def pick(
     file: str,
     output: str,
@@ -136,8 +133,7 @@ def pick(
     random_seed: int,
     node: tuple[int, int] | None,
     batch_size: int,
-    reading: dict[str, Option],
-    limits: Limits,
+    reading: Reading,
 ) -> None:
     """Write the records that aeon would use, in its order, and say which cache it would look for.
 
@@ -149,8 +145,8 @@ def pick(
     """
     from exset.runtime.aeon_picks import cache_name, node_rows, picked
 
-    findings = Findings()
-    read = _read(file, reading, limits, findings)
+    findings = reading.findings()
+    read = _read(file, reading, findings)
     try:
         made, uid = picked(
             read,
@@ -162,17 +158,18 @@ def pick(
             made = made.select(node_rows(len(made), *node, batch_size))
     except ValueError as error:
         wrong(str(error))
-    _write(made, output, findings)
+    _write(made, output, findings, reading.voice)
     told = cache_name(uid) if node is None else "aeon uses none with several nodes"
-    say(f"cache: {told}")
+    if reading.voice >= 0:
+        say(f"cache: {told}")
 
 
-def _read(path: str, reading: dict[str, Option], limits: Limits, findings: Findings) -> Manifest:
+def _read(path: str, reading: Reading, findings: Findings) -> Manifest:
     from exset.grammars.manifests import Manifest
 
-    return models.read(path, Manifest, reading, limits, findings)
+    return models.read(path, Manifest, reading, findings)
 
 
-def _write(made: Manifest, output: str, findings: Findings) -> None:
+def _write(made: Manifest, output: str, findings: Findings, voice: int) -> None:
     said = formats.get(FORMAT).family.counted(len(made))
-    models.write(made, FORMAT, output, findings, shown=_SHOWN, said=said)
+    models.write(made, FORMAT, output, findings, shown=_SHOWN, said=said, voice=voice)

@@ -6,11 +6,10 @@ from typing import TypeVar
 import click
 
 from exset import api, files, formats
-from exset.cli.frame import lines, put, say, tally, wrong
-from exset.cli.reading import json_option, wants_json, write_one
+from exset.cli.frame import ALL, lines, put, say, wrong
+from exset.cli.reading import Reading, found, json_option, wants_json, write_one
 from exset.errors import Findings, safe
-from exset.limits import Limits
-from exset.protocols import Model, Option
+from exset.protocols import Model
 
 M = TypeVar("M", bound=Model)
 
@@ -29,8 +28,7 @@ def output_option(command: Command) -> Command:
 def read(
     path: str,
     model: type[M],
-    reading: dict[str, Option],
-    limits: Limits,
+    reading: Reading,
     findings: Findings,
     format: str | None = None,
 ) -> M:
@@ -38,17 +36,24 @@ def read(
     return api.load(
         path,
         model=model,
-        format=format,
+        format=reading.format or format,
         strict=False,
-        limits=limits,
+        limits=reading.limits,
         findings=findings,
         engine="auto",
-        **reading,
+        **reading.options,
     )
 
 
 def write(
-    model: Model, format: str, output: str, findings: Findings, *, shown: int, said: str
+    model: Model,
+    format: str,
+    output: str,
+    findings: Findings,
+    *,
+    shown: int,
+    said: str,
+    voice: int,
 ) -> None:
     """Write a model, and tell what was found on the way and how much was written.
 
@@ -59,19 +64,20 @@ def write(
         if output == "-":
             wrong("--json would stand among the data on standard output: say -o FILE")
         files.write(output, data)
-        rows = [finding.to_dict() for finding in findings]
         row = {"file": output, "format": format, "units": len(model)}
-        write_one({**row, "counts": tally(findings), "findings": rows})
+        write_one({**row, **found(findings)})
         return
-    tell(findings, shown)
+    tell(findings, shown, voice)
     if output == "-":
         put(data, formats.get(format))
         return
     files.write(output, data)
-    say(f"{safe(output)}: {said}")
+    if voice >= 0:
+        say(f"{safe(output)}: {said}")
 
 
-def tell(findings: Findings, shown: int) -> None:
-    """Tell what was found, so many findings of each kind, and no notes."""
-    for line in lines(findings, shown, notes=False):
-        say(line)
+def tell(findings: Findings, shown: int, voice: int) -> None:
+    """Tell what was found: so many of each kind and no notes; all with -v, none with -q."""
+    if voice > 0 or (voice == 0 and shown):
+        for line in lines(findings, ALL if voice else shown, notes=voice > 0):
+            say(line)

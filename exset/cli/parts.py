@@ -6,16 +6,17 @@ import re
 import click
 
 from exset import api, files, formats
-from exset.cli.frame import ALL, jobs_option, lines, say, wrong
+from exset.cli.frame import jobs_option, say, wrong
 from exset.cli.look import summed_up
+from exset.cli.models import tell
 from exset.cli.reading import (
     Reading,
     as_json,
+    found,
     json_option,
     one_file,
     reading_options,
     some_files,
-    voice_options,
     wants_json,
     write_one,
 )
@@ -52,9 +53,8 @@ _PART = re.compile(
 @click.option(
     "--stratify", metavar="GROUP", help="Share each group out evenly, such as label of a manifest."
 )
-@json_option("parts", file="file")
+@json_option("parts", "counts", "findings", file="file")
 @reading_options
-@voice_options
 def split(
     file: str,
     parts: tuple[str, ...],
@@ -64,7 +64,6 @@ def split(
     by: str | None,
     stratify: str | None,
     reading: Reading,
-    voice: int,
 ) -> None:
     """Split a file into parts that share nothing.
 
@@ -104,17 +103,16 @@ def split(
     ]
     for (target, _), part, data in zip(targets, made, written, strict=True):
         files.write(target, data)
-        if voice >= 0 and not wants_json():
+        if reading.voice >= 0 and not wants_json():
             say(f"{safe(target)}: {known.family.counted(len(part))}")
-    if voice > 0:
-        for line in lines(findings, ALL):
-            say(line)
     if wants_json():
         rows = [
             {"target": target, "units": len(part)}
             for (target, _), part in zip(targets, made, strict=True)
         ]
-        write_one({"file": file, "parts": rows})
+        write_one({"file": file, "parts": rows, **found(findings)})
+    else:
+        tell(findings, 0, reading.voice)
 
 
 @click.command()
@@ -126,12 +124,13 @@ def split(
 def stats(
     ctx: click.Context, files: tuple[str, ...], as_json: bool, reading: Reading, jobs: int
 ) -> None:
-    """Say all that can be said of files in numbers: what `info` says, and what takes longer.
+    """Say all that can be said of files in numbers.
 
     \b
       exset stats train.ex
 
-    With --json each file has the keys that it has with `info`.
+    That is what `info` says, and what takes longer. With --json each file has the keys that it has
+    with `info`.
     """
     summed_up(ctx, files, as_json, reading, jobs, whole=True)
 

@@ -6,12 +6,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from exset.cli.frame import from_option, limit_option, say, wrong
+from exset.cli.frame import say, wrong
 from exset.cli.models import read, tell
-from exset.cli.reading import one_file
-from exset.errors import Findings, FormatError, blaming, safe
+from exset.cli.reading import (
+    Reading,
+    found,
+    json_option,
+    one_file,
+    reading_options,
+    wants_json,
+    write_one,
+)
+from exset.errors import FormatError, blaming, safe
 from exset.families import LENS
-from exset.limits import Limits
 
 if TYPE_CHECKING:
     from exset.grammars.arrays import Longs
@@ -45,24 +52,23 @@ _SLICE = re.compile(r"(-?\d+)|(-?\d*):(-?\d*)(?::(-?\d*))?", re.ASCII)
     type=click.IntRange(min=1),
     help="One row a tick, of N in an interval of time.",
 )
-@from_option
-@limit_option
+@json_option("examples", "counts", "findings", file="file", output="output")
+@reading_options
 def plot(
     file: str,
-    from_format: str | None,
     output: str,
     wanted: tuple[str, ...],
     inputs: tuple[str, ...],
     targets: tuple[str, ...],
     ticks: int | None,
-    limits: Limits,
+    reading: Reading,
 ) -> None:
-    """Draw inputs and targets of examples as heat maps by group, one row an event.
+    """Draw examples as heat maps, group by group, one row an event.
 
     \b
       exset plot train.ex -o train.png
       exset plot train.ex -o some.pdf -e 0:5 -e "ba*"
-      exset plot train.ex -o some.svg --inputs onset=20 --inputs vowel=6 --targets 12
+      exset plot train.ex -o c.svg --inputs onset=20 --inputs vowel=6 --targets 12
 
     Without sizes of groups, or one number of units, the least that the file needs are taken; groups
     that are not named are left out. As many rows are drawn as one can see, from the first on.
@@ -73,23 +79,28 @@ def plot(
     from exset.runtime.picture_rows import picture_rows
 
     pictures.suffix(output)
-    findings = Findings()
-    examples = read(file, ExampleSet, {}, limits, findings, from_format)
+    findings = reading.findings()
+    examples = read(file, ExampleSet, reading, findings)
     which = _chosen(examples, wanted)
     layouts = _layout("inputs", inputs), _layout("targets", targets)
     try:
         with blaming(file, LENS.noun):
             shown = picture_rows(
-                examples, which, *layouts, ticks=ticks, findings=findings, limits=limits
+                examples, which, *layouts, ticks=ticks, findings=findings, limits=reading.limits
             )
         pictures.write(shown, output, "" if file == "-" else file)
     except FormatError:
         raise
     except (ValueError, ImportError) as error:
         wrong(safe(str(error)))
-    tell(findings, 1)
+    if wants_json():
+        row = {"file": file, "output": output, "examples": len(shown.names)}
+        write_one({**row, **found(findings)})
+        return
+    tell(findings, 1, reading.voice)
     cut = shown.cut and f"{shown.cut} (--examples says which)"
-    say(f"{safe(output)}: {cut or LENS.counted(len(shown.names))}")
+    if reading.voice >= 0:
+        say(f"{safe(output)}: {cut or LENS.counted(len(shown.names))}")
 
 
 def _chosen(examples: "ExampleSet", wanted: tuple[str, ...]) -> "Longs | None":

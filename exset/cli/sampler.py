@@ -2,9 +2,15 @@
 
 import click
 
-from exset.cli.frame import limit_option, wrong
-from exset.cli.reading import json_option, wants_json, write_one
-from exset.limits import Limits
+from exset.cli.frame import wrong
+from exset.cli.reading import (
+    Reading,
+    common_options,
+    file_argument,
+    json_option,
+    wants_json,
+    write_one,
+)
 
 PLANNED = (
     *("items", "classes", "small_classes", "largest_class", "batches", "distinct_batches"),
@@ -20,7 +26,7 @@ def sampler() -> None:
 
 
 @sampler.command()
-@click.argument("labels", metavar="LABELS")
+@file_argument("labels", "LABELS")
 @click.option("-n", "wide", type=click.IntRange(1), required=True, help="Classes in a batch.")
 @click.option("-m", "samples", type=click.IntRange(1), required=True, help="Samples of each.")
 @click.option(
@@ -33,7 +39,7 @@ def sampler() -> None:
 @click.option("--seed", metavar="N", type=int, default=1234, help="Which batches (1234).")
 @click.option("--epoch", metavar="N", type=click.IntRange(0), default=0, help="Which epoch (0).")
 @json_option("sampler", *PLANNED, labels="labels", n="wide", m="samples")
-@limit_option
+@common_options
 def plan(
     labels: str,
     wide: int,
@@ -45,7 +51,7 @@ def plan(
     no_shuffle: bool,
     seed: int,
     epoch: int,
-    limits: Limits,
+    reading: Reading,
 ) -> None:
     """Draw an epoch, and say what is in it.
 
@@ -57,7 +63,7 @@ def plan(
     from exset.runtime.samplers.names import build_sampler
     from exset.runtime.samplers.reading import read_labels
 
-    read = read_labels(labels, column, limits=limits)
+    read = read_labels(labels, column, limits=reading.limits)
     try:
         made = build_sampler(
             name,

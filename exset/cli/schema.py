@@ -14,14 +14,22 @@ from exset.cli.frame import (
     FINE,
     access_options,
     jobs_option,
-    limit_option,
     lines,
     say,
-    tally,
     wrong,
 )
 from exset.cli.models import tell
-from exset.cli.reading import expanded, files_argument, json_option, wants_json, write_one
+from exset.cli.reading import (
+    Reading,
+    common_options,
+    expanded,
+    file_argument,
+    files_argument,
+    found,
+    json_option,
+    wants_json,
+    write_one,
+)
 from exset.errors import Findings, Severity, safe
 from exset.limits import Limits
 from exset.wording import counted
@@ -50,20 +58,20 @@ def schema() -> None:
 
 
 @schema.command()
-@click.argument("data")
-@click.argument("experiment")
+@file_argument("data", "DATA")
+@file_argument("experiment", "EXPERIMENT")
 @sample_option
-@json_option("fields", "packed", data="data", experiment="experiment")
+@json_option("fields", "packed", "counts", "findings", data="data", experiment="experiment")
 @compat_option
 @access_options
-@limit_option
+@common_options
 def show(
     data: str,
     experiment: str,
     sample: tuple[str, str] | None,
     compat: str | None,
     access: Access,
-    limits: Limits,
+    reading: Reading,
 ) -> None:
     """Show which fields of a DATA schema an EXPERIMENT schema reads, and what it does to them.
 
@@ -76,32 +84,32 @@ def show(
     from exset.runtime.packing import plan
     from exset.runtime.schema import resolve
 
-    findings = Findings()
-    pair = [_load(path, limits, findings) for path in (data, experiment)]
+    findings = reading.findings()
+    pair = [_load(path, reading.limits, findings) for path in (data, experiment)]
     resolved = resolve(*pair, findings=findings)
     wanted = plan(resolved, compat="lbann" if compat else None, findings=findings)
     layout = None
     if sample is not None:
-        with File(sample[0], access, limits) as file:
+        with File(sample[0], access, reading.limits) as file:
             layout = lay_out(file, sample[1], wanted, findings)
     if wants_json():
         row = schema_show.to_dict(resolved, wanted, layout)
-        write_one({"data": data, "experiment": experiment, **row})
-    else:
-        for line in schema_show.lines(resolved, wanted, layout):
-            click.echo(safe(line))
-    tell(findings, _SHOWN)
+        write_one({"data": data, "experiment": experiment, **row, **found(findings)})
+        return
+    for line in schema_show.lines(resolved, wanted, layout):
+        click.echo(safe(line))
+    tell(findings, _SHOWN, reading.voice)
 
 
 @schema.command()
-@click.argument("data")
-@click.argument("experiment")
+@file_argument("data", "DATA")
+@file_argument("experiment", "EXPERIMENT")
 @click.argument("lists", metavar="[LIST]...", nargs=-1, callback=expanded)
 @sample_option
 @json_option("counts", "findings", data="data", experiment="experiment")
 @compat_option
 @access_options
-@limit_option
+@common_options
 @jobs_option
 @click.pass_context
 def check(
@@ -112,7 +120,7 @@ def check(
     sample: tuple[str, str] | None,
     compat: str | None,
     access: Access,
-    limits: Limits,
+    reading: Reading,
     jobs: int,
 ) -> None:
     """Hold schemas against the HDF5 files of sample LISTs, or against one sample.
@@ -125,32 +133,32 @@ def check(
     """
     from exset.runtime.schema_check import check_files
 
-    findings = Findings()
-    pair = [_load(path, limits, findings) for path in (data, experiment)]
+    findings = reading.findings()
+    pair = [_load(path, reading.limits, findings) for path in (data, experiment)]
     pairs: list[Pair] = [] if sample is None else [sample]
     for path in lists:
-        pairs += _listed(path, limits, findings)
+        pairs += _listed(path, reading.limits, findings)
     if not pairs:
         wrong("there is nothing to hold them against: name a LIST, or a --sample")
-    found = check_files(
+    told = check_files(
         pairs,
         *pair,
         compat="lbann" if compat else None,
         access=access,
-        limits=limits,
+        limits=reading.limits,
         jobs=jobs,
     )
-    for finding in found:
+    for finding in told:
         findings.add(finding)
     bad = findings.worst is Severity.ERROR
     if wants_json():
-        rows = [finding.to_dict() for finding in findings]
-        row = {"data": data, "experiment": experiment, "counts": tally(findings)}
-        write_one({**row, "findings": rows}, ok=not bad)
+        row = {"data": data, "experiment": experiment}
+        write_one({**row, **found(findings)}, ok=not bad)
     else:
         for line in lines(findings, findings.keep):
             click.echo(line)
-        click.echo(f"{counted(len(pairs), 'sample')}: {'not valid' * bad or 'ok'}")
+        if reading.voice >= 0 or findings.worst is not None:
+            click.echo(f"{counted(len(pairs), 'sample')}: {'not valid' * bad or 'ok'}")
     ctx.exit(BAD if bad else FINE)
 
 
@@ -177,7 +185,7 @@ def check(
     experiment="experiment",
 )
 @access_options
-@limit_option
+@common_options
 @jobs_option
 def build(
     paths: tuple[str, ...],
@@ -187,14 +195,14 @@ def build(
     experiment: str | None,
     packs: tuple[str, ...],
     access: Access,
-    limits: Limits,
+    reading: Reading,
     jobs: int,
 ) -> None:
     """Write a data schema of the samples in HDF5 files, or in all such files of folders.
 
     \b
       exset schema build data/ -o data.yaml
-      exset schema build data/ -o data.yaml --experiment experiment.yaml --pack samples=inputs
+      exset schema build data/ -o data.yaml --experiment exp.yaml --pack all=in
     """
     from exset.runtime import schema_build
     from exset.runtime.hdf5_files import files_in
@@ -207,11 +215,14 @@ def build(
         sample,
         normalise="range" if normalise == "range" else "unit" if normalise else None,
         access=access,
-        limits=limits,
+        limits=reading.limits,
         jobs=jobs,
     )
+    if reading.strict:
+        for finding in built.findings:
+            reading.findings().add(finding)
     if not wants_json():
-        tell(built.findings, _SHOWN)
+        tell(built.findings, _SHOWN, reading.voice)
     elif output == "-":
         wrong("--json would stand among the data on standard output: say -o FILE")
     wanted = schema_build.experiment(built.schema, ((group, path) for group, _, path in pairs))
@@ -221,11 +232,11 @@ def build(
     if wants_json():
         row = {"file": output, "experiment": experiment, "fields": len(built.schema)}
         row |= {"samples": len(built), "prototype": safe(built.prototype.sample)}
-        rows = [finding.to_dict() for finding in built.findings]
-        write_one({**row, "counts": tally(built.findings), "findings": rows})
+        write_one({**row, **found(built.findings)})
         return
     samples, fields = counted(len(built), "sample"), counted(len(built.schema), "field")
-    say(f"{fields} of {samples} like {safe(built.prototype.sample)}")
+    if reading.voice >= 0:
+        say(f"{fields} of {samples} like {safe(built.prototype.sample)}")
 
 
 def _load(path: str, limits: Limits, findings: Findings) -> Schema:

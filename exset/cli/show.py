@@ -3,9 +3,10 @@
 import click
 
 from exset import api, formats, streaming
-from exset.cli.frame import ALL, lines, put, say, tallied, wrong
-from exset.cli.reading import Read, Reading, one_file, reading_options, voice_options
-from exset.errors import Findings, Severity, blaming, safe
+from exset.cli.frame import put, say, tallied, wrong
+from exset.cli.models import tell
+from exset.cli.reading import Read, Reading, one_file, reading_options
+from exset.errors import Severity, blaming, safe
 from exset.protocols import Option, Selectable
 from exset.source import Source
 from exset.wording import with_article
@@ -17,15 +18,14 @@ from exset.wording import with_article
 @click.option("--unshare", is_flag=True, help="Copy shared lists where text cannot share them.")
 @click.option("--lossy", is_flag=True, help="Leave out what text cannot say.")
 @reading_options
-@voice_options
-def cat(file: str, compact: bool, unshare: bool, lossy: bool, reading: Reading, voice: int) -> None:
+def cat(file: str, compact: bool, unshare: bool, lossy: bool, reading: Reading) -> None:
     """Write any file as canonical text to standard output.
 
     \b
       exset cat train.bex
       exset cat - < train.bex.gz | less
     """
-    _put(reading(file), {"compact": compact, "unshare": unshare, "lossy": lossy}, voice)
+    _put(reading(file), {"compact": compact, "unshare": unshare, "lossy": lossy}, reading.voice)
 
 
 @click.command()
@@ -43,7 +43,6 @@ def cat(file: str, compact: bool, unshare: bool, lossy: bool, reading: Reading, 
 @click.option("--unshare", is_flag=True, help="Copy shared lists where text cannot share them.")
 @click.option("--lossy", is_flag=True, help="Leave out what text cannot say.")
 @reading_options
-@voice_options
 def head(
     file: str,
     count: int,
@@ -51,9 +50,8 @@ def head(
     unshare: bool,
     lossy: bool,
     reading: Reading,
-    voice: int,
 ) -> None:
-    """Write the first units of a file, such as examples or records, as text.
+    """Write the first examples or records of a file as text.
 
     \b
       exset head -n 2 train.bex
@@ -62,7 +60,7 @@ def head(
     than it has given.
     """
     options: dict[str, Option] = {"compact": compact, "unshare": unshare, "lossy": lossy}
-    _put(_first(file, count, reading), options, voice)
+    _put(_first(file, count, reading), options, reading.voice)
 
 
 def _first(path: str, count: int, reading: Reading) -> Read:
@@ -73,7 +71,7 @@ def _first(path: str, count: int, reading: Reading) -> Read:
             from exset.grammars.examples import ExampleSet
 
             known.chosen(reading.options, reading=True)
-            findings, parts, left = Findings(strict=reading.strict), [], count
+            findings, parts, left = reading.findings(), [], count
             stream = known.stream(blocks, limits=reading.limits, findings=findings, engine="auto")
             for part in stream:
                 parts.append(part.select(slice(left)))
@@ -99,8 +97,6 @@ def _put(read: Read, options: dict[str, Option], voice: int) -> None:
         text = formats.text_of(read.format)
     data = api.dumps(read.model, format=text.name, name=name, findings=findings, **options)
     put(data, text)
-    if voice > 0:
-        for line in lines(findings, ALL):
-            say(line)
-    elif voice == 0 and findings.worst not in (None, Severity.NOTE):
+    tell(findings, 0, voice)
+    if voice == 0 and findings.worst not in (None, Severity.NOTE):
         say(f"{safe(name)}: {tallied(findings)} (exset validate says which)")
