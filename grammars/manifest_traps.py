@@ -18,8 +18,8 @@ TRAPS: Final = MappingProxyType(
         "aeon-dialect": Trap(
             _NOTE,
             "there is no header: read as the dialect {dialect}, all elements files",
-            'aeon refuses this since June 2017: exset convert --dialect head, or dialect="head",'
-            " writes a header",
+            "{advice}aeon refuses this since June 2017: exset convert --dialect head, or"
+            ' dialect="head", writes a header',
         ),
         "aeon-no-records": Trap(
             _WARNING, "there are no records", "aeon's loader refuses such a manifest"
@@ -43,7 +43,9 @@ TRAPS: Final = MappingProxyType(
             "name a file",
         ),
         "aeon-number-tail": Trap(
-            _WARNING, "{raw} goes on after its number, which is ignored", "write the number alone"
+            _WARNING,
+            "{raw} goes on after its number, which is ignored",
+            "write the number alone, its decimals after a point",
         ),
         "aeon-int-fraction": Trap(
             _WARNING, "{raw} has a fraction, which is cut off", "write a whole number"
@@ -53,7 +55,11 @@ TRAPS: Final = MappingProxyType(
             "{raw} is no 32-bit integer: it becomes -2147483648 on x86-64, and anything elsewhere",
             "check the number",
         ),
-        "aeon-no-number": Trap(_ERROR, "{raw} is no number", _FAILS),
+        "aeon-no-number": Trap(
+            _ERROR,
+            "{raw} is no number",
+            f"{_FAILS}: number the classes, or let the type be STRING",
+        ),
         "aeon-number-range": Trap(
             _ERROR, "{raw} is too large or too small for aeon to read", _FAILS
         ),
@@ -66,10 +72,10 @@ TRAPS: Final = MappingProxyType(
             _ERROR,
             "what this decodes to depends on what lies in memory: it is not padded, or has bytes"
             " above 127",
-            "pad base64 with = to groups of four",
+            "write base64 and nothing else, padded with = to groups of four",
         ),
         # Files
-        "aeon-file-missing": Trap(_ERROR, "there is no file {path}", "{hint}"),
+        "aeon-file-missing": Trap(_ERROR, "there is no file `{path}`", "{hint}"),
         "aeon-file-outside": Trap(
             _ERROR,
             "{path} lies outside of the roots",

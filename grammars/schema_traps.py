@@ -31,7 +31,7 @@ TRAPS: Final = MappingProxyType(
         "lbann-discarded": Trap(
             _WARNING,
             "this value means nothing: LBANN throws it away",
-            "directives stand under `metadata:`",
+            "directives stand under `metadata:`, each with a blank after its colon",
         ),
         "lbann-directive-as-field": Trap(
             _WARNING,

@@ -15,6 +15,7 @@ from exset.kernels import Engine
 from exset.limits import DEFAULT, Limits, remedy
 from exset.parsers.engine import table
 from exset.parsers.engine.errors import syntax_error
+from exset.parsers.engine.expect import END
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.stream import ParseStream, Rejection
 from exset.source import Source, Span
@@ -249,11 +250,20 @@ def _hint(data: bytes, at: int, word: bytes, expected: frozenset[str]) -> str | 
         if end >= len(data):
             return "the string does not end"
         if data[end] == ord("\\"):
-            return r'a backslash goes before one of " \ / b f n r t, or u and four hex digits'
+            return (
+                r"a backslash is written \\, or in paths /; else it goes before one of"
+                r' " \ / b f n r t, or u and four hex digits'
+            )
         if data[end] < ord(" "):
             return r"no line break or tab can stand in a string: write \n or \t"
     if word in _WORDS:
         return _WORDS[word]
+    if not data[:at].strip(b" \t\r\n\xef\xbb\xbf") and word:
+        return "JSON begins with `{`, an object, or `[`, a list"
+    if expected == {END}:
+        return "a JSON file holds one value: remove what follows it"
+    if expected == {"COLON"}:
+        return "a colon stands between a name and its value"
     before = data[:at].rstrip(b" \t\r\n")[-1:]
     if word in (b"}", b"]") and before == b",":
         return "JSON has no comma after the last one"

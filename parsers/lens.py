@@ -190,7 +190,7 @@ class _Reading:
         moved = rejection.moved(self.begin)
         before = self.source.data[: moved.offset - self.source.start]
         return syntax_error(
-            GRAMMAR, self.source, moved, lambda *found: swallowed(before) or hint(*found)
+            GRAMMAR, self.source, moved, lambda *found: swallowed(before, found[0]) or hint(*found)
         )
 
     def examples(self, stream: ParseStream) -> Iterator[ExampleSet]:

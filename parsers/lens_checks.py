@@ -18,23 +18,30 @@ _CLOSERS: Final = {b"{": b"}", b"[": b"]", b"(": b")", b'"': b'"'}
 _DELIMITERS: Final = ("LBRACE", "RBRACE", "LSQB", "RSQB", "LPAR", "RPAR", "QUOTE")
 
 _HINTS: Final = {
-    b",": "numbers are separated by blanks alone",
+    b",": "numbers have a point, as 0.5, and are separated by blanks alone",
     b"#": "a comment begins in the first column of its line",
+    b"/": "a comment begins with `#`, in the first column of its line",
+    b"%": "a comment begins with `#`, in the first column of its line; 50% is written 0.5",
+    b"\x1a": "remove this byte, with which DOS ended files",
     b"+": "numbers in lists have no plus sign",
     b"*": "`*` stands alone, first in a sparse range",
 }
+_NAMED: Final = re.compile(rb"name:[ \t\r\n\f\v]*+[^ \t\r\n\f\v{}()\[\]\"]++[ \t]*+\Z")
 _LAST_WORD: Final = re.compile(rb"(?:name|proc):[ \t\r\n\f\v]*+([^ \t\r\n\f\v{}()\[\]\"]++)")
+_NAMING: Final = (b"name:", b"freq:", b"proc:")
 _NEAR: Final = 4096
 _KEYWORDS: Final = frozenset(
     b"name: freq: proc: max: min: grace: defI: actI: defT: actT: I: T: B: i: t: b:".split()
 )
 
 
-def swallowed(before: bytes) -> str | None:
-    """How to mend a text whose last name or proc took in what was not meant to be in it."""
+def swallowed(before: bytes, found: bytes) -> str | None:
+    """How to mend a text whose last name or proc took in too much, or too little."""
     words = _LAST_WORD.findall(before[-_NEAR:])
     if words and (b";" in words[-1] or words[-1].endswith(b":")):
         return f"the word {shown(words[-1])} took in what follows it: put a blank after the name"
+    if _NAMED.search(before[-_NEAR:]) and found + b":" not in _KEYWORDS:
+        return "a name with blanks or brackets in it stands in { }, as `name: {big cat}`"
     return None
 
 
@@ -42,10 +49,12 @@ def hint(found: bytes, expected: frozenset[str]) -> str | None:
     """How to mend a text where `found` stands instead of the terminals expected."""
     if found[:1] in _HINTS:
         return _HINTS[found[:1]]
+    if found in _NAMING and "SEMICOLON" in expected:
+        return "put `;` before it, if another example begins; if not, it comes before the data"
     if found in _KEYWORDS and "SEMICOLON" in expected:
-        return "the header of the set, and that of an example, come before its data and end there"
+        return "such fields are the set's, before its first example, or stand in an event list"
     if found + b":" in _KEYWORDS:
-        return "no blank may stand before the colon"
+        return f"it ends in a colon, with no blank before it: `{found.decode()}:`"
     for keyword in _KEYWORDS:
         if keyword.lower() == found.lower() and found not in _KEYWORDS:
             return f"capital and small letters differ: `{keyword.decode()}`"
@@ -53,6 +62,12 @@ def hint(found: bytes, expected: frozenset[str]) -> str | None:
         return "every example ends with `;`"
     if not found and "CHARACTERS" in expected:
         return "delimiters must balance, also inside quotation marks"
+    if {"RSQB", "STAR"} <= expected and found[:1].isalpha() and found not in _KEYWORDS:
+        return "[ ] holds events: a group name stands in ( ) or { }"
+    if re.fullmatch(rb"[dD][-+]?[0-9]++", found) and "VALUE" in expected:
+        return "an exponent is written with e, as 1e-3"
+    if found.startswith(b".") and "UNIT" in expected and "VALUE" not in expected:
+        return "`i:`, `t:` and `b:` list whole numbers of units: values stand after `I:` or `T:`"
     if found.startswith(b"-") and not expected.isdisjoint(("VALUE", "REAL")):
         return "a dash is NaN only where a blank, `;` or a closing delimiter follows"
     if "VALUE" in expected and found[:1].isalpha():
@@ -158,7 +173,9 @@ def _count_hint(text: Text, columns: Columns) -> str:
             f"{shown(text.raw(0))} at the start of the file was thrown away, as Lens does;"
             " put `;` before it to make it the number of events"
         )
-    return "events count from 0; the number of events stands before an example's data"
+    return (
+        "events count from 0; the number of events stands before an example's data, `;` at its end"
+    )
 
 
 def _error(text: Text, token: int, code: str, message: str, advice: str | None) -> FormatError:

@@ -23,6 +23,7 @@ from exset.limits import DEFAULT, Limits
 from exset.parsers import manifest_columns as c
 from exset.parsers.engine import table
 from exset.parsers.engine.errors import syntax_error
+from exset.parsers.engine.foreign import foreign
 from exset.parsers.engine.stream import ParseStream, Rejection
 from exset.parsers.manifest_checks import check_elements
 from exset.parsers.manifest_columns import KERNELS
@@ -31,9 +32,10 @@ from exset.parsers.manifest_words import (
     HEADER,
     RECORD,
     TYPES,
-    encoding_hint,
     guessed,
+    header_without_at,
     hint,
+    width_hint,
 )
 from exset.source import Source, Span
 from exset.wording import counted
@@ -64,7 +66,10 @@ def parse(
     """
     findings = Findings() if findings is None else findings
     chosen = guessed(source.data) if dialect is None else Dialect(dialect)
-    return _Reading(source, findings, engine, chosen).whole(is_guess=dialect is None)
+    is_guess = dialect is None
+    if is_guess and chosen is not Dialect.HEAD and (advice := foreign(source.data)):
+        raise FormatError("this is no manifest", source=source, span=Span(0, 1), hint=advice)
+    return _Reading(source, findings, engine, chosen).whole(is_guess)
 
 
 class _Reading:
@@ -203,7 +208,9 @@ class _Reading:
         """Tell of what is odd about the whole."""
         place = Place.of(self.source.name)
         if is_guess and self.dialect is not Dialect.HEAD:
-            self.findings.add(trap("aeon-dialect", place, dialect=self.dialect))
+            named = header_without_at(self.source.data)
+            advice = "put `@` before its first line, if that is the header; else " if named else ""
+            self.findings.add(trap("aeon-dialect", place, dialect=self.dialect, advice=advice))
         if not self.state[c.RECORDS]:
             self.findings.add(trap("aeon-no-records", place))
         if width > types:
@@ -228,11 +235,13 @@ class _Reading:
         start = int(stream.ends[token])
         end = self.source.data.find(b"\n", start)
         span = Span(start, len(self.source.data) if end < 0 else end)
-        separator = "comma" if self.dialect is Dialect.CSV else "tab"
-        advice = f"one {separator} separates two fields; nothing quotes one"
-        advice = encoding_hint(self.source.data) or advice
+        line = self.source.data[span.start : span.end]
         return FormatError(
-            message, source=self.source, span=span, hint=advice, code="aeon-record-width"
+            message,
+            source=self.source,
+            span=span,
+            hint=width_hint(line, self.dialect),
+            code="aeon-record-width",
         )
 
     def refusal(self, rejection: Rejection) -> FormatError:
@@ -244,7 +253,7 @@ class _Reading:
             self.grammar,
             self.source,
             rejection,
-            lambda _, expected: encoding_hint(data) or hint(rest, expected),
+            lambda _, expected: hint(rest, expected),
         )
 
 

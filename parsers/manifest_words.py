@@ -39,11 +39,23 @@ def guessed(data: bytes) -> Dialect:
     return Dialect.CSV if b"," in line and b"\t" not in line else Dialect.SEED
 
 
-def encoding_hint(data: bytes) -> str | None:
-    """What may help where a text is none of aeon's at all, whatever the error."""
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "the file is UTF-16: save it as UTF-8, without a byte order mark"
-    return None
+def header_without_at(data: bytes) -> bool:
+    """Tell whether the first line of a text would be a header, were there a `@`."""
+    found = _START.match(data)
+    words = re.split(rb"[\t ,;]+", found[1].strip()) if found else []
+    return bool(words) and {word.upper() for word in words} <= {name.encode() for name in TYPES}
+
+
+def width_hint(line: bytes, dialect: Dialect) -> str:
+    """What may help where a record has not as many fields as the others."""
+    mark, name = (b",", "comma") if dialect is Dialect.CSV else (b"\t", "tab")
+    if mark not in line and b" " in line.strip():
+        return f"one {name} separates two fields: here are blanks, which belong to the field"
+    if line.rstrip(b"\r").endswith(mark):
+        return f"the {name} at its end begins one more field, which is empty: remove it"
+    if mark * 2 in line:
+        return f"one {name} separates two fields: between two of them is one more, which is empty"
+    return f"one {name} separates two fields; nothing quotes one"
 
 
 def hint(rest: bytes, expected: frozenset[str]) -> str | None:
@@ -58,8 +70,6 @@ def hint(rest: bytes, expected: frozenset[str]) -> str | None:
         if rest.lower().startswith(b"[tab]"):
             return "`[tab]` stands for one tab, as in aeon's user guide: write the tab itself"
         return f"the types are {', '.join(TYPES)}, exactly so, with one tab between two"
-    if rest.startswith(BOM):
-        return "save the file as UTF-8 without a byte order mark"
     if "AT" in expected:
         return (
             "aeon wants a header before the records, such as `@FILE`, a tab, `ASCII_INT`; older"

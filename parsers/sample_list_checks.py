@@ -1,6 +1,7 @@
 """What binds the header and the files of a sample list: their number, repeats, totals."""
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from types import MappingProxyType
 
 import numpy as np
@@ -17,6 +18,7 @@ from exset.parsers.sample_list_header import Header
 from exset.source import Source, Span
 from exset.wording import counted
 
+_TYPES: Mapping[str, str] = MappingProxyType({kind.replace("-", "_"): kind for kind in Kind})
 _LINE: Mapping[bool, str] = MappingProxyType(
     {
         True: "a line is: file, included samples, excluded samples, ids",
@@ -28,11 +30,20 @@ _LINE: Mapping[bool, str] = MappingProxyType(
 def hint(before: bytes, found: bytes, expected: frozenset[str]) -> str | None:
     """What may help where the grammar is broken; before: the text up to the word found."""
     if "SINGLE_SAMPLE" in expected:
-        return "the first line is the type of the list, in letters of either case"
+        meant = get_close_matches(shown(found)[1:-1].upper().replace("-", "_"), _TYPES, 1, 0.5)
+        which = f": {_TYPES[meant[0]]}?" if meant else ", and there are no comments"
+        return f"the first line is the type of the list, in letters of either case{which}"
     kind = Kind(before.split(None, 1)[0].decode("ascii").upper())
     if expected == {"WORD"}:
         return "the third line is the base directory: it may be `.` or `/`, not empty"
     if expected == {"NUMBER"}:
+        *lines, line = before.split(b"\n")
+        if len(lines) > 1 and not lines[1].strip():
+            return "the second line is empty: the numbers of samples and files belong there"
+        if b"," in line:
+            return "words are separated by blanks, not by commas"
+        if line.lstrip().startswith(b"#"):
+            return "a sample list has no comments: remove the line"
         advice = f"LBANN never ends on this, or reads what it likes; {_LINE[kind.has_excluded]}"
         if before.count(b"\n") == 3 and found in (b"\n", b"") and not kind.has_label_file:
             advice += f"; a {kind} list has no line for a label file"
@@ -49,6 +60,8 @@ def check_files(
         advice = f"if no file is missing, write {count:,} there: LBANN refuses any other number"
         if header.kind.has_label_file and count == declared - 1:
             advice = "the fourth line names the file of labels: was it left out?"
+        elif not header.kind.has_label_file and count == declared - 1:
+            advice = f"the third line names the base directory: was it left out? {advice}"
         elif header.kind is Kind.MULTI_SAMPLE_INCLUSION_V2 and "files" in header.spans:
             advice = f"a {header.kind} list counts included samples and files, no excluded samples"
         place = Place.of(source.name)

@@ -20,6 +20,7 @@ from ruamel.yaml.reader import ReaderError
 
 from exset.errors import FormatError, LimitError
 from exset.limits import Limits, remedy
+from exset.parsers.engine.foreign import foreign
 from exset.source import Source, Span
 
 DEEPEST: Final = 200
@@ -92,7 +93,7 @@ class _Text:
             self.text = source.data[self.skipped :].decode()
         except UnicodeDecodeError as error:
             at = self.skipped + error.start
-            hint = "YAML is read as UTF-8: convert the file"
+            hint = foreign(source.data) or "YAML is read as UTF-8: convert the file"
             raise self.error("this byte is not UTF-8", Span(at, at + 1), hint) from None
 
     def span(self, start: int, end: int) -> Span:

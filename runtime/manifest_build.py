@@ -88,7 +88,8 @@ def _rows(path: str, names: Sequence[str | None], delimiter: str) -> Iterator[Se
                 for name in names:
                     if name not in head:
                         there = ", ".join(head) or "none"
-                        raise _bad(path, 1, f"there is no column called {name}; there are {there}")
+                        message = f"there is no column called {name}; there are {there}"
+                        raise _bad(path, 1, message, _delimiter_hint(head))
                 chosen = [head.index(name) for name in names]  # type: ignore[assignment,arg-type]
             for row in reader:
                 if row and len(row) <= max(chosen, default=0):
@@ -117,5 +118,11 @@ def _nothing(folder: str, message: str, hint: str | None) -> FormatError:
     return FormatError(message, place=Place.of(folder), hint=hint, code="aeon-nothing-to-build")
 
 
-def _bad(path: str, line: int, message: str) -> FormatError:
-    return FormatError(message, place=Place(path, line=line), code="aeon-table")
+def _delimiter_hint(head: list[str]) -> str | None:
+    """What may help where a line has one column only."""
+    marks = [mark for mark in ";\t|" if mark in head[0]] if len(head) == 1 else []
+    return f"--delimiter says what separates columns: {marks[0]!r}?" if marks else None
+
+
+def _bad(path: str, line: int, message: str, hint: str | None = None) -> FormatError:
+    return FormatError(message, place=Place(path, line=line), hint=hint, code="aeon-table")

@@ -115,7 +115,7 @@ def test_damaged_text_gives_a_tree_or_an_error_with_a_place(
         (b"[.5]", 2, "numbers are written"),
         (b'["a', 2, "the string does not end"),
         (b'["a\nb"]', 2, "no line break or tab"),
-        (rb'["\x41"]', 2, "a backslash goes before"),
+        (rb'["\x41"]', 2, "a backslash is written"),
         (rb'["\ud800"]', 2, "a lone surrogate"),
         (rb'["\udc00\ud800"]', 2, "a lone surrogate"),
         (b'["ab\xff"]', 5, "not UTF-8"),

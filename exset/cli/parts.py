@@ -96,7 +96,8 @@ def split(
     except FormatError:
         raise
     except ValueError as error:
-        wrong(str(error))
+        counts = any(isinstance(size, int) for _, size in targets)
+        wrong(f"{error}" + ("; a number counts them, 80% is a share" if counts else ""))
     written = [
         api.dumps(part, format=_format_of(target, known).name, name=source.name, findings=findings)
         for (target, _), part in zip(targets, made, strict=True)

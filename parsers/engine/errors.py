@@ -6,14 +6,13 @@ from typing import Final
 
 from exset.errors import FormatError, safe
 from exset.parsers.engine.expect import CLOSERS
+from exset.parsers.engine.foreign import foreign, look_alike
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.stream import Rejection
 from exset.source import Source, Span
 
 _WORD: Final = re.compile(rb"[A-Za-z0-9_.+-]{1,256}:?|[^\x00-\x7f]{1,256}|.", re.DOTALL)
 _SHOWN: Final = 24
-_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
-_UTF_16: Final = "the file is UTF-16: save it as UTF-8, without a byte order mark"
 
 
 def syntax_error(
@@ -33,7 +32,8 @@ def syntax_error(
     words = {grammar.spoken(name) for name in rejection.expected}
     expected = _listed(sorted(words, key=lambda word: (word.startswith("`"), word)))
     message = f"expected {expected}, found {shown(found)}"
-    advice = _UTF_16 if found[:2] in _MARKS else hint(found, rejection.expected)
+    other = None if source.start else foreign(source.data)
+    advice = other or look_alike(found) or hint(found, rejection.expected)
     if rejection.opener is not None:
         at = rejection.opener - source.start
         mark = source.data[at : at + 1].decode("ascii")
