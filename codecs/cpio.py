@@ -27,7 +27,9 @@ from construct import (
 
 from exset.codecs.cpio_checks import report
 from exset.codecs.engine import Fields, Layout, read
+from exset.codecs.engine.failures import Cut
 from exset.errors import Findings, FormatError, Place
+from exset.foreign import converted
 from exset.grammars.arrays import Flags, Longs, compact, frozen
 from exset.grammars.blobs import Blobs
 from exset.grammars.block_traps import trap
@@ -169,8 +171,11 @@ def _fields(source: Source, limits: Limits, engine: Engine) -> tuple[Fields, boo
             names = fields.strings("entries.name")
             if len(names) > 1 and names[-1] in [name + b"\0" for name in TRAILER_NAMES]:
                 return fields, False
-            if error.hint is not None:
-                raise _cut(error, max(0, len(names) - 1)) from None
+            advice = converted(bytes(source.view[:_LOOKED_AT]))
+            if isinstance(error, Cut):
+                raise _cut(error, max(0, len(names) - 1), advice or error.hint) from None
+            if advice:
+                raise FormatError(error.message, place=error.place, hint=advice) from None
         raise
 
 
@@ -189,9 +194,9 @@ def _first(count: int) -> Layout:
     return Layout(Struct("entries" / Array(count, Entry)))
 
 
-def _cut(error: FormatError, whole: int) -> FormatError:
+def _cut(error: FormatError, whole: int, why: str | None) -> FormatError:
     hint = (
-        f"{error.hint}; {whole} elements before it are whole, aeon makes up the others from zeros:"
+        f"{why}; {whole} elements before it are whole, aeon makes up the others from zeros:"
         " exset cache extract --damaged saves what there is"
     )
     message = f"element {whole} goes beyond the end of the file ({error.message})"
@@ -272,5 +277,6 @@ def _padding(fields: Fields, source: Source, findings: Findings) -> int:
     return 0
 
 
+_LOOKED_AT: Final = 1 << 16  # bytes, for a block that was copied as a text
 _MAGIC: Final = MAGIC.to_bytes(2, "little")
 _WORDS: Final = ("format_version", "writer_version", "record_count", "elements_per_record")

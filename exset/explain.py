@@ -63,12 +63,12 @@ def codes() -> tuple[str, ...]:
 
 def explain(code: str) -> Explanation:
     """Return what is known of a code; ValueError that names those that are like it."""
-    known = _table().get(code)
+    known = _table().get(code.lower())
     if known is None:
         from difflib import get_close_matches
 
         like = get_close_matches(code, _table(), cutoff=0.5)
-        there = f"; there are {', '.join(like)}" if like else ""
+        there = f"; there are {', '.join(like)}" if like else ": exset explain lists all"
         raise ValueError(f"no finding has the code {safe(code)!r}{there}")
     return known
 

@@ -15,6 +15,7 @@ from exset import beginnings, families
 from exset.compression import SUFFIXES, content_of
 from exset.errors import FormatError, Place, safe
 from exset.families import Family
+from exset.foreign import foreign
 from exset.format import Format
 from exset.kernels import Engine
 from exset.protocols import Model
@@ -253,6 +254,8 @@ def detect(head: bytes, name: str) -> Format:
         message = "the format is ambiguous: several begin so"
     elif not head:
         message = "the file is empty, and its name does not say its format"
+    elif advice := foreign(head):
+        hint = advice
     elif head.startswith(b"\x89HDF\r\n\x1a\n"):
         message = "an HDF5 file: it holds data, and exset looks at what names them"
         hint = "make a list of its samples with exset list build, a schema with exset schema build"

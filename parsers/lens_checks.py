@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 
 from exset.errors import FormatError, LimitError
+from exset.foreign import foreign
 from exset.limits import Limits, remedy
 from exset.parsers import lens_columns as c
 from exset.parsers.engine.errors import shown
@@ -79,9 +80,9 @@ def check_integers(text: Text, ints: Ints) -> None:
     """Integers are of 32 bits: FormatError."""
     if ints.max(initial=0) > c.MAX_INT or ints.min(initial=0) < -c.MAX_INT - 1:
         wrong = int(np.argmax((ints > c.MAX_INT) | (ints < -c.MAX_INT - 1)))
-        raise _error(
-            text, wrong, "lens-integer", f"{shown(text.raw(wrong))} does not fit in 32 bits", None
-        )
+        message = f"{shown(text.raw(wrong))} does not fit in 32 bits"
+        advice = None if text.source.start else foreign(text.source.data)
+        raise _error(text, wrong, "lens-integer", message, advice)
 
 
 def check_event_counts(

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.errors import Findings, FormatError, Place
+from exset.foreign import foreign
 from exset.grammars.arrays import Longs, constant, row_indices
 from exset.grammars.manifest_traps import trap
 from exset.grammars.manifest_words import Dialect, ElementType
@@ -23,7 +24,6 @@ from exset.limits import DEFAULT, Limits
 from exset.parsers import manifest_columns as c
 from exset.parsers.engine import table
 from exset.parsers.engine.errors import syntax_error
-from exset.parsers.engine.foreign import foreign
 from exset.parsers.engine.stream import ParseStream, Rejection
 from exset.parsers.manifest_checks import check_elements
 from exset.parsers.manifest_columns import KERNELS

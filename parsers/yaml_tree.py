@@ -19,8 +19,8 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.reader import ReaderError
 
 from exset.errors import FormatError, LimitError
+from exset.foreign import foreign
 from exset.limits import Limits, remedy
-from exset.parsers.engine.foreign import foreign
 from exset.source import Source, Span
 
 DEEPEST: Final = 200

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Sequence
 
@@ -16,6 +17,8 @@ def files_in(paths: Sequence[str]) -> list[str]:
     """
     found: dict[str, None] = {}
     for path in paths:
+        if path == "-":
+            raise OSError(errno.ESPIPE, "HDF5 files are not read from standard input", path)
         if not os.path.isdir(path):
             found[path] = None
             continue

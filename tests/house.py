@@ -10,7 +10,7 @@ FOLDERS = ("grammars", "parsers", "codecs", "runtime")
 PLAIN = {
     *("exset.source", "exset.errors", "exset.limits", "exset.files"),
     *("exset.compression", "exset.cache", "exset.sniff", "exset.extract", "exset.voice"),
-    *("exset.packers", "exset.wording", "exset.remote", "exset.replacing"),
+    *("exset.packers", "exset.wording", "exset.remote", "exset.replacing", "exset.foreign"),
 }
 """The ground that needs nothing but the standard library."""
 

@@ -154,3 +154,46 @@ def test_what_names_no_file_names_the_one_that_was_read() -> None:
     exset.save(exset.Manifest.of(["FILE"], [["gone.jpg"]]), "m.tsv")
     done = run("cache", "build", "m.tsv", ".")
     assert done.exit_code == 1 and done.stderr.startswith("m.tsv: elements cannot be cached: ")
+
+
+@pytest.mark.parametrize("group", ["list", "manifest", "schema", "cache", "config", "sampler"])
+def test_a_group_without_a_verb_shows_its_help_once(group: str) -> None:
+    done = run(group)
+    assert done.exit_code == 2 and done.stderr.count("Usage:") == 1 and "Error" not in done.stderr
+    assert "..." not in done.stderr.partition("Commands:")[2]
+
+
+def test_what_may_be_chosen_is_shown_as_it_is() -> None:
+    assert r"\x09" not in run("completion").stderr
+
+
+def test_a_folder_that_is_not_there_is_named() -> None:
+    done = run("convert", "exset::xor.ex", "no/x.bex")
+    assert done.exit_code == 3 and done.stderr.endswith(": there is no folder no\n")
+    assert run("info", "no.ex").stderr == "exset: no.ex: No such file or directory\n"
+
+
+def test_what_is_written_is_named_for_what_it_is() -> None:
+    for verb in ("list merge exset::flowers.sample_list", "manifest balance exset::pictures.tsv"):
+        done = run(*verb.split(), "-o", "x.ex")
+        assert done.exit_code == 2 and "x.ex: the suffix is that of another format" in done.stderr
+    with h5py.File("a.h5", "w") as file:
+        file["x/field"] = 1.0
+    assert "data.json: the suffix" in run("schema", "build", "a.h5", "-o", "data.json").stderr
+    assert not any(Path(name).exists() for name in ("x.ex", "data.json"))
+
+
+def test_codes_are_found_in_capitals_too() -> None:
+    assert run("explain", "LENS-BARE-WORD").stdout == run("explain", "lens-bare-word").stdout
+    assert "exset explain lists all" in run("explain", "Q").stderr
+
+
+def test_hdf5_files_are_no_pipes() -> None:
+    for verb in ("list", "schema"):
+        assert "are not read from standard input" in run(verb, "build", "-").stderr
+
+
+def test_labels_between_semicolons() -> None:
+    Path("l.csv").write_text("speaker;sex\na;1\n")
+    done = run("sampler", "plan", "l.csv", "-n", "1", "-m", "1")
+    assert "separated by commas, not ';'" in done.stderr

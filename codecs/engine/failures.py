@@ -13,6 +13,7 @@ from typing import Final
 from exset.codecs.engine.fields import indexed
 from exset.codecs.engine.layout import Layout
 from exset.errors import FormatError, LimitError, Place
+from exset.foreign import foreign
 from exset.grammars.columns import Longs
 from exset.limits import remedy
 from exset.source import Source
@@ -64,7 +65,8 @@ def failure(
     if reason is Reason.TOO_LONG:
         return LimitError(message, place=place, hint=remedy("max_name"))
     if reason not in _CUTS:
-        return FormatError(message, place=place)
+        other = None if source.start or offset else foreign(bytes(source.view[:512]))
+        return FormatError(message, place=place, hint=other)
     cut = Cut(message, place=place, hint=_CUT)
     cut.needed = needed
     return cut

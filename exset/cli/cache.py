@@ -130,13 +130,13 @@ def predict(manifest: str, cache_directory: str | None, reading: Reading, **word
 @json_option("folder", *CHECKED, *BUILT)
 @common_options
 def build(manifest: str, cache_directory: str, reading: Reading, **words: Any) -> None:
-    """Build the cache of a MANIFEST below CACHE_DIRECTORY, or go on with one.
+    """Build the cache of a MANIFEST, or go on with one.
 
     \b
       exset cache build train.tsv caches --manifest-root pictures
 
-    A build that was ended leaves no cache that any reader takes for whole; the next one keeps the
-    blocks that are.
+    The cache is a folder below CACHE_DIRECTORY. A build that was ended leaves no cache that any
+    reader takes for whole; the next one keeps the blocks that are.
     """
     from exset.runtime import cache_build
 
@@ -163,10 +163,12 @@ def check(
     reading: Reading,
     **words: Any,
 ) -> None:
-    """Check a cache: its FOLDER, every block, and with --manifest that it is of these records.
+    """Check a cache: its FOLDER and every block.
 
     \b
       exset cache check caches/aeon_cache_d25abf7d --manifest train.tsv
+
+    With --manifest it must be of these records, too.
     """
     ctx.exit(_check(folder, manifest, reading, words))
 
@@ -182,7 +184,7 @@ def check(
 def repair(
     ctx: click.Context, /, folder: str, manifest: str | None, reading: Reading, **words: Any
 ) -> None:
-    """Keep the whole blocks of a cache and build the others anew from the manifest.
+    """Keep the whole blocks of a cache, build the others anew.
 
     \b
       exset cache repair caches/aeon_cache_d25abf7d --manifest train.tsv
@@ -225,14 +227,15 @@ def extract(
     reading: Reading,
     **words: Any,
 ) -> None:
-    """Write the elements of a cache, or of one block, as files: SOURCE is its folder or a file.
+    """Write the elements of a cache, or of one block, as files.
 
     \b
       exset cache extract aeon_cache_d25abf7d -o images --types FILE,ASCII_INT
 
-    Files are named for their places and contents, block_0/0000012.0.jpg; with --types or --manifest
-    there is a manifest of them, manifest.tsv. The files of other cpio archives keep their names.
-    Nothing is ever written outside of the folder, and no file is written over.
+    SOURCE is the folder of the cache, or a file. Files are named for their places and contents,
+    block_0/0000012.0.jpg; with --types or --manifest there is a manifest of them, manifest.tsv. The
+    files of other cpio archives keep their names. Nothing is ever written outside of the folder,
+    and no file is written over.
     """
     from exset.codecs.cpio import decode_archive
     from exset.grammars.blocks import Block

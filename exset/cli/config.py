@@ -36,10 +36,12 @@ def config() -> None:
 @json_option("dialect", "given", "members", "outputs", "counts", "findings", file="file")
 @reading_options
 def show(file: str, reading: Reading) -> None:
-    """Show every member with its value, the defaults in brackets, and the arrays of a batch.
+    """Show every member, and the arrays of a batch.
 
     \b
       exset config show config.json
+
+    Defaults stand in brackets.
     """
     from exset.grammars.loader_config import LoaderConfig
 
@@ -55,7 +57,7 @@ def show(file: str, reading: Reading) -> None:
 
 @config.command()
 def schema() -> None:
-    """Write the JSON Schema of configurations, for editors and other programs.
+    """Write the JSON Schema of configurations, for editors.
 
     \b
       exset config schema > loader_config.schema.json

@@ -88,8 +88,11 @@ class Verbs(click.Group):
         except KeyboardInterrupt:
             say("exset: interrupted")
             ctx.exit(INTERRUPTED)
+        except click.exceptions.NoArgsIsHelpError:
+            raise
         except click.UsageError as error:
-            message = "\n".join(map(safe, error.format_message().split("\n")))
+            lines = error.format_message().expandtabs(4).split("\n")
+            message = "\n".join(map(safe, lines))
             raise click.UsageError(message, error.ctx) from None
 
 
@@ -132,9 +135,17 @@ def as_finding(error: FormatError | OSError) -> Finding:
 def reason(error: OSError) -> str:
     """Return what the system has against a file, in a line that is safe to show."""
     why = safe(error.strerror or str(error))
+    if error.errno == errno.ENOENT and (missing := _missing_folder(error.filename)):
+        return f"{safe(os.fsdecode(error.filename))}: {why}: there is no folder {safe(missing)}"
     if error.filename is None:  # files that are written are named, if there is no room for them
         return f"standard output: {why}" if error.errno in FULL else why
     return f"{safe(os.fsdecode(error.filename))}: {why}"
+
+
+def _missing_folder(name: object) -> str | None:
+    """Return the folder of a file, if there is none."""
+    folder = os.path.dirname(os.fsdecode(name)) if isinstance(name, str | bytes) else ""
+    return folder if folder and not os.path.isdir(folder) else None
 
 
 def progress(outcomes: Iterable[T], count: int, what: str, *, shown: bool = False) -> Iterable[T]:

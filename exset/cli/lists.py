@@ -41,7 +41,7 @@ def lists() -> None:
 
 @lists.command()
 @files_argument("paths", "PATH...")
-@models.output_option
+@models.output_option(FORMAT)
 @click.option(
     "--kind", metavar="TYPE", type=kinds, default="CONDUIT_HDF5_INCLUSION", help="The type of list."
 )
@@ -70,15 +70,15 @@ def build(
     reading: Reading,
     jobs: int,
 ) -> None:
-    """Build a list of the samples in HDF5 files, and in folders of them at any depth.
+    """Build a list of the samples in HDF5 files and folders.
 
     \b
       exset list build data/ -o all.sample_list
       exset list build 'runs/*.h5' --sample run/0 --finite out -o all.sample_list
 
-    A sample is a group that holds what a prototype holds: that of --sample, or one that is found
-    in the first file that can be read; or a group whose path is like --pattern. What is nearly a
-    sample is told.
+    Folders are searched to any depth. A sample is a group that holds what a prototype holds: that
+    of --sample, or one that is found in the first file that can be read; or a group whose path is
+    like --pattern. What is nearly a sample is told.
     """
     from exset.runtime.hdf5_files import files_in
     from exset.runtime.list_build import built, search_for, searched
@@ -113,7 +113,7 @@ def build(
 
 @lists.command()
 @files_argument("inputs", "LIST...")
-@models.output_option
+@models.output_option(FORMAT)
 @click.option("--directory", metavar="FOLDER", help="The base directory (the longest shared).")
 @reading_options
 def merge(
@@ -122,10 +122,12 @@ def merge(
     directory: str | None,
     reading: Reading,
 ) -> None:
-    """Merge lists into one, of the type of the first, that names each file once.
+    """Merge lists into one that names each file once.
 
     \b
       exset list merge 'part_*.sample_list' -o all.sample_list
+
+    It is of the type of the first.
     """
     from exset.runtime.list_order import merged
 
@@ -139,7 +141,7 @@ def merge(
 @lists.command()
 @one_file
 @click.option("--seed", metavar="N", type=click.IntRange(min=0), required=True, help="Which order.")
-@models.output_option
+@models.output_option(FORMAT)
 @reading_options
 def shuffle(file: str, seed: int, output: str, reading: Reading) -> None:
     """Shuffle a list: its files, and the samples of each file.
@@ -160,7 +162,7 @@ def shuffle(file: str, seed: int, output: str, reading: Reading) -> None:
 @one_file
 @click.option("--ranks", metavar="N", type=click.IntRange(min=1), required=True, help="How many.")
 @click.option("--keep-order", is_flag=True, help="As with LBANN's --keep_sample_order.")
-@models.output_option
+@models.output_option(FORMAT)
 @reading_options
 def order(
     file: str,
@@ -169,7 +171,7 @@ def order(
     output: str,
     reading: Reading,
 ) -> None:
-    """Write a list in the order in which N ranks of LBANN would see its samples.
+    """Write a list in the order in which N ranks would see it.
 
     \b
       exset list order --ranks 4 all.sample_list -o seen.sample_list

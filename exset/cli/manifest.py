@@ -27,7 +27,7 @@ def manifest() -> None:
 
 @manifest.command()
 @file_argument("path", "FOLDER|TABLE.csv")
-@models.output_option
+@models.output_option(FORMAT)
 @click.option("--suffix", "suffixes", metavar=".EXT", multiple=True, help="Take such files alone.")
 @click.option(
     "--label", type=click.Choice(["ASCII_INT", "STRING"]), default="ASCII_INT", help="Its type."
@@ -48,7 +48,7 @@ def build(
     classes: str | None,
     voice: int,
 ) -> None:
-    """Make a manifest of a folder that has a folder for each class, or of a CSV table.
+    """Make a manifest of folders, one for each class, or of a table.
 
     \b
       exset manifest build pictures/ -o train.tsv --suffix .jpg --classes names
@@ -87,7 +87,7 @@ def build(
 
 @manifest.command()
 @one_file
-@models.output_option
+@models.output_option(FORMAT)
 @click.option("--by", metavar="COLUMN", type=int, default=-1, help="The class (the last column).")
 @click.option("--seed", metavar="N", type=click.IntRange(min=0), help="Shuffle the records, too.")
 @reading_options
@@ -116,7 +116,7 @@ def balance(
 
 @manifest.command()
 @one_file
-@models.output_option
+@models.output_option(FORMAT)
 @click.option("--subset-fraction", metavar="F", type=float, default=1.0, help="Of aeon's options.")
 @click.option("--shuffle-manifest", is_flag=True, help="Of aeon's options.")
 @click.option(
@@ -135,13 +135,14 @@ def pick(
     batch_size: int,
     reading: Reading,
 ) -> None:
-    """Write the records that aeon would use, in its order, and say which cache it would look for.
+    """Write the records that aeon would use, in its order.
 
     \b
       exset manifest pick train.tsv --subset-fraction 0.5 -o half.tsv
       exset manifest pick train.tsv --node 0 4 --batch-size 32 -o first.tsv
 
-    What a seed gives depends on the dialect, which --from-dialect says.
+    The cache that it would look for is told. What a seed gives depends on the dialect, which
+    --from-dialect says.
     """
     from exset.runtime.aeon_picks import cache_name, node_rows, picked
 

@@ -16,13 +16,26 @@ M = TypeVar("M", bound=Model)
 Command = TypeVar("Command", bound=Callable[..., object])
 
 
-def output_option(command: Command) -> Command:
-    """Add `-o`, and `--json`, which `write` looks at."""
+def output_option(format: str) -> Callable[[Command], Command]:
+    """Add `-o`, where to write this format, and `--json`, which `write` looks at."""
     output = click.option(
-        "-o", "--output", metavar="FILE", default="-", help="Where to write (standard output)."
+        "-o",
+        "--output",
+        metavar="FILE",
+        default="-",
+        callback=lambda ctx, param, name: named_so(name, format),
+        help="Where to write (standard output).",
     )
     keys = ("format", "units", "counts", "findings")
-    return output(json_option(*keys, file="output")(command))
+    return lambda command: output(json_option(*keys, file="output")(command))
+
+
+def named_so(name: str, format: str) -> str:
+    """Return the name of a file; a usage error if its suffix is that of another format."""
+    other = formats.by_suffix(name)
+    if other is not None and other.name != format:
+        wrong(f"{safe(name)}: the suffix is that of another format than {format}: {other.title}")
+    return name
 
 
 def read(

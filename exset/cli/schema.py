@@ -18,7 +18,7 @@ from exset.cli.frame import (
     say,
     wrong,
 )
-from exset.cli.models import tell
+from exset.cli.models import named_so, tell
 from exset.cli.reading import (
     Reading,
     common_options,
@@ -73,7 +73,7 @@ def show(
     access: Access,
     reading: Reading,
 ) -> None:
-    """Show which fields of a DATA schema an EXPERIMENT schema reads, and what it does to them.
+    """Show which fields an EXPERIMENT schema reads, and how.
 
     \b
       exset schema show data.yaml experiment.yaml --sample run_0.h5 run/000
@@ -123,7 +123,7 @@ def check(
     reading: Reading,
     jobs: int,
 ) -> None:
-    """Hold schemas against the HDF5 files of sample LISTs, or against one sample.
+    """Hold schemas against HDF5 files of LISTs, or one sample.
 
     \b
       exset schema check data.yaml experiment.yaml train.sample_list
@@ -170,7 +170,14 @@ def check(
     type=click.Choice(["range", "unit"]),
     help="Add scale and bias: to 0..1, or to mean 0 and deviation 1. Reads all values.",
 )
-@click.option("-o", "--output", metavar="FILE", default="-", help="Where to write the data schema.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    default="-",
+    callback=lambda ctx, param, name: named_so(name, "schema"),
+    help="Where to write the data schema.",
+)
 @click.option("--experiment", metavar="FILE", help="Write an experiment schema, too.")
 @click.option(
     "--pack",
@@ -198,7 +205,7 @@ def build(
     reading: Reading,
     jobs: int,
 ) -> None:
-    """Write a data schema of the samples in HDF5 files, or in all such files of folders.
+    """Write a data schema of the samples in HDF5 files and folders.
 
     \b
       exset schema build data/ -o data.yaml

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Final
 
 from exset.errors import FormatError, safe
+from exset.foreign import foreign, look_alike
 from exset.parsers.engine.expect import CLOSERS
-from exset.parsers.engine.foreign import foreign, look_alike
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.stream import Rejection
 from exset.source import Source, Span

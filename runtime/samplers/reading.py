@@ -178,6 +178,8 @@ def _dataset(source: Source, file: "h5py.File", path: str) -> "h5py.Dataset":
 def _choose(source: Source, column: str | None, names: list[str], hint: str = "") -> NoReturn:
     what = "which column?" if column is None else f"no column {column!r};"
     shown = ", ".join(names[:20]) or "none"
+    if len(names) == 1 and (marks := [mark for mark in ";\t|" if mark in names[0]]):
+        hint += f"; columns are separated by commas, not {marks[0]!r}"
     _refuse(source, f"{what} there are: {shown}", f"name one with --column{hint}")
 
 
