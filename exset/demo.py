@@ -60,6 +60,9 @@ def steps(folder: str) -> Iterator[Step]:
 def _prepared(folder: str) -> dict[str, str]:
     """Make the folder; return the name of every sample, and what it is converted to."""
     pairs = {name: _converted(name) for name in samples.names()}
+    if os.path.lexists(folder) and not os.path.isdir(folder):
+        reason = "a file is called that; name a folder, as in: exset demo FOLDER"
+        raise NotADirectoryError(errno.ENOTDIR, reason, folder)
     os.makedirs(folder, exist_ok=True)
     _check(folder, {*pairs, *pairs.values()})
     return pairs

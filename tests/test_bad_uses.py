@@ -197,3 +197,16 @@ def test_labels_between_semicolons() -> None:
     Path("l.csv").write_text("speaker;sex\na;1\n")
     done = run("sampler", "plan", "l.csv", "-n", "1", "-m", "1")
     assert "separated by commas, not ';'" in done.stderr
+
+
+def test_a_file_where_the_demo_wants_a_folder() -> None:
+    Path("f").touch()
+    done = run("demo", "f")
+    assert done.exit_code == 3 and "f: a file is called that; name a folder" in done.stderr
+
+
+def test_the_schema_that_asks_for_too_much_is_named() -> None:
+    with h5py.File("a.h5", "w") as file:
+        file["x/field"] = 1.0
+    done = run("schema", "build", "a.h5", "--experiment", "e.yaml", "--pack", "all=nothing")
+    assert done.exit_code == 1 and done.stderr.startswith("e.yaml: the data schema has no ")

@@ -30,7 +30,7 @@ from exset.cli.reading import (
     wants_json,
     write_one,
 )
-from exset.errors import Findings, Severity, safe
+from exset.errors import Findings, Severity, blaming, safe
 from exset.limits import Limits
 from exset.wording import counted
 
@@ -232,7 +232,8 @@ def build(
         tell(built.findings, _SHOWN, reading.voice)
     elif output == "-":
         wrong("--json would stand among the data on standard output: say -o FILE")
-    wanted = schema_build.experiment(built.schema, ((group, path) for group, _, path in pairs))
+    with blaming(experiment or output):
+        wanted = schema_build.experiment(built.schema, ((group, path) for group, _, path in pairs))
     files.write(output, api.dumps(built.schema, format="schema"))
     if experiment is not None:
         files.write(experiment, api.dumps(wanted, format="schema"))
