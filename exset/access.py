@@ -1,6 +1,8 @@
 """What may be done to get at the files that a file names."""
 
+import errno
 import os
+import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -33,3 +35,19 @@ def lies_in(path: str, roots: Iterable[str]) -> bool:
         return "\0" not in path
     real = os.path.realpath(path)
     return any(real == folder or real.startswith(os.path.join(folder, "")) for folder in folders)
+
+
+def check_plain(path: str) -> None:
+    """Let the system say what it has against a file; OSError for what is no plain file, too.
+
+    For files that the user did not name: a pipe would be waited for, without end.
+    """
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    try:
+        mode = os.fstat(handle).st_mode
+    finally:
+        os.close(handle)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "no regular file: it is not read", path)

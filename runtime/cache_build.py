@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import time
 from collections.abc import Callable, Set
 from contextlib import suppress
@@ -19,7 +20,7 @@ from typing import Final
 import numpy as np
 
 from exset import files
-from exset.access import USUAL, Access
+from exset.access import USUAL, Access, check_plain
 from exset.codecs.cpio_writing import BlockWriter
 from exset.errors import Findings, FormatError, Place
 from exset.grammars.block_traps import trap
@@ -253,7 +254,7 @@ def _completed(
         os.unlink(path)
     if not lock.is_held():
         raise BlockingIOError(f"{cache.path}: somebody took the lock away; the cache is not marked")
-    files.write(os.path.join(cache.path, COMPLETE), b"")
+    files.write(_cleared(os.path.join(cache.path, COMPLETE)), b"")
     _tidy(cache)
     return Built(cache.path, tuple(wanted), tuple(sorted(kept)))
 
@@ -267,13 +268,15 @@ def _tidy(cache: Cache) -> None:
 
 def _note(plan: Plan, journal: str, done: list[int]) -> None:
     """Write down which blocks are done."""
-    files.write(journal, json.dumps({"plan": plan.token, "done": done}).encode())
+    files.write(_cleared(journal), json.dumps({"plan": plan.token, "done": done}).encode())
 
 
 def _done(plan: Plan, folder: str) -> Set[int]:
     """Which blocks an earlier builder of the same plan has done."""
     with suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
-        with open(os.path.join(folder, JOURNAL), "rb") as file:
+        path = os.path.join(folder, JOURNAL)
+        check_plain(path)
+        with open(path, "rb") as file:
             told = json.loads(file.read(_LONGEST))
         if told["plan"] == plan.token:
             return {number for number in told["done"] if isinstance(number, int)}
@@ -284,7 +287,7 @@ def _write(plan: Plan, number: int, path: str, clock: Callable[[], float]) -> No
     """Write a block. Raises FormatError for an element that there is not, and OSError."""
     rows = plan.blocks[number]
     failed: list[ElementError] = []
-    with files.writing(path) as file:
+    with files.writing(_cleared(path)) as file:
         writer = BlockWriter(file, clock)
         which = np.arange(rows.start, rows.stop)
         for record in encoded(plan.manifest, which, root=plan.root, access=plan.access):
@@ -295,6 +298,17 @@ def _write(plan: Plan, number: int, path: str, clock: Callable[[], float]) -> No
         if failed:
             raise _failure(failed)
         writer.close()
+
+
+def _cleared(path: str) -> str:
+    """Return the path of a file of ours; a link or a pipe of that name, which leads away, is gone.
+
+    Raises OSError for a folder.
+    """
+    with suppress(FileNotFoundError):
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            os.unlink(path)
+    return path
 
 
 def _failure(failed: list[ElementError]) -> FormatError:

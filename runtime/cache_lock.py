@@ -16,6 +16,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, Self
 
+from exset.access import check_plain
+
 NAME: Final = "caching_in_progress"
 
 _YOUNG: Final = 10.0  # seconds: an empty lock that its maker may be about to fill
@@ -120,6 +122,7 @@ class Lock:
     def _judge(self) -> None:
         """Take away a lock that is stale. Raises BlockingIOError for one that is not."""
         try:
+            check_plain(self.path)
             handle = os.open(self.path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
         except FileNotFoundError:
             return
@@ -150,12 +153,16 @@ class Lock:
 
 
 def owner_of(folder: str) -> Owner | None:
-    """Who made the lock of a folder; None if there is none."""
+    """Who made the lock of a folder; None if there is none. What cannot be read says nobody."""
+    path = os.path.join(folder, NAME)
     try:
-        with open(os.path.join(folder, NAME), "rb") as file:
+        check_plain(path)
+        with open(path, "rb") as file:
             return owner_in(file.read(_LONGEST))
     except FileNotFoundError:
         return None
+    except OSError:
+        return owner_in(b"")
 
 
 def owner_in(raw: bytes) -> Owner:

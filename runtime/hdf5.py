@@ -8,10 +8,8 @@ becomes a FormatError; what it does not survive is for a process of its own (`ex
 
 from __future__ import annotations
 
-import errno
 import math
 import os
-import stat
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -21,7 +19,7 @@ import h5py
 import numpy as np
 from h5py import h5d, h5f, h5g, h5i, h5l, h5o, h5s, h5t
 
-from exset.access import USUAL, Access, lies_in
+from exset.access import USUAL, Access, check_plain, lies_in
 from exset.errors import FormatError, LimitError, Place
 from exset.limits import DEFAULT, Limits, remedy
 
@@ -227,7 +225,7 @@ class File:
             self._refuse(link, f"{path} lies outside of the roots", "hdf5-roots", hint)
         if real in self._files:
             return self._files[real]
-        _check_file(path)
+        check_plain(path)
         with self._guarded(link):
             try:
                 file = h5py.File(path, "r", locking=self._access.locking)
@@ -305,19 +303,6 @@ class File:
 
     def _place(self, path: str | None) -> Place:
         return Place(self.path, field=path or None)
-
-
-def _check_file(path: str) -> None:
-    """Let the system say what it has against a file; OSError for what is no file, too."""
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    try:
-        mode = os.fstat(handle).st_mode
-    finally:
-        os.close(handle)
-    if stat.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-    if not stat.S_ISREG(mode):
-        raise OSError(errno.EINVAL, "no regular file: it is not read", path)
 
 
 def is_group(found: Any) -> bool:

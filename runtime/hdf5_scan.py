@@ -56,7 +56,8 @@ def guessed(file: File) -> str:
         if any(not is_group(child) for _, child in children):
             break
         inside = [_outline(file, child, f"{path}/{name}") for name, child in children]
-        if not children or any(each != inside[0] for each in inside):
+        too_deep = path.count("/") >= DEEPEST  # as in a circle of hard links
+        if not children or too_deep or any(each != inside[0] for each in inside):
             break
         path, group = f"{path}/{names[0]}".lstrip("/"), children[0][1]
     if next(file.datasets(group, path), None) is None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from exset import files
-from exset.access import USUAL, Access, lies_in
+from exset.access import USUAL, Access, check_plain, lies_in
 from exset.errors import Finding, Findings, FormatError, Place, Severity
 from exset.grammars.sample_kinds import Kind
 from exset.grammars.sample_words import check_words
@@ -185,6 +185,7 @@ class Checker:
             findings.add(outside_roots(self.path(path)))
             return
         try:
+            check_plain(self.path(path))
             source = files.read(files.here(self.path(path)), limits=self.limits)
             labels = parse(source, findings=findings)
         except OSError as error:

@@ -6,9 +6,12 @@
 
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -20,35 +23,35 @@ from exset import formats
 from exset.errors import Finding, Findings, FormatError, Place, Severity
 from exset.format import Format
 from exset.formats import FORMATS
-from exset.grammars.labels import Labels
 from exset.kernels import Engine
 from exset.limits import Limits
-from exset.parsers import labels
+from exset.pools import Processes
 from exset.protocols import Model
 from exset.source import Source
-from exset.testing import fuzz, seeds
+from exset.testing import fuzz, seeds, targets
 from exset.testing.contract import check
+from exset.testing.folders import laid_out, packed, packed_from, unpacked
 from exset.testing.fuzz import Fuzzer
 from exset.testing.mutations import Mutator, minimised
+from exset.testing.targets import KEPT, LabelFile, Read, Target
+from exset.testing.trials import SLOW
 
 ROOT = Path(__file__).parent.parent
 REGRESS = Path(__file__).parent / "regress"
 FOUND = sorted(path for path in REGRESS.rglob("*") if path.is_file())
 
 
-class LabelFile:
-    """Label files, which are no format of their own: only a sample list has a use for them."""
-
-    name = "labels"
-    reader = "exset.parsers.labels:parse"
-
-    def read(self, source: Source, *, limits: Limits, findings: Findings, engine: Engine) -> Labels:
-        return labels.parse(source, limits=limits, findings=findings, engine=engine)
-
-
 @cache
 def mutator(name: str) -> Mutator:
-    return fuzz.build(formats.get(name), draw=40)
+    return fuzz.build(targets.get(name), draw=40)
+
+
+@pytest.fixture(scope="module")
+def apart() -> Iterator[Processes]:
+    """A process that may die."""
+    processes = Processes(1)
+    yield processes
+    processes.shutdown(cancel_futures=True)
 
 
 @pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
@@ -65,14 +68,32 @@ def test_any_bytes(known: Format) -> None:
 
 @given(st.randoms(use_true_random=False))
 def test_any_bytes_for_labels(rng: random.Random) -> None:
-    known = LabelFile()
-    check(known, Mutator([b"a.jpg 1\nb.jpg -2\n", b" x 0\r\n"], seeds.words(known)).made(rng))
+    check(LabelFile(), mutator("labels").made(rng))
+
+
+@pytest.mark.parametrize("target", KEPT, ids=lambda target: target.name)
+def test_any_folder(target: Target, apart: Processes) -> None:
+    """Caches, HDF5 files, and files with those that they name; the HDF5 library may crash."""
+    fuzzer = Fuzzer(target, mutator(target.name), processes=apart if target.is_deadly else None)
+
+    @given(st.randoms(use_true_random=False), st.integers(0, 99))
+    def held(rng: random.Random, number: int) -> None:
+        verdict = fuzzer.tried(mutator(target.name).made(rng), number)
+        assert verdict.rule is None or (target.is_deadly and verdict.has_died), verdict
+
+    held()
 
 
 @pytest.mark.parametrize("path", FOUND, ids=lambda path: f"{path.parent.name}-{path.name}")
-@pytest.mark.parametrize("step", [None, 1, 7])
-def test_what_was_found(path: Path, step: int | None) -> None:
-    check(formats.get(path.parent.name), path.read_bytes(), step=step)
+def test_what_was_found(path: Path) -> None:
+    targets.get(path.parent.name).check(path.read_bytes())
+
+
+@pytest.mark.parametrize("target", targets.every(), ids=lambda target: target.name)
+def test_every_target_has_seeds(target: Target) -> None:
+    given = target.seeds((), 20, 1)
+    assert given and given == target.seeds((), 20, 1)
+    assert sum(target.check(data, 1) for data in given) > len(given) // 2
 
 
 @pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
@@ -129,11 +150,10 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("word", "rule"), FAULTS)
-def test_faults_are_found_and_made_small(
-    word: str, rule: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(fuzz, "SLOW", 0.05 if rule == "slow" else 20)
-    fuzzer = Fuzzer(Faulty(), Mutator([b"so %s it is" % word.encode()]))
+def test_faults_are_found_and_made_small(word: str, rule: str, tmp_path: Path) -> None:
+    room, slow = (0, 0.05) if rule == "slow" else (fuzz.ROOM, SLOW)
+    target = Read(Faulty())
+    fuzzer = Fuzzer(target, Mutator([b"so %s it is" % word.encode()]), room=room, slow=slow)
     number = next(n for n in range(99) if word.encode() in fuzzer.case(n) and n % 5 == 0)
     path = fuzzer.run(number, tmp_path)
     assert path is not None and path.parent == tmp_path / "faulty"
@@ -148,16 +168,16 @@ def test_what_is_wild_is_shown_safely() -> None:
 
 def test_a_good_reader_passes(tmp_path: Path) -> None:
     said: list[str] = []
-    fuzzers = [Fuzzer(known, mutator(known.name), room=0) for known in FORMATS[:2]]
+    fuzzers = [Fuzzer(targets.get(name), mutator(name)) for name in ("ex", "bex")]
     fuzz.fuzz(fuzzers, cases=20, keep=tmp_path, say=said.append)
     assert not said and not list(tmp_path.iterdir())
     assert sum(each.tally.cases for each in fuzzers) == 20
     assert any(each.tally.taken for each in fuzzers)
-    assert fuzzers[0].case(7) == Fuzzer(FORMATS[0], mutator("ex")).case(7)
+    assert fuzzers[0].case(7) == Fuzzer(targets.get("ex"), mutator("ex")).case(7)
 
 
 def test_time_ends_it() -> None:
-    fuzzer = Fuzzer(Faulty(), Mutator([b"x"]), room=0)
+    fuzzer = Fuzzer(Read(Faulty()), Mutator([b"x"]))
     fuzz.fuzz([fuzzer], seconds=0.2)
     assert fuzzer.tally.cases
 
@@ -175,7 +195,7 @@ def test_mutations_are_bounded(given: list[bytes], rng: random.Random) -> None:
 
 def test_the_command(tmp_path: Path) -> None:
     """It runs in a process of its own, whose memory is bounded."""
-    command = [sys.executable, "-m", "exset.testing.fuzz", "--cases", "100", "--format", "ex"]
+    command = [sys.executable, "-m", "exset.testing.fuzz", "--cases", "100", "--only", "ex"]
     run = subprocess.run(
         [*command, "--keep", str(tmp_path)],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -185,3 +205,66 @@ def test_the_command(tmp_path: Path) -> None:
     )
     assert (run.returncode, run.stdout.split()[:3]) == (0, ["ex", "100", "cases"]), run.stderr
     assert run.stdout.endswith("nothing broken\n") and not list(tmp_path.iterdir())
+
+
+@dataclass(frozen=True)
+class Deadly:
+    """What kills the process that checks it."""
+
+    name: str = "deadly"
+    is_deadly: bool = False
+
+    def seeds(self, folders: Iterable[str], draw: int, start: int) -> list[bytes]:
+        return [b"a word that kills"]
+
+    def words(self) -> list[bytes]:
+        return []
+
+    def check(self, data: bytes, number: int | None = None) -> bool:
+        if b"kill" in data:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return True
+
+
+@pytest.mark.parametrize("is_deadly", [False, True])
+def test_a_crash_is_a_fault_unless_it_is_that_of_another_library(
+    is_deadly: bool, apart: Processes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fuzz, "PATIENCE", 1)
+    target = Deadly(is_deadly=is_deadly)
+    fuzzer = Fuzzer(target, fuzz.build(target), processes=apart)
+    number = next(n for n in range(99) if b"kill" in fuzzer.case(n))
+    path = fuzzer.run(number, tmp_path)
+    if is_deadly:
+        assert path is None and fuzzer.tally.died == 1
+    else:
+        assert path is not None and path.name.startswith("crash") and b"kill" in path.read_bytes()
+
+
+def test_folders_are_bytes(tmp_path: Path) -> None:
+    """All bytes are a folder, and nothing of it lies outside."""
+    given = {
+        "a": b"\n==> ",
+        "b/c": b"",
+        "b/d@": b"a",
+        "p|": b"",
+        "e/": b"",
+        "../f": b"1",
+        "g@": b"../x",
+    }
+    data = packed(given)
+    assert [(os.fsdecode(name), each) for name, each in unpacked(data)] == [*given.items()]
+    with laid_out(data) as folder:
+        assert os.readlink(f"{folder}/b/d") == f"{folder}/a"
+        assert sorted(os.listdir(folder)) == ["a", "b", "e", "p"]
+        assert len(os.listdir(os.path.dirname(folder))) == 1
+        assert [*unpacked(packed_from(folder))] == [
+            (b"a", given["a"]), (b"b/c", b""), (b"b/d", given["a"]),
+        ]  # fmt: skip
+    assert not os.path.exists(folder)
+
+
+@given(st.binary(max_size=99))
+def test_any_bytes_are_a_folder(data: bytes) -> None:
+    with laid_out(b"==> a <==\n" + data) as folder:
+        assert os.path.exists(f"{folder}/a")

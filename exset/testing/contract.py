@@ -27,9 +27,13 @@ if TYPE_CHECKING:
     from exset.grammars.examples import ExampleSet
 
 Rule = Literal[
-    "raises", "engines", "parts", "finding", "write", "stable", "shown", "slow", "memory"
-]
-"""What can be broken: see `check`; the last two are for who runs it to judge."""
+    "raises", "engines", "parts", "finding", "write", "stable", "shown", "outside", "whole",
+    "slow", "memory", "crash",
+]  # fmt: skip
+"""What can be broken: see `check`, for `outside` and `whole` `exset.testing.disk`.
+
+The last three are for who runs it to judge.
+"""
 
 LIMITS = Limits(max_expand=100_000, max_events=50_000, max_nodes=20_000)
 """What a file may ask for while thousands of them are tried."""
@@ -116,7 +120,11 @@ def _check(
         if (other := _read(known.read, data, engine, limits)) != first:
             raise Broken("engines", f"{engines[0]} gives {first}\n{engine} gives {other}")
     for finding in (*first.findings, *filter(None, [first.error])):
-        _check_finding(finding, len(data))
+        if finding.place is None:
+            raise Broken("finding", f"no place: {finding!r}")
+        if finding.place.span is not None and finding.place.span.end > len(data):
+            raise Broken("finding", f"a place beyond the end: {finding!r}")
+        check_finding(finding)
     if step and isinstance(known, Format) and known.streamer:
         _check_parts(known, data, first, limits, step)
     if first.model is None:
@@ -145,12 +153,11 @@ def _outcome(model: Model | None, error: Finding | None, findings: Findings) -> 
     return Outcome(model, error, kept, {each.code: findings.count(each.code) for each in kept})
 
 
-def _check_finding(finding: Finding, size: int) -> None:
+def check_finding(finding: Finding) -> None:
+    """See that a finding says something, and that it can be shown; raises Broken."""
     text = str(finding)
-    if not finding.message or finding.place is None:
-        raise Broken("finding", f"no message or no place: {finding!r}")
-    if finding.place.span is not None and finding.place.span.end > size:
-        raise Broken("finding", f"a place beyond the end: {finding!r}")
+    if not finding.message:
+        raise Broken("finding", f"no message: {finding!r}")
     json.dumps(finding.to_dict(), allow_nan=False).encode("ascii")
     if _UNSAFE.search(text):
         raise Broken("finding", f"not safe to show: {text!r}")

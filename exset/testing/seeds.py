@@ -3,7 +3,7 @@
 import importlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
@@ -19,6 +19,8 @@ from exset.testing.lens import example_sets
 from exset.testing.manifest import manifests
 from exset.testing.sample_list import sample_lists
 from exset.testing.schema import schemas
+
+T = TypeVar("T")
 
 _SMALL = 1 << 16  # of a file; what is longer is no seed
 
@@ -51,8 +53,17 @@ def models(known: Format) -> st.SearchStrategy[Model] | None:
 def drawn(known: Format, count: int, start: int) -> list[bytes]:
     """Return so many files of a format, none if there is no strategy; `start` seeds the draw."""
     strategy, made = models(known), list[bytes]()
-    if strategy is None:
-        return made
+    for model in () if strategy is None else collected(strategy, count, start):
+        try:
+            made.append(known.write(model, findings=Findings()))
+        except FormatError:  # it holds less than its family
+            continue
+    return made
+
+
+def collected(strategy: st.SearchStrategy[T], count: int, start: int) -> list[T]:
+    """Return so many of what a strategy draws, always the same for the same start."""
+    made: list[T] = []
 
     @seed(start)
     @settings(
@@ -63,11 +74,8 @@ def drawn(known: Format, count: int, start: int) -> list[bytes]:
         suppress_health_check=list(HealthCheck),
     )
     @given(strategy)
-    def collect(model: Model) -> None:
-        try:
-            made.append(known.write(model, findings=Findings()))
-        except FormatError:  # it holds less than its family
-            return
+    def collect(each: T) -> None:
+        made.append(each)
 
     collect()
     return made

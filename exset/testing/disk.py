@@ -1,0 +1,336 @@
+"""What is promised of folders, and of files that name others, checked on the disk.
+
+Each case has a new folder. What is checked, beyond what holds of any reader:
+outside: what is looked at stays as it is, and what is written lies where it should;
+whole: a cache that was built or mended is whole, what is found without fault can be read, and it is
+    the same each time.
+"""
+
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import product
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+from exset import files, formats
+from exset.access import Access
+from exset.errors import Findings, FormatError, Severity
+from exset.grammars.manifest_words import ElementType
+from exset.grammars.manifests import Manifest
+from exset.grammars.sample_kinds import Kind
+from exset.grammars.samples import SampleList
+from exset.grammars.schema import Schema
+from exset.protocols import Model
+from exset.runtime import list_build, list_kinds, schema_build
+from exset.runtime.cache import Cache
+from exset.runtime.cache_build import Built, Plan, build, repair
+from exset.runtime.cache_dataset import CacheDataset
+from exset.runtime.cache_extract import extract_cache
+from exset.runtime.dataset import Dataset
+from exset.runtime.elements import encoded
+from exset.runtime.hdf5 import File, is_group
+from exset.runtime.list_files import Checker
+from exset.runtime.manifest_dataset import ManifestDataset
+from exset.runtime.reading import SampleReader
+from exset.testing.contract import LIMITS, Broken, check_finding, described
+from exset.testing.folders import laid_out
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_LIMITS = LIMITS.with_(max_array=1 << 22)
+
+
+def attempt(what: str, act: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R | None:
+    """Return what came of doing something; None where FormatError or OSError did.
+
+    Raises Broken for any other exception, for an error that cannot be shown, and for one of the
+    system that has no number.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            return act(*args, **kwargs)
+    except Broken:
+        raise
+    except FormatError as error:
+        check_finding(error.finding)
+        return None
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            return None
+        raise Broken("raises", f"{what}: {described(error)}") from error
+
+
+def check_cache(data: bytes, number: int | None = None) -> bool:
+    """Hold aeon's caches to their promises: a folder of `manifest.tsv`, files and a cache."""
+    with laid_out(data) as folder:
+        inside = (each.path for each in sorted(os.scandir(folder), key=_name) if each.is_dir())
+        path = next((each for each in inside if "cache" in os.path.basename(each)), folder)
+        outs = [f"{folder}-out{number}" for number in range(4)]
+        with _untouched(folder, *outs):
+            cache = attempt("Cache", Cache, path, _LIMITS)
+            if cache is not None:
+                _look_at(cache)
+            manifest = _read("manifest", os.path.join(folder, "manifest.tsv"))
+            plan = None
+            if isinstance(manifest, Manifest) and len(manifest):
+                plan = Plan.of(manifest, root=folder, block_size=2, access=Access(roots=(folder,)))
+            for out, (damaged, some) in zip(
+                outs, product((False, True), (None, plan)), strict=True
+            ):
+                if cache is not None:
+                    _extract(cache, out, damaged, some)
+        if plan is None:
+            return cache is not None
+        with _untouched(folder, path, os.path.join(folder, plan.folder)):
+            for way, where in ((repair, path), (build, folder)):
+                built = attempt(way.__name__, way, plan, where, clock=lambda: 0.0)
+                if built is not None:
+                    _is_whole(plan, built)
+        return cache is not None
+
+
+def check_hdf5(data: bytes, number: int | None = None) -> bool:
+    """Hold what reads HDF5 to its promises: a file of samples."""
+    with laid_out(b"==> a.h5 <==\n" + data) as folder:
+        path = os.path.join(folder, "a.h5")
+        access = Access(roots=(folder,), links=number is None or number % 3 == 0)
+        with _untouched(folder):
+            if attempt("datasets", _all_datasets, path, access) is None:
+                return False
+            built = attempt(
+                "schema build", schema_build.build, [path],
+                normalise="unit", access=access, limits=_LIMITS,
+            )  # fmt: skip
+            if built is not None:
+                _shown(built.findings)
+                pairs = [(path, each) for each in built.samples.get(path, ())]
+                wanted = attempt("experiment", schema_build.experiment, built.schema)
+                if wanted is not None and pairs:
+                    _read_samples(pairs, built.schema, wanted, access)
+            attempt("list build", _list_of, path, access)
+    return True
+
+
+def check_list(data: bytes, number: int | None = None) -> bool:
+    """Hold sample lists with the files that they name to their promises: a folder of them."""
+    with laid_out(data) as folder, _untouched(folder):
+        findings = Findings()
+        samples = _read("sample_list", os.path.join(folder, "x.sample_list"), findings)
+        if not isinstance(samples, SampleList):
+            return False
+        access = Access(roots=(folder,), links=number is None or number % 3 == 0)
+        family = formats.get("sample_list").family
+        options = {"name": "x", "base": folder, "access": access, "jobs": 1, "limits": _LIMITS}
+        attempt("check", family.check_files, samples, findings, **options)  # type: ignore[arg-type]
+        _shown(findings)
+        checker = Checker(folder, 1, access, _LIMITS)
+        if samples.kind.is_exclusion:
+            resolved = attempt("resolved", checker.resolved, samples, Findings())
+            if resolved is None and _is_sound(findings):
+                raise Broken("whole", f"nothing was found, and yet it has no meaning: {samples!r}")
+            samples = resolved or samples
+        elif _is_sound(findings) and not samples.kind.is_single and not samples.has_integer_ids:
+            for name, sample in samples.pairs():
+                if attempt("find", _lacks, os.path.join(folder, name), str(sample), access):
+                    raise Broken("whole", f"nothing was found, and yet there is no {sample}")
+        kinds = [*Kind] if number is None else [[*Kind][number % len(Kind)]]
+        for kind in kinds:
+            attempt(
+                f"as {kind}", list_kinds.write, samples,
+                findings=Findings(), kind=kind, base=folder, root=folder, lossy=bool(len(kind) % 2),
+            )  # fmt: skip
+        schemas = [
+            _read("schema", os.path.join(folder, name)) for name in ("data.yaml", "experiment.yaml")
+        ]
+        if not samples.kind.is_exclusion and not samples.kind.is_single and len(samples):
+            one, other = schemas
+            if isinstance(one, Schema) and isinstance(other, Schema):
+                _read_samples(samples, one, other, access, folder)
+    return True
+
+
+def check_manifest(data: bytes, number: int | None = None) -> bool:
+    """Hold manifests with the files that they name to their promises: a folder of them."""
+    with laid_out(data) as folder, _untouched(folder, f"{folder}-out"):
+        findings = Findings()
+        manifest = _read("manifest", os.path.join(folder, "manifest.tsv"), findings)
+        if not isinstance(manifest, Manifest):
+            return False
+        access = Access(roots=(folder,))
+        family = formats.get("manifest").family
+        options = {"name": "x", "base": folder, "access": access, "jobs": 1, "limits": _LIMITS}
+        attempt("check", family.check_files, manifest, findings, **options)  # type: ignore[arg-type]
+        _shown(findings)
+        dataset = attempt(
+            "dataset", ManifestDataset, manifest, root=folder, access=access, limits=_LIMITS
+        )
+        arrays = None if dataset is None else _arrays(dataset)
+        if arrays is None and _is_sound(findings):
+            raise Broken("whole", "nothing was found, and yet it cannot be read")
+        if len(manifest):
+            plan = Plan.of(manifest, root=folder, block_size=2, access=access)
+            out = f"{folder}-out"
+            os.mkdir(out)
+            built = attempt("build", build, plan, out, clock=lambda: 0.0)
+            if built is not None:
+                _is_whole(plan, built)
+            elif _is_sound(findings):
+                raise Broken("whole", "nothing was found, and yet it has no cache")
+    return True
+
+
+def _name(entry: "os.DirEntry[str]") -> str:
+    return entry.name
+
+
+def _read(name: str, path: str, findings: Findings | None = None) -> Model | None:
+    """Read a plain file of a format; None where that cannot be."""
+    if not os.path.isfile(path):
+        return None
+    source = attempt("read", files.read, path, limits=_LIMITS)
+    if source is None:
+        return None
+    heard = Findings() if findings is None else findings
+    return attempt(name, formats.get(name).read, source, limits=_LIMITS, findings=heard)
+
+
+def _is_sound(findings: Findings) -> bool:
+    return findings.worst in (None, Severity.NOTE)
+
+
+def _shown(findings: Iterable[Any]) -> None:
+    for finding in findings:
+        check_finding(finding)
+
+
+def _look_at(cache: Cache) -> None:
+    findings = Findings()
+    attempt("check", cache.check, findings)
+    attempt("owner", lambda: str(cache.owner))
+    _shown(findings)
+    read = attempt("records", lambda: [[bytes(e) for e in record] for record in cache])
+    if (read is None) == _is_sound(findings):
+        raise Broken("whole", f"{'not ' * (read is None)}read, and yet {[*map(str, findings)]}")
+    dataset = attempt("dataset", CacheDataset, cache, limits=_LIMITS)
+    if dataset is not None:
+        _arrays(dataset)
+
+
+def _arrays(dataset: Dataset) -> dict[str, Any] | None:
+    """Return all of a dataset, which must be the same twice."""
+    one = attempt("arrays", dataset.to_arrays)
+    other = attempt("arrays again", dataset.to_arrays)
+    if _raw(one) != _raw(other):
+        raise Broken("whole", f"{dataset!r} is read as {one}, then as {other}")
+    return one
+
+
+def _raw(arrays: dict[str, Any] | None) -> dict[str, object]:
+    return {
+        name: each.tolist() if each.dtype == object else (each.dtype, each.shape, each.tobytes())
+        for name, each in (arrays or {}).items()
+    }
+
+
+def _extract(cache: Cache, out: str, damaged: bool, plan: Plan | None) -> None:
+    findings = Findings()
+    options = {"damaged": damaged, "plan": plan, "findings": findings}
+    attempt("extract", extract_cache, cache, out, **options)  # type: ignore[arg-type]
+    _shown(findings)
+
+
+def _is_whole(plan: Plan, built: Built) -> None:
+    """See that a cache which was built or mended is whole, and what it should be.
+
+    Of files in blocks that were kept nothing is known.
+    """
+    findings = Findings()
+    cache = Cache(built.folder)
+    whole = plan.check(cache, findings)
+    if len(whole) != len(plan.blocks) or findings.worst is Severity.ERROR or not cache.is_complete:
+        raise Broken("whole", f"built, and yet {[*map(str, findings)]}")
+    for number, rows in enumerate(plan.blocks):
+        which = np.arange(rows.start, rows.stop)
+        wanted = encoded(plan.manifest, which, root=plan.root, access=plan.access)
+        there = cache.block(number)
+        for record, other in zip(there, wanted, strict=True):
+            for kind, one, element in zip(plan.manifest.types, record, other, strict=True):
+                if element != bytes(one) and (
+                    number in built.written or kind is not ElementType.FILE
+                ):
+                    raise Broken("whole", f"block {number} has {one!r}, not {element!r}")
+
+
+def _lacks(path: str, sample: str, access: Access) -> bool:
+    with File(path, access, _LIMITS) as file:
+        return file.find(sample) is None
+
+
+def _all_datasets(path: str, access: Access) -> int:
+    count = 0
+    with File(path, access, _LIMITS) as file:
+        for name, dataset in file.datasets(file.find(""), ""):
+            form = attempt("form", file.form, dataset, name)
+            if form is not None and form.kind == "text":
+                attempt("texts", file.texts, dataset, name)
+            count += 1
+        for name in file.names(file.find(""), ""):
+            found = attempt("find", file.find, name)
+            attempt("has", file.has, file.find(""), name, name)
+            if is_group(found):
+                attempt("order", file.is_ordered, found, name)
+    return count
+
+
+def _list_of(path: str, access: Access) -> None:
+    findings = Findings()
+    search = list_build.search_for([path], findings, finite=["x"], access=access, limits=_LIMITS)
+    samples = list_build.built([*list_build.searched(search, [path])], findings)
+    _shown(findings)
+    heard = Findings()
+    Checker(access=access, limits=_LIMITS).check(samples, heard)
+    if not _is_sound(heard):
+        raise Broken("whole", f"it was found, and yet {[*map(str, heard)]}")
+
+
+def _read_samples(
+    samples: Any, data: Schema, wanted: Schema, access: Access, base: str = ""
+) -> None:
+    findings = Findings()
+    reader = attempt(
+        "reader", SampleReader, samples, data, wanted,
+        base=base, access=access, limits=_LIMITS, findings=findings,
+    )  # fmt: skip
+    if reader is not None:
+        _arrays(reader)
+    _shown(findings)
+
+
+@contextmanager
+def _untouched(folder: str, *but: str) -> Iterator[None]:
+    """See that a folder stays as it is, and what is beside it; but: the folders that may change."""
+    beside = os.path.dirname(folder)
+    before = _seen(beside, but)
+    yield
+    if (after := _seen(beside, but)) != before:
+        changed = {name for name, _ in before.items() ^ after.items()}
+        raise Broken("outside", f"what nobody should touch has changed: {sorted(changed)}")
+
+
+def _seen(folder: str, but: tuple[str, ...]) -> dict[str, bytes | None]:
+    found: dict[str, bytes | None] = {}
+    for here, folders, names in os.walk(folder):
+        folders[:] = [each for each in folders if os.path.join(here, each) not in but]
+        for name in (*folders, *names):
+            path = os.path.join(here, name)
+            is_plain = os.path.isfile(path) and not os.path.islink(path)
+            found[path] = None
+            if is_plain:
+                with open(path, "rb") as file:
+                    found[path] = file.read()
+    return found
