@@ -17,9 +17,9 @@ from exset.parsers.lens_columns import (
     begin_examples,
     expand,
     given_again,
+    has_any,
     impossible,
     note,
-    other,
 )
 from exset.parsers.lens_lists import begin_list, end_list, end_range, set_range
 
@@ -91,8 +91,8 @@ def set_real(tokens: Tokens, columns: Columns, step: int, token: int, max_expand
         high = state[c.BASE] + columns.highs[span] + 1
         columns.reals[field, low:high] = real
         columns.given[field, low:high] = True
-        if (field == c.ACTIVE_INPUT and other(columns.inputs, low, high, -1) >= 0) or (
-            field == c.ACTIVE_TARGET and other(columns.targets, low, high, -1) >= 0
+        if (field == c.ACTIVE_INPUT and has_any(columns.inputs, low, high)) or (
+            field == c.ACTIVE_TARGET and has_any(columns.targets, low, high)
         ):
             note(columns, c.LATE_ACTIVE, at, 0, 0)
     return c.FINE

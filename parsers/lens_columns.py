@@ -244,17 +244,23 @@ def expand(columns: Columns, span: int, max_expand: int) -> bool:
 
 
 @inline_kernel
-def fill(numbers: Ints, low: int, high: int, value: int) -> None:
-    """Set some numbers."""
-    for index in range(low, high):
-        numbers[index] = value
+def has_any(lists: Ints, low: int, high: int) -> bool:
+    """Whether an event of a span, which is not empty, has a list."""
+    return bool(lists[low + lists[low:high].argmax()] >= 0)  # compiled, max() would make an array
 
 
 @inline_kernel
-def other(numbers: Ints, low: int, high: int, allowed: int) -> int:
-    """The first index at which a number is neither negative nor the one allowed, or -1."""
+def other(lists: Ints, low: int, high: int, newest: int) -> int:
+    """The first event of a span, which is not empty, that has a list but the newest, or -1.
+
+    newest: the number of the newest list, which is the highest; -1 for none.
+    """
+    if not has_any(lists, low, high):
+        return -1
+    if newest >= 0 and lists[low + lists[low:high].argmin()] == newest:
+        return -1
     for index in range(low, high):
-        if numbers[index] >= 0 and numbers[index] != allowed:
+        if lists[index] >= 0 and lists[index] != newest:
             return index
     return -1
 

@@ -11,7 +11,6 @@ from exset.parsers.lens_columns import (
     begin_examples,
     effective,
     expand,
-    fill,
     impossible,
     note,
     other,
@@ -95,12 +94,12 @@ def end_list(columns: Columns, max_expand: int) -> int:
             event = other(columns.inputs, low, high, number)
             if event >= 0:
                 return impossible(columns, c.INPUTS_GIVEN, at, event - base)
-            fill(columns.inputs, low, high, number)
+            columns.inputs[low:high] = number
         if state[c.TARGETS_LISTED]:
             event = other(columns.targets, low, high, number)
             if event >= 0:
                 return impossible(columns, c.TARGETS_GIVEN, at, event - base)
-            fill(columns.targets, low, high, number)
+            columns.targets[low:high] = number
         note_shared_active(
             columns, c.ACTIVE_TARGET if kind == c.TARGETS else c.ACTIVE_INPUT, low, high
         )

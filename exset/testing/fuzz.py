@@ -34,6 +34,8 @@ PATIENCE = 60.0
 """Seconds in which something is made small."""
 
 _ALIKE = 2
+_WARMING = 30
+_COMPILING = 100.0
 
 
 @dataclass
@@ -76,15 +78,26 @@ class Fuzzer:
         """Return the bytes of a case."""
         return self._mutator.made(random.Random(f"{self.target.name} {self.start} {number}"))
 
-    def tried(self, data: bytes, number: int | None) -> Verdict:
-        """Return what comes of some bytes, checked as the case of that number."""
+    def warm(self) -> None:
+        """Read good files and bad: what is loaded and compiled once takes time and memory, too."""
+        some = (*self._mutator.seeds[:_WARMING], *map(self.case, range(_WARMING)))
+        for number, data in enumerate(some):
+            if self.tried(data, number, slow=_COMPILING).rule == "slow":
+                return
+
+    def tried(self, data: bytes, number: int | None, *, slow: float = 0.0) -> Verdict:
+        """Return what comes of some bytes, checked as the case of that number.
+
+        slow: seconds, if it may take longer than others.
+        """
         apart = self._processes is not None
-        trial = Trial(self.target, data, number, self._room, self._slow, apart)
+        slow = slow or self._slow
+        trial = Trial(self.target, data, number, self._room, slow, apart)
         then = time.monotonic()
         for outcome in jobs.run(Trial.verdict, [trial], executor=self._processes):
             if outcome.value is not None:
                 return outcome.value
-            late = time.monotonic() - then > self._slow
+            late = time.monotonic() - then > slow
             rule: Rule = "slow" if late else "crash"
             return Verdict(rule=rule, why=f"{outcome.error}", has_died=True)
         raise AssertionError("nothing came of it")
@@ -137,6 +150,8 @@ def fuzz(
 
     The tallies tell what came of it.
     """
+    for fuzzer in fuzzers:
+        fuzzer.warm()
     begun, done = time.monotonic(), 0
     while fuzzers and (cases is None or done < cases):
         if seconds is not None and time.monotonic() - begun >= seconds:
