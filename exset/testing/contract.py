@@ -184,7 +184,7 @@ def _check_parts(known: Format, data: bytes, whole: Outcome, limits: Limits, ste
 
 
 def _check_written(known: Format, model: Model, limits: Limits, mended: bool) -> None:
-    for other in formats.every():
+    for other in dict.fromkeys((known, *formats.every())):
         if other.family != known.family:
             continue
         ways: list[dict[str, Option]] = [{}]

@@ -135,7 +135,8 @@ def build(
 ) -> Mutator:
     """Return what makes the cases of a target: its seeds, and the words of its grammar."""
     files = target.seeds(folders, draw, start)
-    return Mutator(files, target.words(), most=max(4096, *map(len, files)))
+    most = max(4096, *map(len, files))
+    return Mutator(files, target.words(), most=most, mended=target.mended)
 
 
 def fuzz(

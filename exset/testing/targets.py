@@ -15,7 +15,7 @@ from exset.kernels import Engine
 from exset.limits import Limits
 from exset.parsers import labels
 from exset.source import Source
-from exset.testing import seeds
+from exset.testing import checksums, seeds
 from exset.testing.contract import Readable, check
 from exset.testing.folders import packed, packed_from
 from exset.testing.trials import Checked
@@ -48,6 +48,10 @@ class Target(Checked, Protocol):
         """Return what to put into them."""
         ...
 
+    def mended(self, data: bytes) -> bytes:
+        """Return them with the checksums that they should have."""
+        ...
+
 
 @dataclass(frozen=True)
 class Read:
@@ -72,6 +76,10 @@ class Read:
     def words(self) -> list[bytes]:
         """Return the words of the grammar."""
         return seeds.words(cast(seeds.Homed, self.known))
+
+    def mended(self, data: bytes) -> bytes:
+        """Return them as they are: there are none."""
+        return data
 
     def check(self, data: bytes, number: int | None = None) -> bool:
         """Check it as `contract.check` does, with some engines and in some parts."""
@@ -111,6 +119,10 @@ class Kept:
     def words(self) -> list[bytes]:
         """Return what its files are told by."""
         return [*self.given]
+
+    def mended(self, data: bytes) -> bytes:
+        """Return them with the checksums of HDF5."""
+        return checksums.mended(data)
 
     def check(self, data: bytes, number: int | None = None) -> bool:
         """Lay it out in a new folder, and see what comes of it there."""
