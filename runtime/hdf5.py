@@ -106,6 +106,7 @@ class File:
     def texts(self, dataset: Any, path: str) -> list[str]:
         """Return the texts of a dataset; bytes that are not UTF-8 become lone surrogates."""
         with self._guarded(path):
+            self._check_lengths(dataset, path)
             values = np.asarray(h5py.Dataset(dataset)[()], object).reshape(-1).tolist()
             return [
                 each.decode("utf-8", "surrogateescape") if isinstance(each, bytes) else str(each)
@@ -260,6 +261,42 @@ class File:
         if claimed > self._limits.max_array and claimed > _THOUSAND * stored:
             raise LimitError(
                 f"it claims {claimed:,} bytes, of which the file holds {stored:,}",
+                place=self._place(path),
+                hint=remedy("max_array"),
+            )
+
+    def _check_lengths(self, dataset: Any, path: str) -> None:
+        """Refuse texts that claim more than there is: the library makes room before it looks.
+
+        Each is stored as its length, of four bytes, and where it lies; those of chunks that are
+        filtered are not looked at.
+        """
+        if not dataset.get_type().is_variable_str():
+            return
+        made, file = dataset.get_create_plist(), h5i.get_file_id(dataset)
+        whole, size = int(file.get_filesize()), 8 + file.get_create_plist().get_sizes()[0]
+        places = [(dataset.get_offset(), dataset.get_storage_size())]
+        if made.get_layout() == h5d.CHUNKED:
+            count = 0 if made.get_nfilters() else dataset.get_num_chunks()
+            chunks = map(dataset.get_chunk_info, range(count))
+            places = [(each.byte_offset, each.size) for each in chunks]
+        claimed = 0
+        with open(_text(h5f.get_name(dataset)), "rb") as raw:
+            for offset, stored in places:
+                if offset is None:
+                    continue
+                raw.seek(offset)
+                count = min(stored, whole) // size
+                found = np.frombuffer(raw.read(count * size), np.uint8)
+                lengths = found[: found.size // size * size].reshape(-1, size)[:, :4].copy()
+                sizes = lengths.view("<u4").astype(np.int64)
+                if sizes.size and sizes.max() > whole:
+                    what = f"a text claims {sizes.max()} bytes, and the file has {whole}"
+                    self._refuse(path, what, "hdf5")
+                claimed += int(sizes.sum())
+        if claimed > self._limits.max_array:
+            raise LimitError(
+                f"its texts claim {claimed} bytes",
                 place=self._place(path),
                 hint=remedy("max_array"),
             )

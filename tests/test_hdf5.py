@@ -348,3 +348,26 @@ def test_broken_files_raise_nothing_else(folder: Path) -> None:
         crashes += 1
         first = int(last) + 1
     assert crashes < cases // 20
+
+
+@pytest.mark.parametrize("options", [{}, {"chunks": (2,)}], ids=["whole", "chunked"])
+@pytest.mark.parametrize("block", [0, 512])
+def test_texts_that_claim_more_than_there_is(
+    folder: Path, options: dict[str, object], block: int
+) -> None:
+    """The library would make room for up to 4 GiB before it looks for them."""
+    path = str(folder / "a.h5")
+    with h5py.File(path, "w", userblock_size=block) as file:
+        texts = np.array(["ab", "cde", "f"], object)
+        file.create_dataset("t", data=texts, dtype=h5py.string_dtype(), **options)
+        stored = file["t"].id
+        begin = stored.get_chunk_info(0).byte_offset if options else stored.get_offset()
+    with File(path) as file:
+        assert file.texts(file.find("t"), "t") == ["ab", "cde", "f"]
+    with File(path, limits=Limits(max_array=5)) as file, pytest.raises(LimitError, match="6 bytes"):
+        file.texts(file.find("t"), "t")
+    raw = bytearray(Path(path).read_bytes())
+    raw[begin + 3] = 0x40
+    Path(path).write_bytes(raw)
+    with File(path) as file, pytest.raises(FormatError, match="claims 1073741826 bytes"):
+        file.texts(file.find("t"), "t")
