@@ -1,5 +1,6 @@
-"""Files of one part that comes again and again: what takes twice as long for twice as many?"""
+"""Files of a part or two that come again and again: what takes twice as long for twice as many?"""
 
+import random
 from collections.abc import Iterator
 from types import MappingProxyType
 from typing import Final
@@ -41,7 +42,7 @@ def pumped(known: Format, size: int) -> Iterator[tuple[str, bytes]]:
     """
     if not known.binary:
         for context in CONTEXTS.get(known.name, (b"",)):
-            for word in dict.fromkeys((*PUMPS, *seeds.words(known))):
+            for word in _words(known):
                 count = max(size // len(word), 1)
                 yield f"{context!r} and {word!r}", context + word * count
     for number, data in enumerate(seeds.drawn(known, 12, 0)):
@@ -55,3 +56,22 @@ def pumped(known: Format, size: int) -> Iterator[tuple[str, bytes]]:
                 )
         except FormatError:  # some units cannot be said twice
             continue
+
+
+def paired(known: Format, size: int, pairs: int) -> Iterator[tuple[str, bytes]]:
+    """Yield texts of about that many bytes in which two words alternate, or follow each other.
+
+    So many pairs of words are drawn, always the same; none for a binary format.
+    """
+    rng, words = random.Random(known.name), [] if known.binary else _words(known)
+    for _ in range(pairs if words else 0):
+        context = rng.choice(CONTEXTS.get(known.name, (b"",)))
+        one, other = rng.choice(words), rng.choice(words)
+        name = f"{context!r}, {one!r} and {other!r}"
+        count = max(size // len(one + other), 1)
+        yield f"{name} in turn", context + (one + other) * count
+        yield f"{name} after it", context + one * count + other * count
+
+
+def _words(known: Format) -> list[bytes]:
+    return list(dict.fromkeys((*PUMPS, *seeds.words(known))))
