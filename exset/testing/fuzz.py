@@ -117,10 +117,11 @@ class Fuzzer:
         if keep is None or self.tally.broken[verdict.kind] > _ALIKE:
             return None
         until = time.monotonic() + PATIENCE
+        slow = self._slow / 5 if verdict.rule == "slow" else self._slow
 
         def fails(smaller: bytes) -> bool:
             in_time = time.monotonic() < until
-            return in_time and self.tried(smaller, number).kind == verdict.kind
+            return in_time and self.tried(smaller, number, slow=slow).kind == verdict.kind
 
         small = minimised(data, fails)
         folder = keep / self.target.name
