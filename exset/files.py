@@ -259,7 +259,8 @@ def _mapped(file: BinaryIO, name: str, maps: Callable[[bytes], bool]) -> memoryv
     """Return the content of a plain file, not read; None if it is to be read."""
     if not _size(file) or not isinstance(file, io.BufferedReader) or file.tell():
         return None
-    begin = file.peek(_HEAD)[:_HEAD]
+    with _blaming(name):
+        begin = file.peek(_HEAD)[:_HEAD]
     if kind_of(begin[:10], name) is not None or not maps(begin):
         return None
     import mmap
@@ -286,10 +287,11 @@ def _status(file: BinaryIO) -> os.stat_result | None:
 
 def _plain(file: BinaryIO, name: str, size: int) -> bytes:
     """Return a file that is not compressed, in one piece and never copied; b"" for another."""
-    start = file.tell()
-    kind = kind_of(file.read(10), name)
-    file.seek(start)
-    return file.read(size) if kind is None else b""
+    with _blaming(name):
+        start = file.tell()
+        kind = kind_of(file.read(10), name)
+        file.seek(start)
+        return file.read(size) if kind is None else b""
 
 
 def _blocks(file: BinaryIO, name: str, limits: Limits, size: int) -> Blocks:
@@ -327,16 +329,40 @@ class _Given:
     def __init__(self, file: BinaryIO, name: str, limits: Limits) -> None:
         # A buffered file waits until it has all that it is asked for, unless it is asked so.
         self._read: Callable[[int], bytes] = getattr(file, "read1", file.read)
+        self._file = file
         self._name = name
         self._limits = limits
         self._left = limits.max_bytes
 
     def read(self, size: int, /) -> bytes:
-        data = self._read(size)
+        with _blaming(self._name):
+            data = self._read(size)
+            if not data and _is_impatient(self._file):
+                select.select([self._file], [], [])
+                data = self._read(size)
         self._left -= len(data)
         if self._left < 0:
             raise _too_long(self._name, self._limits)
         return data
+
+
+def _is_impatient(file: BinaryIO) -> bool:
+    """Whether a file has nothing to give where others wait: then it need not be at its end."""
+    try:
+        return not os.get_blocking(file.fileno())
+    except (io.UnsupportedOperation, AttributeError):  # Windows knows no such files
+        return False
+
+
+@contextmanager
+def _blaming(name: str) -> Iterator[None]:
+    """Give the name of the file to errors of reading it, which have none."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None or error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, name) from None
 
 
 def _bounded(pieces: Iterable[bytes], name: str, limits: Limits) -> Iterator[bytes]:

@@ -6,9 +6,11 @@ import io
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import NoReturn
 from unittest.mock import patch
 
 import pytest
@@ -332,3 +334,47 @@ def test_whether_a_pipe_has_more(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     (tmp_path / "x").write_bytes(TEXT)
     with files.blocks(tmp_path / "x") as given:
         assert not given.is_pipe and not given.is_ready(0)
+
+
+def test_a_pipe_that_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing yet is not the end, though the system says so of one whose other user cannot wait."""
+    read_end, write_end = os.pipe()
+    os.set_blocking(read_end, False)
+    with os.fdopen(read_end, "rb") as pipe:
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=pipe))
+
+        def write() -> None:
+            with os.fdopen(write_end, "wb", buffering=0) as other:
+                for part in (b"I: 1;\n", b"I: 2;\n", gzip.compress(TEXT)):
+                    time.sleep(0.05)
+                    other.write(part)
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        assert read("-").data == b"I: 1;\nI: 2;\n" + gzip.compress(TEXT)
+        writer.join()
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="the system has no such file")
+def test_errors_of_reading_name_the_file() -> None:
+    for use in (read, lambda name: head(name, 9)):
+        with pytest.raises(OSError, match="Input/output") as caught:
+            use("/proc/self/mem")
+        assert caught.value.filename == "/proc/self/mem"
+
+
+@pytest.mark.parametrize("method", ["read", "peek", "seek"])
+def test_errors_of_reading_a_plain_file_name_it(tmp_path: Path, method: str) -> None:
+    class Broken(io.BufferedReader):
+        """A file on a disk that fails."""
+
+    def fail(*args: object) -> NoReturn:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    path = tmp_path / "x"
+    path.write_bytes(TEXT)
+    setattr(Broken, method, fail)
+    opened = patch.object(files, "open", lambda name, mode: Broken(io.FileIO(name)), create=True)
+    with opened, pytest.raises(OSError, match="Input/output") as caught:
+        read(path, maps=(lambda head: True) if method == "peek" else None)
+    assert (caught.value.filename, caught.value.errno) == (str(path), errno.EIO)
