@@ -5,7 +5,6 @@ import os
 import stat
 import subprocess
 import sys
-import tempfile
 import threading
 from pathlib import Path
 
@@ -139,24 +138,3 @@ def test_targets_of_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(IsADirectoryError):
         exset.save(exset.loads(xor), "folder", format="ex")
     assert not [name for name in os.listdir() if name.startswith(".exset-")]
-
-
-def test_a_folder_that_may_not_be_written() -> None:
-    """Who may not, is told so by the name that was asked for."""
-    user = os.geteuid()
-    with tempfile.TemporaryDirectory() as folder:
-        old = Path(folder, "old")
-        old.write_bytes(OLD)
-        old.chmod(0o666)
-        os.chmod(folder, 0o555)
-        if user == 0:
-            os.seteuid(65534)  # nothing is forbidden to root
-        try:
-            for path in (old, Path(folder, "new")):
-                with pytest.raises(PermissionError) as caught:
-                    files.write(path, b"new")
-                assert caught.value.filename == str(path)
-        finally:
-            os.seteuid(user)
-            os.chmod(folder, 0o755)
-        assert left(Path(folder)) == {"old": OLD}

@@ -7,6 +7,7 @@ import click
 
 from exset.cli.frame import ALL, BAD, FINE, wrong
 from exset.cli.reading import (
+    PATH,
     Reading,
     alone,
     found,
@@ -23,8 +24,8 @@ FIRST = 10
 
 
 @click.command()
-@click.argument("one", type=click.Path(), callback=alone)
-@click.argument("other", type=click.Path(), callback=alone)
+@click.argument("one", type=PATH, callback=alone)
+@click.argument("other", type=PATH, callback=alone)
 @click.option(
     "--tolerance",
     metavar="T",

@@ -22,6 +22,7 @@ from exset.cli.frame import (
 )
 from exset.cli.models import tell
 from exset.cli.reading import (
+    PATH,
     Reading,
     as_json,
     found,
@@ -260,7 +261,7 @@ def formats() -> None:
 
 
 @click.command()
-@click.argument("folder", default="exset-demo", type=click.Path())
+@click.argument("folder", default="exset-demo", type=PATH)
 @json_option("name", "converted", "units", folder="folder")
 @voice_options
 def demo(folder: str, voice: int) -> None:

@@ -1,7 +1,9 @@
 """What the verbs that work on files of any format share: which files, and how they are read."""
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
 from typing import TypeVar, cast
@@ -30,6 +32,9 @@ SCHEMA = 1
 """The version of what `--json` writes; it changes when a key goes or means something else."""
 
 _JSON = "exset.cli.json"
+
+PATH = click.Path(readable=False)
+"""The type of paths; whether a file may be read shows when it is read, and the others go on."""
 
 LISTED = "@"
 """What an argument begins with that names a file of paths."""
@@ -221,7 +226,7 @@ as_json = click.option("--json", "as_json", is_flag=True, help="JSON, an object 
 def files_argument(name: str, metavar: str) -> Callable[[Command], Command]:
     """Add an argument of one file or more, which may be patterns and lists: see `named`."""
     return click.argument(
-        name, metavar=metavar, nargs=-1, required=True, type=click.Path(), callback=expanded
+        name, metavar=metavar, nargs=-1, required=True, type=PATH, callback=expanded
     )
 
 
@@ -231,7 +236,7 @@ some_inputs = files_argument("inputs", "INPUT... [OUTPUT]")
 
 def file_argument(name: str, metavar: str) -> Callable[[Command], Command]:
     """Add an argument of one file, which may be a pattern or a list of one: see `named`."""
-    return click.argument(name, metavar=metavar, type=click.Path(), callback=alone)
+    return click.argument(name, metavar=metavar, type=PATH, callback=alone)
 
 
 one_file = file_argument("file", "FILE")
@@ -242,7 +247,8 @@ def named(paths: Iterable[str], roots: tuple[str, ...] = ()) -> Iterator[str]:
 
     A list has a path a line, which stands for itself. A pattern with `*`, `?`, `[` or `**` is for
     shells that do not expand it, or was quoted; one that nothing is like stays as it is, and there
-    will be no such file. BadParameter for what a list names outside of the roots, if there are any.
+    will be no such file. BadParameter for what a list names outside of the roots, if there are any;
+    OSError for a folder that may not be read.
     """
     for path in paths:
         if path.startswith(LISTED):
@@ -274,7 +280,12 @@ def _alike(pattern: str) -> list[str]:
         return [samples.PREFIX + name for name in alike(samples.names(), bare)]
     from glob import glob
 
-    return sorted(glob(pattern, recursive=True))
+    if not (found := sorted(glob(pattern, recursive=True))):
+        # Of a folder that may not be read it says nothing: that is as if it were empty.
+        before = os.path.dirname(re.split(r"[*?[]", pattern, maxsplit=1)[0])
+        with suppress(FileNotFoundError, NotADirectoryError):
+            os.scandir(before or os.curdir).close()
+    return found
 
 
 def found(findings: Findings) -> dict[str, object]:
