@@ -7,8 +7,11 @@ A missing, broken or unwritable cache only costs time.
 import contextlib
 import os
 import sys
+from functools import partial
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec, source_hash
+
+from exset import ending
 
 ENVIRONMENT = "EXSET_CACHE"
 """The environment variable that names another folder."""
@@ -71,11 +74,15 @@ def store(name: str, data: bytes) -> bool:
     temporary = os.path.join(os.path.dirname(target), f".new-{os.urandom(8).hex()}")
     try:
         os.makedirs(os.path.dirname(target), exist_ok=True)
-        with open(temporary, "xb") as file:
-            file.write(data)
-        os.replace(temporary, target)
+        try:
+            with ending.tidied(partial(os.unlink, temporary)):
+                with open(temporary, "xb") as file:
+                    file.write(data)
+                os.replace(temporary, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
     except OSError:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
         return False
     return True

@@ -12,8 +12,10 @@ import os
 import re
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import partial
 from typing import Final, Self
 
+from exset import ending
 from exset.errors import safe
 
 _FOLDER: Final = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
@@ -100,19 +102,21 @@ class Extractor:
             return
         folder = self._folder(parts[:-1])
         temp = f".exset-{os.urandom(8).hex()}"
-        try:
-            handle = os.open(temp, _FILE, 0o666, dir_fd=folder)
-        except OSError as error:
-            raise self._named(error, parts) from None
-        try:
-            self._fill(handle, pieces)
+        take_away = partial(os.unlink, temp, dir_fd=folder)
+        with ending.tidied(take_away):
             try:
-                _name(temp, parts[-1], folder)
+                handle = os.open(temp, _FILE, 0o666, dir_fd=folder)
             except OSError as error:
                 raise self._named(error, parts) from None
-        finally:
-            with suppress(OSError):
-                os.unlink(temp, dir_fd=folder)
+            try:
+                self._fill(handle, pieces)
+                try:
+                    _name(temp, parts[-1], folder)
+                except OSError as error:
+                    raise self._named(error, parts) from None
+            finally:
+                with suppress(OSError):
+                    take_away()
         self.count += 1
 
     def _fill(self, handle: int, pieces: Iterable[bytes | memoryview]) -> None:
@@ -180,4 +184,9 @@ def _name(temp: str, name: bytes, folder: int) -> None:
             raise
         # Where a file has one name only, an empty one keeps the place for a moment.
         os.close(os.open(name, _FILE, 0o666, dir_fd=folder))
-        os.rename(temp, name, src_dir_fd=folder, dst_dir_fd=folder)
+        try:
+            os.rename(temp, name, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(name, dir_fd=folder)
+            raise

@@ -9,9 +9,12 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from functools import partial
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from multiprocessing.synchronize import Event, Lock
+from threading import Thread
 from typing import ParamSpec, TypeVar
+
+from exset import ending
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -148,11 +151,20 @@ def _begin(voice: Lock, stop: Event) -> None:
     """Begin a process: it hears an interrupt only while it works, so that it dies in silence."""
     global _stop
     _stop = stop
+    ending.heed()
+    Thread(target=_end_with_parent, daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     # One process of all says that kernels are compiled: that which takes the voice, for good.
     logging.getLogger("exset").addFilter(lambda record: voice.acquire(block=False))
+
+
+def _end_with_parent() -> None:
+    """End this process when that is gone which it works for: others may keep its pipes open."""
+    if (parent := parent_process()) is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _done(fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:

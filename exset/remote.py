@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, BinaryIO, Final, NoReturn, cast
 
+from exset import ending
 from exset.errors import FormatError, Place, safe
 
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ def writing(name: str) -> Iterator[BinaryIO]:
     system, path = _system(name, to_write=True)
     from tempfile import TemporaryDirectory
 
-    with TemporaryDirectory(prefix="exset-") as folder:
+    kept = TemporaryDirectory(prefix="exset-")
+    with kept as folder, ending.tidied(kept.cleanup):
         temp = os.path.join(folder, "whole")
         with open(temp, "xb") as file:
             yield file

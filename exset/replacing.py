@@ -9,6 +9,8 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import BinaryIO
 
+from exset import ending
+
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 """What only a write fails with: there is no more room."""
 
@@ -26,19 +28,20 @@ def replacing(name: str, mode: int | None) -> Iterator[BinaryIO]:
     temp = os.path.join(folder, f".exset-{os.urandom(8).hex()}")
     try:
         create = partial(os.open, mode=0o666 if mode is None else mode)
-        file = open(temp, "xb", opener=create)  # noqa: SIM115  # it is closed before it is removed
-        try:
-            with file:
-                yield file
-                file.flush()
-                if mode is not None:
-                    os.chmod(temp, mode)
-                os.fsync(file.fileno())
-            os.replace(temp, target)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(temp)
-            raise
+        with ending.tidied(partial(os.unlink, temp)):
+            file = open(temp, "xb", opener=create)  # noqa: SIM115  # it is closed before it goes
+            try:
+                with file:
+                    yield file
+                    file.flush()
+                    if mode is not None:
+                        os.chmod(temp, mode)
+                    os.fsync(file.fileno())
+                os.replace(temp, target)
+            except BaseException:
+                with suppress(OSError):
+                    os.unlink(temp)
+                raise
     except OSError as error:
         # The user knows only the name that was asked for; a write that fails has none.
         if error.filename != temp and (error.filename or error.errno not in FULL):

@@ -7,6 +7,7 @@ limit, 130 interrupted, 141 the reader of the output went away.
 import click
 
 import exset
+from exset import ending
 from exset.cli.frame import INTERRUPTED, Verbs
 
 VERBS = {
@@ -53,6 +54,7 @@ def cli() -> None:
 
 def main() -> int:
     """Run the command line; the console script `exset`."""
+    ending.heed()
     try:
         cli(prog_name="exset")
     except KeyboardInterrupt:
