@@ -144,8 +144,9 @@ def write(path: FilePath, data: bytes | bytearray | memoryview | Iterable[bytes]
 def writing(path: FilePath) -> Iterator[BinaryIO]:
     """Open a file for writing that takes its name only when it is whole and on the disk.
 
-    On any failure the old file stays as it was and nothing else is left.  Mode bits of an old
-    file stay, a symbolic link is followed, pipes and devices are written as they are.  A name in
+    On any failure the old file stays as it was and nothing else is left.  Owner, group and
+    permissions of an old file stay as far as the system lets them; other hard links to it keep the
+    old content; a symbolic link is followed, pipes and devices are written as they are.  A name in
     `.gz`, `.bz2`, `.bz`, `.xz` or `.zst` is compressed.  OSError as the system gives it;
     FormatError for a name that cannot be written (`|command`, `.Z`, files elsewhere that might be
     left half written).
@@ -164,10 +165,10 @@ def writing(path: FilePath) -> Iterator[BinaryIO]:
             yield packed
         return
     try:
-        mode = os.stat(name).st_mode
+        old = os.stat(name)
     except FileNotFoundError:
-        mode = None
-    special = mode is not None and (not stat.S_ISREG(mode) or name.startswith(_STREAMS))
+        old = None
+    special = old is not None and (not stat.S_ISREG(old.st_mode) or name.startswith(_STREAMS))
     if special or not os.path.basename(name):
         try:
             with open(name, "wb") as device, packing(device, name) as packed:
@@ -177,10 +178,9 @@ def writing(path: FilePath) -> Iterator[BinaryIO]:
                 raise
             raise OSError(error.errno, error.strerror, name) from None
         return
-    if mode is not None and not os.access(name, os.W_OK):
+    if old is not None and not os.access(name, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), name)
-    kept = None if mode is None else mode & 0o777
-    with replacing(name, kept) as whole, packing(whole, name) as packed:
+    with replacing(name, old) as whole, packing(whole, name) as packed:
         yield packed
 
 

@@ -20,7 +20,7 @@ Mode = Literal["once", "full", "dead"]
 MODES: tuple[Mode, ...] = ("once", "full", "dead")
 
 _CALLS = (
-    *("open", "close", "fsync", "replace", "rename", "link", "unlink", "mkdir", "chmod"),
+    *("open", "close", "fsync", "replace", "rename", "link", "unlink", "mkdir", "chmod", "chown"),
     *("write", "stat", "lstat", "fstat"),
 )
 _ROOM = ("open", "fsync", "replace", "rename", "link", "mkdir", "write")

@@ -2,6 +2,8 @@
 
 import json
 import os
+import stat
+import struct
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -111,3 +113,76 @@ def test_a_file_that_may_not_be_replaced(folder: Path) -> None:
             files.write(old, b"new")
         assert caught.value.filename == str(old)
         assert {item.name: item.read_bytes() for item in folder.iterdir()} == {"old.ex": OLD}
+
+
+def state(path: Path) -> tuple[int, int, int]:
+    found = path.stat()
+    return found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="who is not root cannot give files away")
+def test_owner_and_group_stay(folder: Path) -> None:
+    folder.chmod(0o777)
+    old = folder / "old"
+    old.write_bytes(OLD)
+    os.chown(old, 1000, 1001)
+    old.chmod(0o640)
+    files.write(old, b"new")
+    assert state(old) == (1000, 1001, 0o640)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="who is not root cannot give files away")
+@pytest.mark.parametrize(("mode", "kept"), [(0o662, 0o622), (0o666, 0o666), (0o606, 0o666)])
+def test_another_group_may_do_no_more_than_all(folder: Path, mode: int, kept: int) -> None:
+    folder.chmod(0o777)
+    old = folder / "old"
+    old.write_bytes(OLD)
+    os.chown(old, 1000, 1001)
+    old.chmod(mode)
+    with as_nobody():
+        files.write(old, b"new")
+    assert state(old) == (NOBODY, 0, kept)
+    os.chown(old, NOBODY, 1001)
+    old.chmod(0o660)
+    groups = os.getgroups()
+    os.setgroups([1001])
+    try:
+        with as_nobody():
+            files.write(old, b"newer")
+    finally:
+        os.setgroups(groups)
+    assert state(old) == (NOBODY, 1001, 0o660)
+
+
+LIST = "system.posix_acl_access"
+
+
+def access_list(user: int, group: int, most: int) -> bytes:
+    """What Linux keeps of: the owner all, user 1000, the file's group, the most, and others."""
+    entries = ((1, 6, -1), (2, user, 1000), (4, group, -1), (16, most, -1), (32, 0, -1))
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries)
+
+
+def test_access_lists_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mode bits of a group are the most that a list gives anybody, not what the group gets."""
+    old, other = tmp_path / "old", tmp_path / "other"
+    for path in (old, other):
+        path.write_bytes(OLD)
+        path.chmod(0o600)
+    wanted = access_list(6, 0, 6)
+    try:
+        os.setxattr(old, LIST, wanted)
+        os.setxattr(tmp_path, "system.posix_acl_default", access_list(7, 7, 7))
+    except (OSError, AttributeError):
+        pytest.skip("the file system, or the system, knows no access lists")
+    files.write(old, b"new")
+    assert (os.getxattr(old, LIST), state(old)[2]) == (wanted, 0o660)
+    files.write(other, b"new")  # not what the folder gives to new files
+    assert (os.listxattr(other), state(other)[2]) == ([], 0o600)
+
+    def fail(*args: object) -> None:
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr(os, "setxattr", fail)
+    files.write(old, b"newer")
+    assert (os.listxattr(old), state(old)[2]) == ([LIST], 0o600)
