@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, NoReturn, cast
 
 from exset import ending
 from exset.errors import FormatError, Place, safe
+from exset.replacing import FULL
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
@@ -26,12 +27,23 @@ _SERVERS: Final = ("http", "https")
 _WHOLE: Final = ("memory", "s3", "s3a", "gs", "gcs", "abfs", "abfss", "az")
 """Where a file has its new content only when all of it is there."""
 _LONGEST: Final = 300
+_SILENCE: Final = 60  # seconds
 _CODES: Final = {
     FileNotFoundError: errno.ENOENT,
     PermissionError: errno.EACCES,
     IsADirectoryError: errno.EISDIR,
     TimeoutError: errno.ETIMEDOUT,
 }
+
+_OURS: Final = frozenset(
+    getattr(errno, name)
+    for name in (
+        *("ECONNREFUSED", "ECONNRESET", "EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT"),
+        *("ENOSPC", "EDQUOT", "EROFS"),
+    )
+    if hasattr(errno, name)
+)
+"""What the system says itself, though another library brings the news."""
 
 
 def is_remote(name: str) -> bool:
@@ -75,8 +87,13 @@ def writing(name: str) -> Iterator[BinaryIO]:
     kept = TemporaryDirectory(prefix="exset-")
     with kept as folder, ending.tidied(kept.cleanup):
         temp = os.path.join(folder, "whole")
-        with open(temp, "xb") as file:
-            yield file
+        try:
+            with open(temp, "xb") as file:
+                yield file
+        except OSError as error:
+            if error.filename is not None or error.errno not in FULL:
+                raise
+            raise OSError(error.errno, error.strerror, os.path.dirname(folder)) from None
         with _told(name), system.transaction:
             system.put_file(temp, path)
 
@@ -118,16 +135,24 @@ def _system(name: str, to_write: bool = False) -> tuple[AbstractFileSystem, str]
 
 
 def _options(protocol: str) -> dict[str, object]:
-    """Return what to ask of a server: one answer, packed no further, given in small pieces."""
+    """Return what to ask of a server: one answer, packed no further, given in small pieces.
+
+    It may take as long as it likes, or as whoever reads: only silence is an error.
+    """
     if protocol not in _SERVERS:
         return {}
+    from aiohttp import ClientTimeout
     from fsspec.config import conf
 
     set_by_user = conf.get(protocol, {})
     return {
         "block_size": 0,
         "headers": {"Accept-Encoding": "identity", **set_by_user.get("headers", {})},
-        "client_kwargs": {"auto_decompress": False, **set_by_user.get("client_kwargs", {})},
+        "client_kwargs": {
+            "auto_decompress": False,
+            "timeout": ClientTimeout(sock_connect=_SILENCE, sock_read=_SILENCE),
+            **set_by_user.get("client_kwargs", {}),
+        },
     }
 
 
@@ -139,12 +164,21 @@ def _told(name: str) -> Iterator[None]:
     except MemoryError:
         raise
     except Exception as error:
-        code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), errno.EIO)
-        if code != errno.EIO:
-            reason = os.strerror(code)
-        else:
-            reason = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]
-        raise OSError(code, safe(reason), shown(name)) from None
+        code, reason = _reason(error)
+        raise OSError(code, safe(reason[:_LONGEST]), shown(name)) from None
+
+
+def _reason(error: Exception) -> tuple[int, str]:
+    """Return what went wrong: the system's own code and words, if it was something of that kind."""
+    code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), errno.EIO)
+    if isinstance(error, OSError) and error.errno is not None and error.errno in _OURS:
+        code = error.errno
+    if code != errno.EIO:
+        return code, os.strerror(code)
+    status = getattr(error, "status", 0)
+    if isinstance(status, int) and status >= 400 and error.__cause__ is None:
+        return code, f"the server says {status} {getattr(error, 'message', '')}".rstrip()
+    return code, " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def _protocol(name: str) -> str:

@@ -127,8 +127,15 @@ class Writer:
     def put(self, data: bytes) -> None:
         """Write what stands next in the file."""
         data, self._begun = self._begun + data, b""
-        self._out.write(data)
-        self._out.flush()
+        try:
+            self._out.write(data)
+            self._out.flush()
+        except OSError as error:
+            if self._out is not self._spool:
+                raise
+            from tempfile import gettempdir  # it is not the target that has no room
+
+            raise OSError(error.errno, error.strerror, gettempdir()) from None
         self._size += len(data)
 
 

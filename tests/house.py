@@ -11,6 +11,7 @@ PLAIN = {
     *("exset.source", "exset.errors", "exset.limits", "exset.files"),
     *("exset.compression", "exset.cache", "exset.sniff", "exset.extract", "exset.voice"),
     *("exset.packers", "exset.wording", "exset.remote", "exset.replacing", "exset.foreign"),
+    "exset.ending",
 }
 """The ground that needs nothing but the standard library."""
 

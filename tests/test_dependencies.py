@@ -34,7 +34,7 @@ def test_what_is_imported_is_declared() -> None:
             assert not optional or may, f"{name}:{line}: {other}"
 
 
-MAY_BE_THERE = {"exset.packers": ("isal",), "exset.remote": ("fsspec",)}
+MAY_BE_THERE = {"exset.packers": ("isal",), "exset.remote": ("aiohttp", "fsspec")}
 """What is imported when it is used, and done without where it is not installed."""
 
 UNIMPORTED = {

@@ -2,8 +2,11 @@
 
 import errno
 import gzip
+import os
+import re
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from functools import partial
 from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -90,6 +93,19 @@ class Server(BaseHTTPRequestHandler):
     def broken(self, whole: bool) -> None:
         self.begin(503)
 
+    def wild(self, whole: bool) -> None:
+        self.send_response(500, "Out\x1b[31m")
+        self.end_headers()
+
+    def odd(self, whole: bool) -> None:
+        self.wfile.write(b"no answer\r\n\r\n")
+
+    def circle(self, whole: bool) -> None:
+        self.begin(302, Location=self.path)
+
+    def inside(self, whole: bool) -> None:
+        self.begin(302, Location="file:///etc/passwd")
+
     def forbidden(self, whole: bool) -> None:
         self.begin(403)
 
@@ -105,6 +121,14 @@ class Server(BaseHTTPRequestHandler):
         self.begin(Content_Encoding="gzip", Content_Length=str(len(data)))
         if whole:
             self.wfile.write(data)
+
+    def silent(self, whole: bool) -> None:
+        time.sleep(1)
+
+    def stuck(self, whole: bool) -> None:
+        self.begin(Content_Length="100000")
+        self.wfile.write(TEXT)
+        time.sleep(1)
 
     def secret(self, whole: bool) -> None:
         self.begin(302, Location="/missing")
@@ -240,16 +264,31 @@ def test_passwords_are_not_told(hostile: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "message"), [("short", "Payload"), ("broken", "503"), ("forbidden", "403")]
+    ("path", "message"),
+    [
+        ("short", "ClientPayloadError: Response payload is not completed"),
+        ("broken", "the server says 503 Service Unavailable$"),
+        ("forbidden", "the server says 403 Forbidden$"),
+        ("wild", r"the server says 500 Out\\x1b\[31m$"),
+        ("odd", "ClientResponseError: 400, message=.Bad status line"),
+        ("circle", "TooManyRedirects"),
+        ("inside", "NonHttpUrlRedirectClientError: file:///etc/passwd$"),
+    ],
 )
 def test_servers_that_fail(hostile: str, path: str, message: str) -> None:
-    with pytest.raises(OSError, match=message):
-        read(f"{hostile}/{path}")
+    for name in (f"{hostile}/{path}", f"{hostile}/{path}.ex".replace("//", "//me:secret@")):
+        with pytest.raises(OSError) as caught:
+            read(name)
+        assert caught.value.errno == errno.EIO and re.match(message, caught.value.strerror or "")
+        assert caught.value.filename == name.replace("me:secret@", "")
+        assert "secret" not in str(caught.value)
 
 
 def test_nobody_listens() -> None:
-    with pytest.raises(OSError, match="Connect"):
-        read("http://127.0.0.1:9/x.ex")
+    for protocol in ("http", "ftp"):
+        with pytest.raises(ConnectionRefusedError) as caught:
+            read(f"{protocol}://127.0.0.1:9/x.ex")
+        assert caught.value.filename == f"{protocol}://127.0.0.1:9/x.ex"
 
 
 @pytest.mark.parametrize("path", ["endless", "liar"])
@@ -275,7 +314,30 @@ def test_what_is_set_for_a_server_is_kept() -> None:
     with patch.dict("fsspec.config.conf", told):
         system, _ = remote._system("http://127.0.0.1/x")
     assert system.kwargs["headers"] == {"Accept-Encoding": "identity", "Authorization": "me"}
-    assert system.client_kwargs == {"auto_decompress": False, "trust_env": True}
+    assert not system.client_kwargs["auto_decompress"] and system.client_kwargs["trust_env"]
+
+
+def test_a_server_may_take_its_time(hostile: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But not for ever without a word."""
+    session = fsspec.asyn.sync(*(lambda it: (it.loop, it.set_session))(remote._system(hostile)[0]))
+    assert (session.timeout.total, session.timeout.sock_read) == (None, 60)
+    monkeypatch.setattr(remote, "_SILENCE", 0.1)
+    for name in ("silent", "stuck"):
+        with pytest.raises(TimeoutError, match="timed out") as caught:
+            read(f"{hostile}/{name}")
+        assert caught.value.filename == f"{hostile}/{name}"
+
+
+def test_no_room_here_for_what_is_to_go_elsewhere(
+    memory: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is the folder of temporary files that has none."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(OSError, match="No space") as caught, writing("memory://x") as file:
+        file.write(TEXT)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    assert caught.value.filename == str(tmp_path)
+    assert kept() == {} and not list(tmp_path.iterdir())
 
 
 def test_without_fsspec(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,8 @@
 """`writer` and `convert`: files, pipes and standard output."""
 
+import errno
 import io
+import os
 import sys
 import warnings
 from collections.abc import Iterator
@@ -141,6 +143,22 @@ def test_a_binary_pipe_gets_all_at_the_end(
 
     with meanwhile(write):
         assert Path(name).read_bytes() == BEX
+
+
+def test_no_room_for_what_is_kept_until_the_end(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is the folder of temporary files that has none, not the target."""
+
+    class Full(io.BytesIO):
+        def write(self, data: object, /) -> int:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    monkeypatch.setattr(streaming, "_spool", Full)
+    with pytest.raises(OSError, match="No space") as caught, exset.writer("y.bex.gz") as out:
+        out.write(SET)
+    assert caught.value.filename == str(folder) and os.listdir() == []
 
 
 def test_a_reader_that_goes_is_an_error_of_the_system(pipe: Pipe) -> None:
