@@ -36,6 +36,22 @@ VERBS = (
     *(("convert", "--to", "bex", "-o", "-"), ("config", "show"), ("schema", "show")),
     *(("list", "order", "--ranks", "2"), ("sampler", "plan", "-n", "1", "-m", "1")),
     *(("manifest", "pick"), ("cache", "predict"), ("cache", "check"), ("split", "--trainers", "2")),
+    *(("head",), ("diff", "exset::xor.ex"), ("diff", "exset::captions.tsv"), ("plot",)),
+    *(
+        ("diff", "exset::flowers.sample_list"),
+        ("list", "shuffle", "--seed", "1"),
+        ("list", "merge"),
+    ),
+    *(("list", "build"), ("manifest", "balance"), ("manifest", "build"), ("schema", "check")),
+    *(("schema", "build"), ("cache", "extract"), ("cache", "repair")),
+    *(
+        ("explain",),
+        ("stats", "--json"),
+        ("head", "--json"),
+        ("validate", "--json"),
+        ("head", "-v"),
+    ),
+    *(("cat", "--limit"), ("info", "--from"), ("completion",), ("config", "schema")),
 )
 
 

@@ -67,6 +67,17 @@ def test_equal_data_give_equal_bytes_without_time_or_name(tmp_path: Path, suffix
         assert packed[3:8] == bytes(5)  # no flags, so no name, and no time
 
 
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
+def test_what_is_written_shows_damage(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"x{suffix}"
+    write(path, os.urandom(3000))  # nothing of which packs, so a byte there is one of the content
+    packed = bytearray(path.read_bytes())
+    packed[1500] ^= 1
+    path.write_bytes(packed)
+    with pytest.raises(FormatError, match="damaged"):
+        read(path)
+
+
 def test_lzw_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"\.Z"):
         write(tmp_path / "x.ex.Z", TEXT)
