@@ -228,6 +228,16 @@ def test_two_writers_at_once(memory: None) -> None:
     assert kept() == {"/a": b"1", "/b": b"2"}
 
 
+def test_a_transaction_of_somebody_else(memory: None) -> None:
+    """What is written is there at once, and what others write waits for them."""
+    theirs = fsspec.filesystem("memory")
+    with theirs.transaction:
+        theirs.pipe_file("/theirs", b"1")
+        write("memory://ours", b"2")
+        assert kept() == {"/ours": b"2"}
+    assert kept() == {"/ours": b"2", "/theirs": b"1"}
+
+
 def test_where_nothing_is_written(hostile: str) -> None:
     for name in (f"{hostile}/x.ex", "ftp://127.0.0.1/x", "HTTPS://127.0.0.1/x"):
         with pytest.raises(FormatError, match="half a file might be left") as caught:
