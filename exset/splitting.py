@@ -91,7 +91,9 @@ def bounds(count: int, sizes: Sequence[float | None]) -> list[int]:
     exact = [count * size if isinstance(size, float) else size for size in sizes]
     known = sum(size for size in exact if size is not None)
     if known > count * (1 + 1e-9) + 1e-6:
-        raise ValueError(f"the parts are more than the {count:,} there are")
+        counted = any(isinstance(size, int) for size in sizes)
+        share = "; 0.8, or 80% on the command line, is a share" if counted else ""
+        raise ValueError(f"the parts are more than the {count:,} there are{share}")
     rest = count - known
     ends, at = [], 0.0
     for size in exact:

@@ -13,7 +13,7 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import click
 
-from exset import formats, voice
+from exset import formats, remote, voice
 from exset.access import Access
 from exset.errors import Finding, Findings, FormatError, LimitError, Place, Severity, safe
 from exset.format import Format
@@ -144,7 +144,8 @@ def reason(error: OSError) -> str:
 
 def _missing_folder(name: object) -> str | None:
     """Return the folder of a file, if there is none."""
-    folder = os.path.dirname(os.fsdecode(name)) if isinstance(name, str | bytes) else ""
+    path = os.fsdecode(name) if isinstance(name, str | bytes) else ""
+    folder = "" if remote.is_remote(path) else os.path.dirname(path)
     return folder if folder and not os.path.isdir(folder) else None
 
 

@@ -96,8 +96,7 @@ def split(
     except FormatError:
         raise
     except ValueError as error:
-        counts = any(isinstance(size, int) for _, size in targets)
-        wrong(f"{error}" + ("; a number counts them, 80% is a share" if counts else ""))
+        wrong(str(error))
     written = [
         api.dumps(part, format=_format_of(target, known).name, name=source.name, findings=findings)
         for (target, _), part in zip(targets, made, strict=True)
