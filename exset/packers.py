@@ -92,7 +92,7 @@ class _FastGzipUnpacker:
     def decompress(self, data: bytes, max_length: int) -> bytes:
         self._head += data[: 4 - len(self._head)]
         if self._head[2:3] not in b"\x08" or self._head[3:] > b"\x1f":
-            raise zlib.error  # no header that anybody knows
+            raise zlib.error("no header that anybody knows")
         return self._isal.decompress(data, max_length)
 
 

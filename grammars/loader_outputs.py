@@ -168,7 +168,7 @@ def total_anchors(element: Settings) -> int:
     return wrapped(count, _SIZE, signed=False)
 
 
-class NoLength(Exception):
+class NoLength(ValueError):
     """A member that is to be a length of time and is none: its name."""
 
 

@@ -145,11 +145,11 @@ def test_what_cannot_be() -> None:
     for wrong, text in [
         ((range(3), 0), "batch_size must be at least 1, not 0"),
         ((range(3), 3, "cpu", -1), "prefetch must be at least 0, not -1"),
-        ((nxm, 3), "batch_size: the sampler's is 4"),
+        ((nxm, 3), "batch_size must be 4, the sampler's, not 3"),
     ]:
         with pytest.raises(ValueError, match=text):
             make(*wrong)
-    with pytest.raises(ValueError, match="drop_last is for batch_size"):
+    with pytest.raises(ValueError, match="drop_last goes with batch_size"):
         make([[1]], drop_last=True)
     for given_, text in [
         ((range(3),), "gives 0: for single indices, give batch_size"),

@@ -53,7 +53,7 @@ def test_what_is_masked_in_an_event() -> None:
 
 
 def test_masks_mean_nothing_elsewhere() -> None:
-    with pytest.raises(ValueError, match="frequency: a number is masked"):
+    with pytest.raises(ValueError, match="frequency: each example needs a number"):
         ExampleSet.from_arrays([[1]], None, frequency=masked([1], [True]))
     with pytest.raises(ValueError, match=r"units\[1\]: an integer is wanted"):
         of(Event([Sparse(masked([1, 2], [False, True]))]))
@@ -92,8 +92,8 @@ def test_what_is_wrong_in_an_event(event: Event, says: str) -> None:
 
 
 WRONG_EXAMPLES: list[tuple[object, str]] = [
-    ([Example([[1, 2]])], "examples[0].events[0]: Event is wanted, not list"),  # type: ignore[list-item]
-    ([Example(), Event([1])], "examples[1]: Example is wanted, not Event"),
+    ([Example([[1, 2]])], "examples[0].events[0]: an instance of Event is wanted, not list"),  # type: ignore[list-item]
+    ([Example(), Event([1])], "examples[1]: an instance of Example is wanted, not Event"),
     ([Example(Event([1]))], "examples[0].events: a list of events is wanted, not Event"),  # type: ignore[arg-type]
     ([Example(iter([Event()]))], "examples[0].events: a list of events is wanted"),  # type: ignore[arg-type]
     ([Example(), Example(name=3)], "examples[1].name: text or bytes are wanted, not 3"),  # type: ignore[arg-type]
@@ -102,7 +102,7 @@ WRONG_EXAMPLES: list[tuple[object, str]] = [
     ([Example(frequency=1e39)], "examples[0].frequency: a number is beyond float32"),
     (Example(), "examples: a list of examples is wanted, not Example"),
     (ExampleSet.from_examples([]), "examples: a list of examples is wanted, not ExampleSet"),
-    ("ab", "examples[0]: Example is wanted, not str"),
+    ("ab", "examples[0]: an instance of Example is wanted, not str"),
 ]
 
 
@@ -114,9 +114,9 @@ def test_what_is_wrong_in_examples(examples: list[Example], says: str) -> None:
 
 @pytest.mark.parametrize("header", [0, b"proc", {}])
 def test_a_header_is_a_header(header: SetHeader) -> None:
-    with pytest.raises(ValueError, match="header: SetHeader is wanted"):
+    with pytest.raises(ValueError, match="header: an instance of SetHeader is wanted"):
         ExampleSet.from_examples([], header)
-    with pytest.raises(ValueError, match="header: SetHeader is wanted"):
+    with pytest.raises(ValueError, match="header: an instance of SetHeader is wanted"):
         ExampleSet.from_arrays([[1]], None, header=header)
 
 
@@ -194,9 +194,9 @@ def test_headers_are_checked() -> None:
 
 def test_columns_of_another_kind_are_refused() -> None:
     one = of(Event([1]))
-    with pytest.raises(ValueError, match="groups: Strings is wanted, not list"):
+    with pytest.raises(ValueError, match="groups: an instance of Strings is wanted, not list"):
         ExampleSet(**{**vars(one), "groups": []})
-    with pytest.raises(ValueError, match=r"events\.proc: Strings is wanted, not NoneType"):
+    with pytest.raises(ValueError, match=r"events\.proc: an instance of Strings is wanted, not NoneType"):
         Events(**{**vars(one.events), "proc": None})
     with pytest.raises(ValueError, match=r"ranges\.group: a one-dimensional int32 array"):
         type(one.ranges)(**{**vars(one.ranges), "group": []})

@@ -347,7 +347,7 @@ def test_little_endian_files_are_told_so() -> None:
 def test_limits() -> None:
     many = file(example(events=2**31 - 1))
     with pytest.raises(
-        LimitError, match=r"examples\[0\].example_numEvents\): more than 1048576 ev"
+        LimitError, match=r"examples\[0\].example_numEvents\): more than 1,048,576 ev"
     ):
         read(many)
     some = file(example(events=300), example(events=500))

@@ -79,7 +79,7 @@ def test_every_truncation_is_found(tmp_path: Path, suffix: str) -> None:
         assert place.span is not None
         assert place.span.start == cut
         assert caught.value.message.endswith("data end too early")
-        told = re.fullmatch(rf"the {cut} bytes before it gave (\d+) bytes", caught.value.hint or "")
+        told = re.fullmatch(rf"the {cut:,} bytes before it gave ([\d,]+) bytes", caught.value.hint or "")
         assert told is not None
         if cut > first:
             assert len(TEXT) <= int(told[1]) <= len(TEXT + b"second")
@@ -135,7 +135,7 @@ def test_damage_tells_how_far_it_got(tmp_path: Path) -> None:
     assert place is not None
     assert place.span is not None
     assert place.span.start == len(good)
-    assert caught.value.hint == f"the {len(good)} bytes before it gave 300000 bytes"
+    assert caught.value.hint == f"the {len(good):,} bytes before it gave 300,000 bytes"
 
 
 @given(st.binary(min_size=1, max_size=80), st.sampled_from(KINDS), st.data())

@@ -243,9 +243,9 @@ def test_types_that_are_not_those_of_the_elements(cache: str) -> None:
     with pytest.raises(FormatError, match=r"records have 5 elements, not 2: other types\?"):
         exset.dataset(cache, types="FILE,ASCII_INT")
     wrong = "FILE,ASCII_INT,ASCII_INT,ASCII_FLOAT,BINARY"
-    with pytest.raises(FormatError, match="record 0 of a block, element 2: 5 bytes, but ASCII_INT"):
+    with pytest.raises(FormatError, match="block 0, record 0, element 2: 5 bytes, but ASCII_INT"):
         exset.dataset(cache, types=wrong)
-    with pytest.raises(ValueError, match="types: 'PICTURE'"):
+    with pytest.raises(ValueError, match="no element is of type 'PICTURE'"):
         exset.dataset(cache, types="PICTURE")
 
 

@@ -117,7 +117,7 @@ def test_a_list_of_more_than_there_can_be(samples: SampleList) -> None:
     dataset = opened(huge)
     assert len(dataset) == 10**12 and len(pickle.dumps(dataset)) < 20_000
     assert dataset.batch([2, 0])["labels"].tolist() == [[2], [0]]
-    with pytest.raises(LimitError, match="1000000000000 samples"):
+    with pytest.raises(LimitError, match="1,000,000,000,000 samples"):
         dataset.to_arrays()
     with pytest.raises(FormatError, match="no such sample"):
         dataset.batch([-1])

@@ -183,7 +183,7 @@ def test_select_and_concat() -> None:
     assert manifest.select([2, 0]).concat(manifest.select(slice(1, 2)))[2] == manifest[1]
     assert manifest.select(np.array([True, False, True])).lines.tolist() == [2, 6]
     assert len(manifest.select([])) == 0
-    with pytest.raises(ValueError, match="types differs"):
+    with pytest.raises(ValueError, match="the manifests differ in types"):
         manifest.concat(Manifest.of(["FILE", "STRING"], []))
     with pytest.raises(IndexError):
         manifest[3]

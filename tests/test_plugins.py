@@ -106,8 +106,8 @@ def test_it_is_not_looked_for_where_it_is_not_needed(install: Install) -> None:
     [
         ("gone = exset_nowhere:BITS", "the entry point 'gone' (exset_nowhere:BITS) of the package"),
         ("gone = exset_bits:NOTHING", "AttributeError"),
-        ("gone = exset_bits:NO_FORMAT", "it is no Format, but of int"),
-        ("one = exset_bits:BITS\ntwo = exset_bits:BITS", "another has this name"),
+        ("gone = exset_bits:NO_FORMAT", "it is no Format, but of the type int"),
+        ("one = exset_bits:BITS\ntwo = exset_bits:BITS", "another format has this name"),
     ],
 )
 def test_a_broken_one_is_named(install: Install, point: str, words: str) -> None:

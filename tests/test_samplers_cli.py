@@ -65,7 +65,7 @@ def test_what_cannot_be_meant(npy: Path, tmp_path: Path) -> None:
     assert "Not enough classes (3)" in run(npy, "-n", 4, "-m", 2).stderr
     assert run(npy, "-n", 2, "-m", 2, "--sampler", "os.system").exit_code == 2
     assert run(npy, "-n", 0, "-m", 2).exit_code == 2
-    assert "must be at most 4294967295" in run(npy, "-n", 1, "-m", 1 << 80).stderr
+    assert "must be at most 4,294,967,295" in run(npy, "-n", 1, "-m", 1 << 80).stderr
     assert run(tmp_path / "none.npy", "-n", 2, "-m", 2).exit_code == 3
 
 
