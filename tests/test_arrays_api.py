@@ -90,7 +90,7 @@ def test_hostile_sets() -> None:
         exset.to_arrays(far)
     wide = one([Sparse([(0, 999)] * 50)])
     limits = exset.Limits(max_expand=1000)
-    with pytest.raises(LimitError, match="the spans of inputs are 50000 units"):
+    with pytest.raises(LimitError, match="the spans of inputs are 50,000 units"):
         exset.to_arrays(wide, 1000, limits=limits)
     long = exset.to_arrays(one([1], max_time=1e30))
     with pytest.raises(LimitError, match="the events last"):

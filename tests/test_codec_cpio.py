@@ -55,7 +55,7 @@ def test_made_in_python() -> None:
     assert encode(made) == BLOCK and made == read(BLOCK)[0]
     assert made != Block.of(RECORDS) and made != Block.of(RECORDS[:2], time=TIME)
     assert pickle.loads(pickle.dumps(made)) == made
-    with pytest.raises(ValueError, match="same number"):
+    with pytest.raises(ValueError, match="as many elements"):
         Block.of([[b"a"], [b"b", b"c"]])
     with pytest.raises(ValueError, match="time"):
         Block.of([[b"a"]], time=-1)

@@ -79,7 +79,8 @@ def test_every_truncation_is_found(tmp_path: Path, suffix: str) -> None:
         assert place.span is not None
         assert place.span.start == cut
         assert caught.value.message.endswith("data end too early")
-        told = re.fullmatch(rf"the {cut:,} bytes before it gave ([\d,]+) bytes", caught.value.hint or "")
+        hint = (caught.value.hint or "").replace(",", "")
+        told = re.fullmatch(rf"the {cut} bytes before it gave (\d+) bytes", hint)
         assert told is not None
         if cut > first:
             assert len(TEXT) <= int(told[1]) <= len(TEXT + b"second")
@@ -99,7 +100,7 @@ def test_what_follows_the_data_is_an_error_at_its_place(
     padding = len(garbage) - len(garbage.lstrip(b"\0")) if suffix == ".gz" else 0
     assert place.span.start == len(packed) + padding
     assert caught.value.hint is not None
-    assert f"gave {len(TEXT)} bytes" in caught.value.hint
+    assert f"gave {len(TEXT):,} bytes" in caught.value.hint
 
 
 def test_zeros_after_bzip2_data_are_no_padding(tmp_path: Path) -> None:
