@@ -204,7 +204,7 @@ def test_a_file_may_have_as_many_bytes_as_the_limit(
 ) -> None:
     enough = Limits(max_bytes=len(TEXT))
     assert read_bytes(tmp_path, pack(TEXT), limits=enough) == TEXT
-    with pytest.raises(LimitError, match=f"more than {len(TEXT) - 1} bytes"):
+    with pytest.raises(LimitError, match=f"more than {len(TEXT) - 1:,} bytes"):
         read_bytes(tmp_path, pack(TEXT), limits=Limits(max_bytes=len(TEXT) - 1))
 
 

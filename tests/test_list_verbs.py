@@ -133,7 +133,7 @@ def test_where_keep_order_is_right() -> None:
     assert right == {2: [2, 3, 4], 3: [2, 3, 8, 9], 4: [2, 3, 4, 16]}
     five = SampleList.of("CONDUIT_HDF5_INCLUSION", ".", [(f"f{i}", ["s"]) for i in range(5)])
     assert rank_order(five, 2, True).tolist() == [0, 4, 3, 2, 1]
-    with pytest.raises(ValueError, match="a rank at least"):
+    with pytest.raises(ValueError, match="ranks must be at least 1"):
         rank_order(five, 0)
 
 
