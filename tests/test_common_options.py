@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 import h5py
 import pytest
-from click.testing import CliRunner, Result
 
 import exset
 from exset.cli import cli
+from tests.command_line import run
 
 COMMON = {"--strict", "--untrusted", "--limit", "-q", "--quiet", "-v", "--verbose"}
 READ_NOTHING = {
@@ -31,12 +31,6 @@ def commands(group: click.Group = cli, path: str = "") -> Iterator[tuple[str, cl
 
 
 READING = dict(each for each in commands() if each[0] not in READ_NOTHING)
-
-
-def run(*arguments: object, stdin: bytes | None = None) -> Result:
-    result = CliRunner().invoke(cli, [*map(str, arguments)], input=stdin)
-    assert result.exception is None or isinstance(result.exception, SystemExit), arguments
-    return result
 
 
 @pytest.fixture(autouse=True)
