@@ -249,20 +249,21 @@ def detect(head: bytes, name: str) -> Format:
         if candidates:
             break
     there = ", ".join(f"{known.name} ({known.title})" for known in candidates or every())
-    message, hint = "not a format that exset knows", None
+    usual = f"say which with --from NAME, or format=NAME in Python: {there}"
+    message, hint = "not a format that exset knows", usual
     if candidates:
         message = "the format is ambiguous: several begin so"
     elif not head:
         message = "the file is empty, and its name does not say its format"
     elif advice := foreign(head):
-        hint = advice
+        hint = f"{advice}; else {usual}"
     elif head.startswith(b"\x89HDF\r\n\x1a\n"):
         message = "an HDF5 file: it holds data, and exset looks at what names them"
         hint = "make a list of its samples with exset list build, a schema with exset schema build"
     raise FormatError(
         message,
         place=Place.of(name),
-        hint=hint or f"say which with --from NAME, or format=NAME in Python: {there}",
+        hint=hint,
         code="format",
     )
 
