@@ -258,6 +258,10 @@ class File:
         # A broken or hostile file may claim to store more than it is long.
         whole = int(h5i.get_file_id(dataset).get_filesize())
         stored = min(int(dataset.get_storage_size()), whole)
+        self._check_claim(claimed, stored, path)
+
+    def _check_claim(self, claimed: int, stored: int, path: str) -> None:
+        """Refuse what claims far more bytes than are stored of it."""
         if claimed > self._limits.max_array and claimed > _THOUSAND * stored:
             raise LimitError(
                 f"it claims {claimed:,} bytes, of which the file holds {stored:,}",
@@ -294,12 +298,7 @@ class File:
                     what = f"a text claims {sizes.max()} bytes, and the file has {whole}"
                     self._refuse(path, what, "hdf5")
                 claimed += int(sizes.sum())
-        if claimed > self._limits.max_array:
-            raise LimitError(
-                f"its texts claim {claimed} bytes",
-                place=self._place(path),
-                hint=remedy("max_array"),
-            )
+        self._check_claim(claimed, whole, path)
 
     def _identity(self, found: Any, path: str) -> tuple[int, int]:
         with self._guarded(path):
