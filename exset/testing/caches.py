@@ -83,6 +83,8 @@ def cache_folders(draw: st.DrawFn) -> Mapping[str, bytes]:
             f"{plan.folder}/{os.fsdecode(name)}": data
             for name, data in unpacked(packed_from(built.folder))
         }
+    said = draw(st.sampled_from([b"a.jpg", b"a.jpg", b"../a.jpg", b"c/../../d", b"manifest.tsv"]))
+    contents["manifest.tsv"] = contents["manifest.tsv"].replace(b"a.jpg", said)
     lost = draw(st.lists(st.sampled_from(sorted(cache)), max_size=1))
     left = draw(st.lists(st.sampled_from(sorted(_LEFT)), max_size=2, unique=True))
     more = {f"{plan.folder}/{name}": _LEFT[name] for name in left}
