@@ -83,8 +83,11 @@ class Records:
             findings.add(trap("lbann-wrapped-count", self.words.place(word), value=value))
         return values
 
-    def _check_counts(self, said: Ints, found: Ints) -> None:
-        """Raise FormatError where a record does not have as many ids as it says."""
+    def _check_counts(self, said: Ints, found: Ints, tailed: Ints | None = None) -> None:
+        """Raise FormatError where a record does not have as many ids as it says.
+
+        tailed: the numbers of some ids that are read as their first digits alone.
+        """
         values, _ = self.words.counts(said)
         wrong = np.flatnonzero(values != found.astype(np.uint64))
         if not wrong.size:
@@ -99,6 +102,11 @@ class Records:
             advice = f"a {self.kind} list does not count the excluded samples"
         elif self.kind.has_excluded and count == value - 1:
             advice += "; before them come two numbers: included samples, excluded samples"
+        if tailed is not None:
+            among = tailed[(self.offsets[row] <= tailed) & (tailed < self.offsets[row + 1])]
+            if among.size:
+                raw = shown(self.words.raw(int(self.ids[among[0]])))
+                advice = f"{raw} is read as one number: a range is `first ... last`, with blanks"
         raise self.words.error(
             int(said[row]),
             "lbann-id-count",
@@ -138,7 +146,7 @@ class Records:
         why = words.run(c.read_ranges)(words.buffer, 0, *spans, self.offsets, *filled)
         if why != c.FINE:
             raise self._impossible(why, int(self.ids[state[0]]))
-        self._check_counts(said, counts)
+        self._check_counts(said, counts, notes[c.TAIL, : noted[c.TAIL]])
         for kind in np.flatnonzero(noted).tolist():
             count = int(noted[kind])
             for rank, number in enumerate(notes[kind, :count].tolist()):
