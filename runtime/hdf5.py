@@ -295,7 +295,7 @@ class File:
                 lengths = found[: found.size // size * size].reshape(-1, size)[:, :4].copy()
                 sizes = lengths.view("<u4").astype(np.int64)
                 if sizes.size and sizes.max() > whole:
-                    what = f"a text claims {sizes.max()} bytes, and the file has {whole}"
+                    what = f"a text claims {sizes.max():,} bytes, and the file has {whole:,}"
                     self._refuse(path, what, "hdf5")
                 claimed += int(sizes.sum())
         self._check_claim(claimed, whole, path)

@@ -372,5 +372,5 @@ def test_texts_that_claim_more_than_there_is(
     raw = bytearray(Path(path).read_bytes())
     raw[begin + 3] = 0x40
     Path(path).write_bytes(raw)
-    with File(path) as file, pytest.raises(FormatError, match="claims 1073741826 bytes"):
+    with File(path) as file, pytest.raises(FormatError, match="claims 1,073,741,826 bytes"):
         file.texts(file.find("t"), "t")
