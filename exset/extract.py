@@ -183,8 +183,9 @@ def _name(temp: str, name: bytes, folder: int) -> None:
         if error.errno not in _NO_LINKS:
             raise
         # Where a file has one name only, an empty one keeps the place for a moment.
-        os.close(os.open(name, _FILE, 0o666, dir_fd=folder))
+        handle = os.open(name, _FILE, 0o666, dir_fd=folder)
         try:
+            os.close(handle)
             os.rename(temp, name, src_dir_fd=folder, dst_dir_fd=folder)
         except BaseException:
             with suppress(OSError):

@@ -4,6 +4,7 @@ import csv
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 from exset.errors import FormatError, Place
 from exset.grammars.manifest_words import ElementType
@@ -102,12 +103,17 @@ def _rows(path: str, names: Sequence[str | None], delimiter: str) -> Iterator[Se
 
 
 def _files(folder: str, name: str, suffixes: tuple[str, ...]) -> Iterable[str]:
-    for inside, folders, files in os.walk(os.path.join(folder, name)):
+    for inside, folders, files in os.walk(os.path.join(folder, name), onerror=_raise):
         folders[:] = sorted(each for each in folders if not _is_hidden(each))
         for each in sorted(files):
             if not _is_hidden(each) and each.lower().endswith(suffixes or ("",)):
                 path = os.path.relpath(os.path.join(inside, each), folder)
                 yield path.replace(os.sep, "/")
+
+
+def _raise(error: OSError) -> NoReturn:
+    """Refuse to take what cannot be looked into for empty."""
+    raise error
 
 
 def _is_hidden(name: str) -> bool:

@@ -3,6 +3,7 @@
 Nothing else is left, and the error is one that the command line knows.
 """
 
+import errno
 import os
 import shutil
 from collections.abc import Callable
@@ -40,6 +41,10 @@ MODELS = {
     families.BLOCKS: ("block", block(RECORDS)),
     families.CONFIG: ("loader_config", CONFIG),
 }
+
+
+def no_link(*names: object, **options: object) -> None:
+    raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
 
 
 def left(folder: Path) -> dict[str, bytes]:
@@ -175,8 +180,13 @@ def test_a_cache(mode: Mode, tmp_path: Path) -> None:
 
 
 @modes
-def test_what_is_extracted(mode: Mode, tmp_path: Path) -> None:
-    """Each file that is there is whole."""
+@pytest.mark.parametrize("links", [True, False])
+def test_what_is_extracted(
+    mode: Mode, links: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each file that is there is whole, where files may have several names and where not."""
+    if not links:
+        monkeypatch.setattr(os, "link", no_link)
     new = {"x": b"1" * 100, "y": b"2" * 100_000}
     folder = tmp_path / "a" / "b"
 

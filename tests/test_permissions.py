@@ -84,6 +84,19 @@ def test_a_folder_that_may_not_be_read(folder: Path) -> None:
     closed.chmod(0o700)
 
 
+def test_classes_that_may_not_be_looked_into(folder: Path) -> None:
+    """They are not empty."""
+    closed = folder / "pictures" / "dogs" / "small"
+    for name in ("cats", "dogs", "dogs/small"):
+        (folder / "pictures" / name).mkdir(parents=True)
+        files.write(folder / "pictures" / name / "1.jpg", b"1")
+    closed.chmod(0)
+    done = run("manifest", "build", str(folder / "pictures"), "-o", "-")
+    assert (done.exit_code, done.stdout) == (3, "")
+    assert done.stderr == f"exset: {closed}: Permission denied\n"
+    closed.chmod(0o700)
+
+
 @pytest.mark.parametrize("mode", [0o555, 0o311])
 def test_a_folder_that_may_not_be_written(folder: Path, mode: int) -> None:
     """Who may not, is told so by the name that was asked for."""
