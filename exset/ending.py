@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from threading import Timer
+from threading import Timer, current_thread, main_thread
 from types import FrameType
 from typing import Final
 
@@ -36,7 +36,12 @@ def tidied(act: Callable[[], object]) -> Iterator[None]:
 
 
 def heed() -> None:
-    """Be ended so by these signals, but those to which this program is deaf, as after nohup."""
+    """Be ended so by these signals, but those to which this program is deaf, as after nohup.
+
+    Python lets only the main thread say what signals do: called from another, it changes nothing.
+    """
+    if current_thread() is not main_thread():
+        return
     for number in SIGNALS:
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, _end)

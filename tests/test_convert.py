@@ -73,7 +73,7 @@ def test_convert_through_pipes() -> None:
         (("a.ex", "sub"), "--to FORMAT"),
         (("a.ex", "x.bex", "--compact"), "--compact has no meaning for bex"),
         (("a.ex", "x.bex", "--limit", "speed=3"), "no limit is called 'speed'"),
-        (("a.ex", "x.bex", "--limit", "max_depth"), "max_depth must be a whole number"),
+        (("a.ex", "x.bex", "--limit", "max_depth"), "NAME=VALUE is wanted, not max_depth"),
         (("a.ex", "x.bex", "--to", "tsv"), "'tsv'"),
         (("a.ex", "-o", "exset::a.bex"), "bundled sample"),
         (("-", "a.ex", "--to", "bex", "-o", "out/"), "standard input has no name"),

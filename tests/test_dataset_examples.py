@@ -36,6 +36,8 @@ def test_a_batch_is_what_the_slow_model_says(
         dataset = ExampleDataset(examples, by=by, findings=exset.Findings())
         chosen = st.lists(st.integers(0, max(len(dataset) - 1, 0)), max_size=5)
         every = check(dataset, data.draw(chosen) if len(dataset) else None)
+    except LimitError:  # a batch may have the same again and again, and be larger than all of them
+        return
     except FormatError as error:
         with pytest.raises(type(error)):
             exset.to_arrays(examples, findings=exset.Findings())

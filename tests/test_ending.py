@@ -6,13 +6,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from io import FileIO
 from pathlib import Path
 
 import pytest
 
-from exset import cache, samples
+from exset import cache, ending, samples
 
 ROOT = Path(__file__).parent.parent
 XOR = samples.read("xor.ex").data
@@ -119,3 +120,10 @@ def test_what_is_kept_once_a_machine(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(KeyboardInterrupt):
         cache.store("it", b"new")
     assert os.listdir(tmp_path) == ["it"] and cache.load("it") == b"old"
+
+
+def test_from_another_thread() -> None:
+    """Only the main thread may say what signals do."""
+    with ThreadPoolExecutor(1) as executor:
+        executor.submit(ending.heed).result()
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL

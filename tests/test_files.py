@@ -343,15 +343,17 @@ def test_a_pipe_that_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     with os.fdopen(read_end, "rb") as pipe:
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=pipe))
 
+        parts = (b"I: 1;\n", b"I: 2;\n", gzip.compress(TEXT))
+
         def write() -> None:
             with os.fdopen(write_end, "wb", buffering=0) as other:
-                for part in (b"I: 1;\n", b"I: 2;\n", gzip.compress(TEXT)):
+                for part in parts:
                     time.sleep(0.05)
                     other.write(part)
 
         writer = threading.Thread(target=write)
         writer.start()
-        assert read("-").data == b"I: 1;\nI: 2;\n" + gzip.compress(TEXT)
+        assert read("-").data == b"".join(parts)
         writer.join()
 
 

@@ -48,7 +48,7 @@ REFUSED = [
     ((*IMAGE, "scale: [1.0, 2.0, 3.0]"), "3 values of scale for 2 channels"),
     ((*IMAGE, "hwc: 1", "scale: [1.0, 2.0]", "bias: 1.0"), "1 value of bias for 2 channels"),
     ((*IMAGE, "scale: [1.0, 2.0]", "layout: chw"), "scales of channels, and layout: chw"),
-    (("channels: 2", "dims: 4", "layout: hwc", "transpose: chw"), "1 dims: only 2 and 3"),
+    (("channels: 2", "dims: 4", "layout: hwc", "transpose: chw"), "1 dim: only 2 and 3"),
     (("pack: 5", "ordering: 1"), "pack must be a name"),
     (("pack: '5'", "ordering: 1"), "pack must be a name"),
     (("pack:", "ordering: 1"), "pack must be a name"),

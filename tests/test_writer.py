@@ -72,7 +72,7 @@ def test_what_a_writer_takes(folder: Path) -> None:
     for name in ("empty.ex", "empty.bex"):
         assert exset.load(name) == ExampleSet.from_examples([])
     other = ExampleSet.from_examples([], exset.SetHeader(proc="x"))
-    with pytest.raises(ValueError, match="different procs"), exset.writer("y.ex") as out:
+    with pytest.raises(ValueError, match="the sets differ in proc"), exset.writer("y.ex") as out:
         out.write(SET)
         out.write(other)
 
@@ -155,7 +155,7 @@ def test_no_room_for_what_is_kept_until_the_end(
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr("tempfile.tempdir", str(folder))
-    monkeypatch.setattr(streaming, "_spool", Full)
+    monkeypatch.setattr(writing, "_spool", Full)
     with pytest.raises(OSError, match="No space") as caught, exset.writer("y.bex.gz") as out:
         out.write(SET)
     assert caught.value.filename == str(folder) and os.listdir() == []
