@@ -6,6 +6,7 @@ import pty
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,14 @@ def start(*arguments: str, **options: object) -> "subprocess.Popen[bytes]":
         env=environment,
         **{"stdin": subprocess.DEVNULL, "stdout": pipe, "stderr": pipe, **options},
     )
+
+
+@pytest.fixture(autouse=True)
+def interrupted() -> Iterator[None]:
+    """Programs hear an interrupt, even where these tests run in the background and are deaf."""
+    deaf = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, deaf)
 
 
 def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
