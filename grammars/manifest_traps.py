@@ -85,6 +85,11 @@ TRAPS: Final = MappingProxyType(
             _ERROR, "{path} is a folder: aeon never finishes reading it", "name a file"
         ),
         "aeon-file-irregular": Trap(_ERROR, "{path} is no regular file", "name a file"),
+        "aeon-file-closed": Trap(
+            _ERROR,
+            "{path} may not be read",
+            "chmod +r lets it be read; or ask as the user for whom aeon will run",
+        ),
         "aeon-file-empty": Trap(
             _WARNING,
             "the file {path} is empty",

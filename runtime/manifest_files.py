@@ -26,8 +26,8 @@ def check_files(
     """Add a finding for each file that aeon would not find, or not as it is; name: the manifest's.
 
     base: aeon's manifest_root; without it names count from the current folder. access: its roots
-    are the folders that all files must lie in. A file is looked at once, by its status alone, so
-    neither `jobs` nor `limits` matter.
+    are the folders that all files must lie in. Files are looked at, by their status alone, and
+    not read, so neither `jobs` nor `limits` matter.
     """
     for record, column, path in _named(manifest, os.fsencode(base)):
         line = int(manifest.lines[record])
@@ -67,6 +67,8 @@ def _trouble(path: bytes, dialect: Dialect) -> tuple[str, str]:
         return "aeon-file-folder", ""
     if not stat.S_ISREG(status.st_mode):
         return "aeon-file-irregular", ""
+    if not os.access(path, os.R_OK):
+        return "aeon-file-closed", ""
     if status.st_size == 0:
         return "aeon-file-empty", ""
     if status.st_size >= HUGE and dialect is Dialect.HEAD:

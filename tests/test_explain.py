@@ -65,7 +65,7 @@ def test_the_page_is_up_to_date() -> None:
 def test_explain() -> None:
     assert run("explain", "lens-bare-word").stdout.startswith("lens-bare-word: warning\n  A word")
     assert len(run("explain").stdout.splitlines()) == len(codes())
-    assert run("explain", "aeon-file-*").stdout.count(": error\n") == 5
+    assert run("explain", "aeon-file-*").stdout.count(": error\n") == 6
     assert run("explain", "--json", "limit").stdout.startswith('{"schema": 1, "ok": true,')
     result = run("explain", "lens-bare-wrod")
     assert result.exit_code == 2 and "lens-bare-word" in result.stderr

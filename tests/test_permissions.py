@@ -47,6 +47,16 @@ def run(*arguments: str) -> Result:
         return CliRunner().invoke(cli, arguments)
 
 
+def test_a_file_of_a_manifest_that_may_not_be_read(folder: Path) -> None:
+    picture, manifest = folder / "a.jpg", folder / "a.tsv"
+    picture.write_bytes(b"a")
+    manifest.write_bytes(b"@FILE\n%b\n" % os.fsencode(picture))
+    assert run("validate", "--files", str(manifest)).exit_code == 0
+    picture.chmod(0)
+    done = run("validate", "--files", str(manifest))
+    assert done.exit_code == 1 and "[aeon-file-closed]" in done.stdout
+
+
 def test_a_file_that_may_not_be_read(folder: Path) -> None:
     """It is one of many: the others are read."""
     closed, fine, packed = (str(folder / name) for name in ("closed.ex", "fine.ex", "x.ex"))
