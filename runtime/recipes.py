@@ -253,7 +253,8 @@ class _Cook:
         values = _listed(given.value)
         reals = tuple(float(value) for value in values if isinstance(value, int | float))
         if not reals or len(reals) < len(values):
-            self._refuse(given, f"{given.name} must be a real number, or a list of them")
+            hint = "write one with a point, such as 0.5, or several as [0.5, 1.0]"
+            self._refuse(given, f"{given.name} must be a real number, or a list of them", hint)
         if isinstance(values[0], int):
             hint = "write them with a point, such as 3.0"
             self._doubt(f"whole numbers as {given.name}", hint, given)
