@@ -53,7 +53,7 @@ def converted(data: bytes) -> str | None:
 
 def look_alike(found: bytes) -> str | None:
     """What to write instead of a character that a word processor puts for a plain one."""
-    if found[:1] in (bytes([byte]) for byte in _CP1252):
+    if found and found[0] in _CP1252:
         return "a character of Windows' own, such as a curved quotation mark: write a plain one"
     char = found.decode("utf-8", "ignore")[:1]
     if not char or char.isascii():

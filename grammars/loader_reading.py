@@ -13,6 +13,7 @@ from exset.grammars.loader_outdated import renewed
 from exset.grammars.loader_rules import doubts
 from exset.grammars.loader_settings import Settings
 from exset.grammars.loader_traps import Doubt, Places
+from exset.wording import counted
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def read(
     if not findings.strict:
         _add(findings, errors[1:], places)
     first, others = errors[0].finding(places), len(errors) - 1
-    more = f" (and {others:,} more error{'s' * (others > 1)})" if others else ""
+    more = f" (and {counted(others, 'more error')})" if others else ""
     raise FormatError(first.message + more, place=first.place, hint=first.hint, code=first.code)
 
 

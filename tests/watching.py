@@ -29,7 +29,7 @@ _ERRORS = {
     for name, kind in vars(builtins).items()
     if isinstance(kind, type)
     and issubclass(kind, Exception)
-    and not issubclass(kind, AssertionError | StopIteration | NotImplementedError)
+    and not issubclass(kind, AssertionError)
 }
 _MAKERS = _TRAPS | _REFUSALS | _ERRORS
 

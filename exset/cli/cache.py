@@ -116,7 +116,7 @@ def predict(manifest: str, cache_directory: str | None, reading: Reading, **word
     tell(findings, _SHOWN, reading.voice)
     click.echo(plan.folder)
     last = f", the last {sizes[-1]:,}" if sizes[-1] != sizes[0] else ""
-    count = f"{len(sizes):,} block{'s' * (len(sizes) > 1)} of {sizes[0]:,}{last}"
+    count = f"{counted(len(sizes), 'block')} of {sizes[0]:,}{last}"
     click.echo(f"{len(plan.manifest):,} records in {count}")
     if there:
         click.echo(f"{safe(there)}: {'there' if os.path.isdir(there) else 'not there'}")

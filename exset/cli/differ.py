@@ -76,9 +76,7 @@ def diff(
     with blaming(f"{one} and {other}"):
         differences = compare(first.model, second.model, tolerance=tolerance, keep=keep)
     if wants_json():
-        heard = reading.findings()
-        for finding in chain(first.findings, second.findings):
-            heard.add(finding)
+        heard = reading.findings(chain(first.findings, second.findings))
         row = {"file": one, "other": other, **differences.to_dict()}
         write_one({**row, **found(heard)}, ok=not differences)
     elif voice >= 0:

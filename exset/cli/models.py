@@ -18,19 +18,24 @@ Command = TypeVar("Command", bound=Callable[..., object])
 
 def output_option(format: str) -> Callable[[Command], Command]:
     """Add `-o`, where to write this format, and `--json`, which `write` looks at."""
-    output = click.option(
-        "-o",
-        "--output",
-        metavar="FILE",
-        default="-",
-        callback=lambda ctx, param, name: named_so(name, format),
-        help="Where to write (standard output).",
-    )
+    output = output_file(format, "Where to write (standard output).")
     keys = ("format", "units", "counts", "findings")
     return lambda command: output(json_option(*keys, file="output")(command))
 
 
-def named_so(name: str, format: str) -> str:
+def output_file(format: str, help: str) -> Callable[[Command], Command]:
+    """Add `-o`, where to write this format."""
+    return click.option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default="-",
+        callback=lambda ctx, param, name: _named_so(name, format),
+        help=help,
+    )
+
+
+def _named_so(name: str, format: str) -> str:
     """Return the name of a file; a usage error if its suffix is that of another format."""
     other = formats.by_suffix(name)
     if other is not None and other.name != format:

@@ -21,7 +21,7 @@ from exset.cli.frame import (
     tally,
     wrong,
 )
-from exset.errors import Findings, FormatError, safe
+from exset.errors import Finding, Findings, FormatError, safe
 from exset.format import Format, OptionError
 from exset.jobs import Item, Outcome, Value
 from exset.limits import DEFAULT, Limits
@@ -77,9 +77,12 @@ class Reading:
         )
         return Read(source, known, model, findings)
 
-    def findings(self) -> Findings:
-        """Return what collects findings."""
-        return Findings(strict=self.strict)
+    def findings(self, given: Iterable[Finding] = ()) -> Findings:
+        """Return what collects findings, and has these; FormatError for what strict refuses."""
+        heard = Findings(strict=self.strict)
+        for finding in given:
+            heard.add(finding)
+        return heard
 
 
 def common_options(command: Command) -> Command:

@@ -18,7 +18,7 @@ from exset.cli.frame import (
     say,
     wrong,
 )
-from exset.cli.models import named_so, tell
+from exset.cli.models import output_file, tell
 from exset.cli.reading import (
     Reading,
     common_options,
@@ -170,14 +170,7 @@ def check(
     type=click.Choice(["range", "unit"]),
     help="Add scale and bias: to 0..1, or to mean 0 and deviation 1. Reads all values.",
 )
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    default="-",
-    callback=lambda ctx, param, name: named_so(name, "schema"),
-    help="Where to write the data schema.",
-)
+@output_file("schema", "Where to write the data schema.")
 @click.option("--experiment", metavar="FILE", help="Write an experiment schema, too.")
 @click.option(
     "--pack",
@@ -226,8 +219,7 @@ def build(
         jobs=jobs,
     )
     if reading.strict:
-        for finding in built.findings:
-            reading.findings().add(finding)
+        reading.findings(built.findings)
     if not wants_json():
         tell(built.findings, _SHOWN, reading.voice)
     elif output == "-":

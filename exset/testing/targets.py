@@ -95,7 +95,8 @@ class Kept:
     """What lies on the disk: a file, or a folder as `exset.testing.folders` has it.
 
     strategy, checker: what draws it and what checks it, each as "module:function". marks: the ends
-    of the names of what is taken for a good one, in folders of seeds.
+    of the names of what is taken for a good one, in folders of seeds; is_below: not such a file
+    alone, but all of what the folder lies in that has one.
     """
 
     name: str
@@ -103,6 +104,7 @@ class Kept:
     checker: str
     given: tuple[bytes, ...] = ()
     marks: tuple[str, ...] = ()
+    is_below: bool = False
     is_deadly: bool = False
 
     def seeds(self, folders: Iterable[str], draw: int, start: int) -> list[bytes]:
@@ -130,8 +132,8 @@ class Kept:
         return checker(data, number)
 
     def _found(self, folder: str, names: list[str]) -> list[bytes]:
-        if self.name != "hdf5":
-            above = os.path.dirname(folder) if self.name == "cache" else folder
+        if self.is_below:
+            above = os.path.dirname(folder)
             return [packed_from(above)] if _size(above) <= _SMALL else []
         paths = (os.path.join(folder, name) for name in names if name.endswith(self.marks))
         return [open(path, "rb").read() for path in paths if os.path.getsize(path) <= _SMALL]
@@ -174,6 +176,7 @@ KEPT: Final = (
         checker="exset.testing.disk:check_cache",
         given=(*_HEADS, *_CACHED),
         marks=(".cpio",),
+        is_below=True,
     ),
     Kept(
         name="manifest_files",
