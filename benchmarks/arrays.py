@@ -9,7 +9,7 @@ import exset
 from benchmarks.inputs import Inputs
 from benchmarks.measure import race, seconds
 from benchmarks.rows import Cases, Figures
-from exset.grammars.examples import ExampleSet
+from exset.grammars.lens.examples import ExampleSet
 
 _PART = 1 / 200
 """The part of a set that the slow model is given; its times are scaled."""

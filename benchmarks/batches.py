@@ -11,7 +11,7 @@ import exset
 from benchmarks.inputs import Inputs
 from benchmarks.measure import Spread, race
 from benchmarks.rows import Cases, Figures
-from exset.runtime.dataset import Dataset, Values
+from exset.runtime.training.dataset import Dataset, Values
 
 ROWS, WIDE = 50_000, 120
 

@@ -10,9 +10,10 @@ import numpy as np
 from benchmarks.inputs import Inputs
 from benchmarks.measure import Race, Spread, race
 from benchmarks.rows import Cases, Figures
-from exset import api, files
-from exset.codecs.cpio_writing import BlockWriter
-from exset.grammars.blocks import Block
+from exset import api
+from exset.codecs.aeon.cpio_write import BlockWriter
+from exset.grammars.aeon.block import Block
+from exset.io import files
 
 _LARGE, _BYTES = 5000, 100_000
 _TINY = 1_000_000

@@ -6,9 +6,9 @@ from functools import partial
 from benchmarks.inputs import SIZES, Inputs
 from benchmarks.measure import race
 from benchmarks.rows import Cases, Figures
-from exset.codecs import lens as codec
-from exset.parsers import lens as parser
-from exset.source import Source
+from exset.codecs.lens import bex as codec
+from exset.core.source import Source
+from exset.parsers.lens import parse as parser
 
 _SLICE = 1 / 200
 """The part of a file that the reference drivers are given; their times are scaled."""

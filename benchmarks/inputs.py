@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import exset
-from exset.grammars.examples import ExampleSet
+from exset.grammars.lens.examples import ExampleSet
 
 SIZES = {"dense": 50_000, "sparse": 200_000, "mixed": 100_000}
 """The kinds, and how many examples a file of each has."""

@@ -13,10 +13,10 @@ from benchmarks.inputs import Inputs
 from benchmarks.measure import race
 from benchmarks.rows import Cases, Figures
 from exset import Manifest
-from exset.errors import Findings
-from exset.parsers.manifest_text import render
-from exset.runtime.crc32c import crc32c
-from exset.runtime.elements import elements
+from exset.core.errors import Findings
+from exset.parsers.aeon.manifest_text import render
+from exset.runtime.aeon.crc32c import crc32c
+from exset.runtime.aeon.elements import elements
 
 AEON = 106.0
 """MB/s of aeon itself, C++, which parses into strings; measured once, on other cores. It took 480

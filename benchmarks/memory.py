@@ -20,12 +20,12 @@ from benchmarks import lists, manifests
 from benchmarks.inputs import ROOT, SIZES, Inputs
 from benchmarks.measure import Spread
 from benchmarks.rows import Cases, Figure, Figures
-from exset.codecs import lens as codec
-from exset.errors import Findings
-from exset.grammars.examples import ExampleSet
-from exset.parsers import lens_text
-from exset.protocols import Model
-from exset.runtime.memory import memory_of
+from exset.codecs.lens import bex as codec
+from exset.core.errors import Findings
+from exset.core.protocols import Model
+from exset.grammars.lens.examples import ExampleSet
+from exset.parsers.lens import render
+from exset.runtime.reports.memory import memory_of
 from exset.streaming import sets
 
 _STATUS = Path("/proc/self/status")
@@ -106,7 +106,7 @@ def _highest() -> int:
 def _warm(few: str) -> ExampleSet:
     """Have all kernels in memory, by reading and writing in both formats."""
     model = exset.load(few, model=ExampleSet, engine="table")
-    with patch.multiple(lens_text, MANY=0, MANY_WARM=0):
+    with patch.multiple(render, MANY=0, MANY_WARM=0):
         text = exset.dumps(model, format="ex")
     exset.loads(text, format="ex", engine="table")
     exset.loads(codec.encode(model, engine="table"), format="bex", engine="table")

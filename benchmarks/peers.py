@@ -5,7 +5,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from exset import files
+from exset.io import files
 
 LENS = {
     ("dense", ".ex"): 40.0,

@@ -7,10 +7,10 @@ from itertools import islice
 from benchmarks.inputs import Inputs
 from benchmarks.measure import Spread, seconds
 from benchmarks.rows import Cases, Figures
-from exset.errors import FormatError
-from exset.format import Format
+from exset.core.errors import FormatError
+from exset.core.source import Source
+from exset.families.format import Format
 from exset.formats import FORMATS
-from exset.source import Source
 from exset.testing.pumps import pumped
 
 _SIZE = 1 << 19

@@ -12,7 +12,7 @@ from benchmarks import peers
 from benchmarks.inputs import SIZES, Inputs
 from benchmarks.measure import Race, Spread, race
 from benchmarks.rows import Cases, Figures
-from exset.grammars.examples import ExampleSet
+from exset.grammars.lens.examples import ExampleSet
 
 
 def loads(inputs: Inputs, runs: int) -> Cases:

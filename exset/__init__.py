@@ -12,31 +12,38 @@ if TYPE_CHECKING:
     from exset.api import detect, dumps, load, loads, save, stats, validate
     from exset.comparing import diff
     from exset.converting import convert
+    from exset.core.errors import (
+        Finding,
+        Findings,
+        FormatError,
+        FormatWarning,
+        LimitError,
+        Severity,
+    )
+    from exset.core.limits import Limits
     from exset.datasets import dataset
-    from exset.errors import Finding, Findings, FormatError, FormatWarning, LimitError, Severity
-    from exset.format import Format
+    from exset.families.format import Format
     from exset.formats import FORMATS
-    from exset.grammars.build import Dense, Event, Example, Sparse
-    from exset.grammars.examples import ExampleSet, SetHeader
-    from exset.grammars.loader_config import LoaderConfig
-    from exset.grammars.manifests import Manifest
-    from exset.grammars.samples import SampleList
-    from exset.grammars.schema import Schema
-    from exset.limits import Limits
-    from exset.runtime.batches import Batches
-    from exset.runtime.cache_dataset import CacheDataset
-    from exset.runtime.dataset import Dataset
-    from exset.runtime.example_arrays import ExampleArrays, to_arrays
-    from exset.runtime.example_csr import Csr, to_csr
-    from exset.runtime.example_dataset import ExampleDataset
-    from exset.runtime.example_sets import from_arrays
-    from exset.runtime.manifest_dataset import ManifestDataset
-    from exset.runtime.reading import SampleReader
+    from exset.grammars.aeon.config.model import LoaderConfig
+    from exset.grammars.aeon.manifest import Manifest
+    from exset.grammars.lbann.sample_list import SampleList
+    from exset.grammars.lbann.schema import Schema
+    from exset.grammars.lens.build import Dense, Event, Example, Sparse
+    from exset.grammars.lens.examples import ExampleSet, SetHeader
+    from exset.runtime.aeon.cache_dataset import CacheDataset
+    from exset.runtime.aeon.manifest_dataset import ManifestDataset
+    from exset.runtime.lbann.sample_reader import SampleReader
+    from exset.runtime.lens.arrays import ExampleArrays, to_arrays
+    from exset.runtime.lens.csr import Csr, to_csr
+    from exset.runtime.lens.dataset import ExampleDataset
+    from exset.runtime.lens.example_sampler import ExampleSampler
+    from exset.runtime.lens.from_arrays import from_arrays
     from exset.runtime.samplers.base import NxMSampler
-    from exset.runtime.samplers.examples import ExampleSampler
-    from exset.runtime.samplers.names import build_sampler
     from exset.runtime.samplers.nxm import ExhaustiveNxMSampler, RandomNxMSampler
     from exset.runtime.samplers.planned import PlannedNxMSampler
+    from exset.runtime.samplers.registry import build_sampler
+    from exset.runtime.training.batches import Batches
+    from exset.runtime.training.dataset import Dataset
     from exset.splitting import split
     from exset.streaming import stream
     from exset.writing import writer
@@ -102,7 +109,7 @@ _HOMES = {
     "exset.datasets": ("dataset",),
     "exset.comparing": ("diff",),
     "exset.converting": ("convert",),
-    "exset.errors": (
+    "exset.core.errors": (
         "Finding",
         "Findings",
         "FormatError",
@@ -110,29 +117,29 @@ _HOMES = {
         "LimitError",
         "Severity",
     ),
-    "exset.format": ("Format",),
+    "exset.families.format": ("Format",),
     "exset.formats": ("FORMATS",),
-    "exset.grammars.build": ("Dense", "Event", "Example", "Sparse"),
-    "exset.grammars.examples": ("ExampleSet", "SetHeader"),
-    "exset.grammars.manifests": ("Manifest",),
-    "exset.grammars.samples": ("SampleList",),
-    "exset.grammars.schema": ("Schema",),
-    "exset.grammars.loader_config": ("LoaderConfig",),
-    "exset.limits": ("Limits",),
-    "exset.runtime.batches": ("Batches",),
-    "exset.runtime.cache_dataset": ("CacheDataset",),
-    "exset.runtime.dataset": ("Dataset",),
-    "exset.runtime.example_arrays": ("ExampleArrays", "to_arrays"),
-    "exset.runtime.example_csr": ("Csr", "to_csr"),
-    "exset.runtime.example_dataset": ("ExampleDataset",),
-    "exset.runtime.example_sets": ("from_arrays",),
-    "exset.runtime.manifest_dataset": ("ManifestDataset",),
+    "exset.grammars.lens.build": ("Dense", "Event", "Example", "Sparse"),
+    "exset.grammars.lens.examples": ("ExampleSet", "SetHeader"),
+    "exset.grammars.aeon.manifest": ("Manifest",),
+    "exset.grammars.lbann.sample_list": ("SampleList",),
+    "exset.grammars.lbann.schema": ("Schema",),
+    "exset.grammars.aeon.config.model": ("LoaderConfig",),
+    "exset.core.limits": ("Limits",),
+    "exset.runtime.training.batches": ("Batches",),
+    "exset.runtime.aeon.cache_dataset": ("CacheDataset",),
+    "exset.runtime.training.dataset": ("Dataset",),
+    "exset.runtime.lens.arrays": ("ExampleArrays", "to_arrays"),
+    "exset.runtime.lens.csr": ("Csr", "to_csr"),
+    "exset.runtime.lens.dataset": ("ExampleDataset",),
+    "exset.runtime.lens.from_arrays": ("from_arrays",),
+    "exset.runtime.aeon.manifest_dataset": ("ManifestDataset",),
     "exset.runtime.samplers.base": ("NxMSampler",),
-    "exset.runtime.samplers.examples": ("ExampleSampler",),
-    "exset.runtime.samplers.names": ("build_sampler",),
+    "exset.runtime.lens.example_sampler": ("ExampleSampler",),
+    "exset.runtime.samplers.registry": ("build_sampler",),
     "exset.runtime.samplers.nxm": ("ExhaustiveNxMSampler", "RandomNxMSampler"),
     "exset.runtime.samplers.planned": ("PlannedNxMSampler",),
-    "exset.runtime.reading": ("SampleReader",),
+    "exset.runtime.lbann.sample_reader": ("SampleReader",),
     "exset.splitting": ("split",),
     "exset.streaming": ("stream",),
     "exset.writing": ("writer",),

@@ -1,23 +1,24 @@
 """The verbs: load, loads, save, dumps, validate, stats, detect. Others have modules of their own.
 
 A path may be `-` for standard input or output, `exset::NAME` for a bundled sample, the name of a
-file elsewhere, and may end in `.gz` or another suffix of compression: see `exset.files`. Bytes that
-are not of a format raise FormatError, whatever they are; a file that cannot be opened raises
+file elsewhere, and may end in `.gz` or another suffix of compression: see `exset.io.files`. Bytes
+that are not of a format raise FormatError, whatever they are; a file that cannot be opened raises
 OSError.
 """
 
 import os
 from typing import TypeVar, overload
 
-from exset import files, formats, samples
-from exset.access import USUAL, Access
-from exset.errors import Findings, FormatError, NamedFindings, Place, blaming, heard, warn
-from exset.files import FilePath
-from exset.format import Format
-from exset.kernels import Engine
-from exset.limits import DEFAULT, Limits
-from exset.protocols import Model, Option, Summary
-from exset.source import Source
+from exset import formats, samples
+from exset.core.errors import Findings, FormatError, NamedFindings, Place, blaming, heard, warn
+from exset.core.kernels import Engine
+from exset.core.limits import DEFAULT, Limits
+from exset.core.protocols import Model, Option, Summary
+from exset.core.source import Source
+from exset.families.format import Format
+from exset.io import files
+from exset.io.access import USUAL, Access
+from exset.io.files import FilePath
 
 M = TypeVar("M", bound=Model)
 

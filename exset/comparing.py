@@ -4,11 +4,11 @@ import math
 from typing import TYPE_CHECKING
 
 from exset import formats
-from exset.protocols import Model
-from exset.wording import with_article
+from exset.core.protocols import Model
+from exset.core.text import with_article
 
 if TYPE_CHECKING:
-    from exset.runtime.differences import Differences
+    from exset.runtime.reports.differences import Differences
 
 
 def diff(one: Model, other: Model, *, tolerance: float = 0.0, keep: int = 10) -> "Differences":

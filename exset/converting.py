@@ -4,13 +4,14 @@ import os
 from collections.abc import Mapping
 from contextlib import ExitStack
 
-from exset import api, errors, formats, streaming
-from exset.errors import Findings, warn
-from exset.files import FilePath
-from exset.kernels import Engine
-from exset.limits import DEFAULT, Limits
-from exset.protocols import Option
-from exset.source import Source
+from exset import api, formats, streaming
+from exset.core import errors
+from exset.core.errors import Findings, warn
+from exset.core.kernels import Engine
+from exset.core.limits import DEFAULT, Limits
+from exset.core.protocols import Option
+from exset.core.source import Source
+from exset.io.files import FilePath
 from exset.writing import writer
 
 

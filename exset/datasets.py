@@ -4,14 +4,15 @@ from dataclasses import dataclass
 from os import PathLike, fsdecode, path
 from typing import TYPE_CHECKING
 
-from exset import api, families, formats
-from exset.errors import Findings, NamedFindings, blaming, heard, warn
-from exset.files import FilePath
-from exset.limits import DEFAULT, Limits
-from exset.protocols import Model
+from exset import api, formats
+from exset.core.errors import Findings, NamedFindings, blaming, heard, warn
+from exset.core.limits import DEFAULT, Limits
+from exset.core.protocols import Model
+from exset.families import family as families
+from exset.io.files import FilePath
 
 if TYPE_CHECKING:
-    from exset.runtime.dataset import Dataset
+    from exset.runtime.training.dataset import Dataset
 
 
 def dataset(
@@ -51,7 +52,7 @@ def _opened(
     given: Model | FilePath, format: str | None, findings: Findings, limits: Limits
 ) -> tuple[families.Family, object]:
     """What a dataset is made of, and its family; what is mapped into memory is opened by path."""
-    from exset.runtime.cache import Cache
+    from exset.runtime.aeon.cache import Cache
 
     if isinstance(given, str | bytes | PathLike):
         name = fsdecode(given)

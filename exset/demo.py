@@ -6,8 +6,9 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from exset import api, converting, files, formats, samples
-from exset.errors import FormatError, Place, Severity
+from exset import api, converting, formats, samples
+from exset.core.errors import FormatError, Place, Severity
+from exset.io import files
 
 
 @dataclass(frozen=True)

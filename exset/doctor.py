@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import exset
-from exset import cache, formats, kernels, samples
-from exset.errors import Findings, FormatError
-from exset.protocols import Selectable
-from exset.source import Source
+from exset import formats, samples
+from exset.core import disk_cache, kernels
+from exset.core.errors import Findings, FormatError
+from exset.core.protocols import Selectable
+from exset.core.source import Source
 
 if TYPE_CHECKING:
     from exset.codecs.engine import Layout
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 LIBRARIES = ("numpy", "lark", "interegular", "construct", "numba", "h5py", "ruamel.yaml")
 
 _HOMES = ("exset.parsers", "exset.codecs", "exset.runtime")
-_OF_EXTRAS = ("exset.runtime.torch_dataset",)
+_OF_EXTRAS = ("exset.runtime.training.torch_dataset",)
 """Modules that import what may not be there, or is slow; they declare nothing."""
 
 _MANY = 1 << 15
@@ -82,7 +83,7 @@ class Report:
 
 def examine() -> Report:
     """Look; nothing is compiled and nothing written."""
-    folder = Path(cache.folder())
+    folder = Path(disk_cache.folder())
     grammars = tuple(_lowered(found.file, found.cache_name) for found in _grammars())
     layouts = tuple(_lowered(name, found.cache_name) for name, found in _layouts().items())
     groups = tuple(_group(found) for found in _groups())
@@ -119,10 +120,10 @@ def warm_up() -> float:
     """
     import numpy as np
 
-    from exset.parsers.manifest import parse
-    from exset.runtime import crc32c, libstdcxx
-    from exset.runtime.elements import elements
-    from exset.runtime.samplers.names import build_sampler
+    from exset.parsers.aeon.manifest import parse
+    from exset.runtime.aeon import crc32c, libstdcxx
+    from exset.runtime.aeon.elements import elements
+    from exset.runtime.samplers.registry import build_sampler
 
     begun = time.perf_counter()
     for grammar in _grammars():
@@ -197,7 +198,7 @@ def _layouts() -> dict[str, "Layout"]:
 
 
 def _lowered(name: str, cache_name: str | None) -> Part:
-    found = Path(cache.folder(), cache_name or "")
+    found = Path(disk_cache.folder(), cache_name or "")
     return Part(name, found.is_file(), int(found.is_file()), _size(found))
 
 

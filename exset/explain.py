@@ -13,9 +13,16 @@ from functools import cache
 from importlib import import_module
 from typing import Final
 
-from exset.errors import safe
+from exset.core.errors import safe
 
-TABLES: Final = ("lens", "sample_list", "schema", "manifest", "block", "loader")
+TABLES: Final = (
+    "lens.findings",
+    "lbann.list_findings",
+    "lbann.schema_findings",
+    "aeon.manifest_findings",
+    "aeon.block_findings",
+    "aeon.config.findings",
+)
 """The tables of traps, which say how bad a finding is and with which words it is told."""
 
 _WORD = re.compile(r"\{\w+(!r)?\}")
@@ -119,7 +126,7 @@ def _traps() -> dict[str, list[tuple[str, str]]]:
     """Return how bad findings are, and what they say, from the tables of traps."""
     found: dict[str, list[tuple[str, str]]] = {}
     for name in TABLES:
-        traps = import_module(f"exset.grammars.{name}_traps").TRAPS
+        traps = import_module(f"exset.grammars.{name}").RULES
         for code, trap in traps.items():
             message = _WORD.sub("...", trap.message).replace("{{", "{").replace("}}", "}")
             found.setdefault(code, []).append((trap.severity.value, message))

@@ -11,15 +11,16 @@ import re
 from functools import cache
 from typing import cast, get_args
 
-from exset import beginnings, families
-from exset.compression import SUFFIXES, content_of
-from exset.errors import FormatError, Place, safe
-from exset.families import Family
-from exset.foreign import foreign
-from exset.format import Format
-from exset.kernels import Engine
-from exset.protocols import Model
-from exset.wording import with_article
+from exset.core.errors import FormatError, Place, safe
+from exset.core.kernels import Engine
+from exset.core.lookalikes import foreign
+from exset.core.protocols import Model
+from exset.core.text import with_article
+from exset.families import family as families
+from exset.families import signatures
+from exset.families.family import Family
+from exset.families.format import Format
+from exset.io.compression import SUFFIXES, content_of
 
 GROUP = "exset.formats"
 """The entry points by which other packages add formats."""
@@ -37,34 +38,34 @@ FORMATS: tuple[Format, ...] = (
         title="Lens example file, text",
         family=families.LENS,
         suffixes=(".ex",),
-        reader="exset.parsers.lens:parse",
-        writer="exset.parsers.lens_text:render",
-        first_bytes=beginnings.LENS,
+        reader="exset.parsers.lens.parse:parse",
+        writer="exset.parsers.lens.render:render",
+        first_bytes=signatures.LENS,
         options=("compact", "unshare", "lossy"),
-        streamer="exset.parsers.lens:stream",
-        pieces="exset.parsers.lens_text:Pieces",
+        streamer="exset.parsers.lens.parse:stream",
+        pieces="exset.parsers.lens.render:Pieces",
     ),
     Format(
         name="bex",
         title="Lens example file, binary",
         family=families.LENS,
         suffixes=(".bex",),
-        reader="exset.codecs.lens:decode",
-        writer="exset.codecs.lens:encode",
+        reader="exset.codecs.lens.bex:decode",
+        writer="exset.codecs.lens.bex:encode",
         magic=b"\xaa\xaa\xaa\xaa",
         options=("lossy",),
         binary=True,
-        streamer="exset.codecs.lens:stream",
-        pieces="exset.codecs.lens:Pieces",
+        streamer="exset.codecs.lens.bex:stream",
+        pieces="exset.codecs.lens.bex:Pieces",
     ),
     Format(
         name="sample_list",
         title="LBANN sample list",
         family=families.SAMPLE_LISTS,
         suffixes=(".sample_list",),
-        reader="exset.parsers.sample_list:parse",
-        writer="exset.runtime.list_kinds:write",
-        first_bytes=beginnings.SAMPLE_LIST,
+        reader="exset.parsers.lbann.sample_list:parse",
+        writer="exset.runtime.lbann.list_convert:write",
+        first_bytes=signatures.SAMPLE_LIST,
         options=("kind", "expand", "labels", "base", "root", "lossy"),
         read_options=("ids",),
     ),
@@ -73,18 +74,18 @@ FORMATS: tuple[Format, ...] = (
         title="LBANN schema of HDF5 data",
         family=families.SCHEMA,
         suffixes=(".yaml", ".yml"),
-        reader="exset.parsers.schema:parse",
-        writer="exset.parsers.schema_text:render",
-        first_bytes=beginnings.YAML,
+        reader="exset.parsers.lbann.schema:parse",
+        writer="exset.parsers.lbann.schema_text:render",
+        first_bytes=signatures.YAML,
     ),
     Format(
         name="manifest",
         title="aeon manifest",
         family=families.MANIFEST,
         suffixes=(".tsv", ".csv"),
-        reader="exset.parsers.manifest:parse",
-        writer="exset.parsers.manifest_text:render",
-        first_bytes=beginnings.MANIFEST,
+        reader="exset.parsers.aeon.manifest:parse",
+        writer="exset.parsers.aeon.manifest_text:render",
+        first_bytes=signatures.MANIFEST,
         options=("dialect", "lossy"),
         read_options=("dialect",),
         dialects=("head", "seed", "csv"),
@@ -94,10 +95,10 @@ FORMATS: tuple[Format, ...] = (
         title="aeon cache block",
         family=families.BLOCKS,
         suffixes=(".cpio",),
-        reader="exset.codecs.cpio:decode",
-        writer="exset.codecs.cpio_writing:encode",
-        magic=beginnings.CPIO,
-        first_bytes=beginnings.BLOCK,
+        reader="exset.codecs.aeon.cpio:decode",
+        writer="exset.codecs.aeon.cpio_write:encode",
+        magic=signatures.CPIO,
+        first_bytes=signatures.BLOCK,
         options=("lossy",),
         binary=True,
         maps=True,
@@ -107,9 +108,9 @@ FORMATS: tuple[Format, ...] = (
         title="cpio archive, old binary format",
         family=families.BLOCKS,
         suffixes=(".cpio",),
-        reader="exset.codecs.cpio:decode_archive",
-        writer="exset.codecs.cpio_writing:encode_archive",
-        magic=beginnings.CPIO,
+        reader="exset.codecs.aeon.cpio:decode_archive",
+        writer="exset.codecs.aeon.cpio_write:encode_archive",
+        magic=signatures.CPIO,
         options=("lossy",),
         binary=True,
         maps=True,
@@ -119,17 +120,17 @@ FORMATS: tuple[Format, ...] = (
         title="aeon block as a manifest",
         family=families.BLOCKS,
         suffixes=(".records",),
-        reader="exset.runtime.block_records:parse",
-        writer="exset.runtime.block_records:render",
+        reader="exset.runtime.aeon.block_records:parse",
+        writer="exset.runtime.aeon.block_records:render",
     ),
     Format(
         name="loader_config",
         title="aeon loader configuration",
         family=families.CONFIG,
         suffixes=(".json",),
-        reader="exset.parsers.loader_config:parse",
-        writer="exset.parsers.loader_config_text:render",
-        first_bytes=beginnings.CONFIG,
+        reader="exset.parsers.aeon.config:parse",
+        writer="exset.parsers.aeon.config_text:render",
+        first_bytes=signatures.CONFIG,
         options=("dialect", "compact", "lossy"),
         read_options=("dialect",),
         dialects=("head", "seed", "between", "habana"),
@@ -150,7 +151,7 @@ def installed() -> tuple[Format, ...]:
 
     FormatError that names it for one that cannot be used.
     """
-    from exset import plugins
+    from exset.core import plugins
 
     if not _added:
         found = plugins.found(GROUP, Format)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from exset import formats
-from exset.protocols import Selectable
+from exset.core.protocols import Selectable
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,16 +9,18 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self, cast
 
-from exset import errors, files, formats, samples
-from exset.errors import Findings, warn
-from exset.files import Blocks, FilePath
-from exset.format import Format
-from exset.kernels import Engine
-from exset.limits import DEFAULT, Limits
+from exset import formats, samples
+from exset.core import errors
+from exset.core.errors import Findings, warn
+from exset.core.kernels import Engine
+from exset.core.limits import DEFAULT, Limits
+from exset.families.format import Format
+from exset.io import files
+from exset.io.files import Blocks, FilePath
 
 if TYPE_CHECKING:
-    from exset.grammars.examples import ExampleSet, SetHeader
-    from exset.grammars.views import ExampleView
+    from exset.grammars.lens.examples import ExampleSet, SetHeader
+    from exset.grammars.lens.views import ExampleView
 
 _BLOCK = 1 << 19
 _MAGIC = 4  # bytes of a pipe that are waited for to tell its format

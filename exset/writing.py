@@ -6,18 +6,19 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, cast
 
-from exset import api, files
-from exset.errors import Finding, Findings, FormatError, warn
-from exset.files import FilePath
-from exset.pieces import Pieces
-from exset.protocols import Option
+from exset import api
+from exset.core.errors import Finding, Findings, FormatError, warn
+from exset.core.protocols import Option
+from exset.families.incremental import Pieces
+from exset.io import files
+from exset.io.files import FilePath
 
 if TYPE_CHECKING:
     from tempfile import SpooledTemporaryFile
 
-    from exset.grammars.build import Example
-    from exset.grammars.examples import ExampleSet, SetHeader
-    from exset.grammars.views import ExampleView
+    from exset.grammars.lens.build import Example
+    from exset.grammars.lens.examples import ExampleSet, SetHeader
+    from exset.grammars.lens.views import ExampleView
 
 _SPOOLED = 1 << 20  # bytes that are kept in memory until the number of examples is known
 
@@ -105,7 +106,7 @@ class Writer:
 
     def end(self) -> None:
         """Write what stands at the end, and where it is due the number of examples."""
-        from exset.grammars.examples import SetHeader
+        from exset.grammars.lens.examples import SetHeader
 
         if self._header is None:
             self.begin(SetHeader())
@@ -170,12 +171,12 @@ def _set_of(
     examples: "ExampleView | ExampleSet | Example", header: "SetHeader | None"
 ) -> "ExampleSet":
     """What is to be written, as a set."""
-    from exset.grammars.examples import ExampleSet
+    from exset.grammars.lens.examples import ExampleSet
 
     if isinstance(examples, ExampleSet):
         return examples
-    from exset.grammars.build import Example
-    from exset.grammars.views import ExampleView
+    from exset.grammars.lens.build import Example
+    from exset.grammars.lens.views import ExampleView
 
     if isinstance(examples, ExampleView):
         return cast(ExampleSet, examples.columns).select([examples.index])

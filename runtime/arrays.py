@@ -12,7 +12,7 @@ from typing import Literal, TypeVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.grammars.arrays import Longs, is_constant
+from exset.grammars.columns.arrays import Longs, is_constant
 from exset.runtime.portable import PORTABLE, Guarded
 
 Device = Literal["cpu", "cuda", "portable"]

@@ -7,8 +7,8 @@ from types import ModuleType, SimpleNamespace
 import pytest
 from hypothesis import HealthCheck, settings
 
-from exset import kernels
-from exset.kernels import Engine
+from exset.core import kernels
+from exset.core.kernels import Engine
 
 # HYPOTHESIS_PROFILE chooses: dev tries new cases each time, ci the same ones, nightly many.
 settings.register_profile("dev", max_examples=50, deadline=None)

@@ -8,12 +8,12 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("grammars", "parsers", "codecs", "runtime")
 PLAIN = {
-    *("exset.source", "exset.errors", "exset.limits", "exset.files"),
-    *("exset.compression", "exset.cache", "exset.sniff", "exset.extract", "exset.voice"),
-    *("exset.packers", "exset.wording", "exset.remote", "exset.replacing", "exset.foreign"),
-    "exset.ending",
+    *("exset.core.errors", "exset.core.source", "exset.core.limits", "exset.core.disk_cache"),
+    *("exset.core.notices", "exset.core.text", "exset.core.lookalikes", "exset.core.signals"),
+    *("exset.io.files", "exset.io.compression", "exset.io.compressors", "exset.io.remote"),
+    *("exset.io.atomic_write", "exset.io.extraction", "exset.io.content_types"),
 }
-"""The ground that needs nothing but the standard library."""
+"""The core modules that need nothing but the standard library."""
 
 
 @cache

@@ -44,11 +44,14 @@ import numpy as np
 from click.testing import CliRunner
 
 import exset
-from exset import families, formats, plugins, voice
-from exset.access import Access
-from exset.cli import cli, frame
-from exset.errors import Findings, FormatError
-from tests import cpio_files, lens_bex
+from exset import formats
+from exset.cli import cli, common
+from exset.core import notices, plugins
+from exset.core.errors import Findings, FormatError
+from exset.families import family
+from exset.io.access import Access
+from tests.aeon import cpio_files
+from tests.lens import bex_builder
 
 ROOT = Path(__file__).parent.parent
 FOLDER = Path(__file__).parent / "messages"
@@ -109,7 +112,7 @@ def run(case: Case) -> str:
             "change": lambda *words: changes.enter_context(patch(*words)),
             "lack": lambda name: changes.enter_context(patch.dict(sys.modules, {name: None})),
             "lend": lambda name, new: changes.enter_context(patch.dict(sys.modules, {name: new})),
-            "listen": lambda: changes.enter_context(voice.heard_by(warnings.warn)),
+            "listen": lambda: changes.enter_context(notices.heard_by(warnings.warn)),
             "packages": lambda: changes.enter_context(_packages()),
         }
         for name, content in case.files.items():
@@ -215,7 +218,7 @@ def _packages() -> Iterator[None]:
     def forget() -> None:
         plugins.found.cache_clear()
         formats._added.clear()
-        families.load.cache_clear()
+        family.load.cache_clear()
         for name, known in list(sys.modules.items()):
             if str(getattr(known, "__file__", None)).startswith(os.getcwd()):
                 del sys.modules[name]
@@ -247,7 +250,7 @@ _KNOWN |= {
     "errno": errno,
     "namespace": SimpleNamespace,
     "failing": _failing,
-    "put_out": frame.put,
+    "put_out": common.put,
     "steps": _steps,
     "cloud": _cloud,
 }
@@ -256,7 +259,7 @@ _KNOWN |= {
     "lib": import_module,
     "replace": replace,
 }
-_KNOWN |= {"bex": lens_bex, "cpio": cpio_files, "show": _show}
+_KNOWN |= {"bex": bex_builder, "cpio": cpio_files, "show": _show}
 _KNOWN |= {"access": lambda *roots: Access(roots=roots), "bz2": bz2, "lzma": lzma}
 
 

@@ -13,8 +13,8 @@ EXECUTING = {
     *("socket", "subprocess", "multiprocessing", "concurrent"),
 }
 MAY_IMPORT = {
-    "exset.jobs": {"concurrent"},
-    "exset.pools": {"multiprocessing", "concurrent"},
+    "exset.core.jobs": {"concurrent"},
+    "exset.core.process_pool": {"multiprocessing", "concurrent"},
 }
 RUNS = re.compile(
     r"eval|exec|compile|__import__|os\.(\*|system|popen|startfile|fork\w*|(posix_)?(exec|spawn)\w*)"
@@ -98,4 +98,6 @@ def test_what_executes_is_seen(code: str) -> None:
 )
 def test_what_executes_nothing_is_left_alone(code: str) -> None:
     assert not list(dangers("exset.api", ast.parse(code)))
-    assert not list(dangers("exset.pools", ast.parse("from multiprocessing import Pool")))
+    assert not list(
+        dangers("exset.core.process_pool", ast.parse("from multiprocessing import Pool"))
+    )

@@ -10,24 +10,13 @@ from pathlib import Path
 import pytest
 
 import exset
-from tests.house import FOLDERS, PLAIN, ROOT, imports, modules, tree
-
-GROUND = {
-    *PLAIN,
-    "exset.access",
-    "exset.protocols",
-    "exset.kernels",
-    "exset.jobs",
-    "exset.plugins",
-    "exset.pools",
-}
+from tests.house import FOLDERS, ROOT, imports, modules, tree
 
 
 def layer(name: str) -> int:
-    if name in GROUND:
-        return 0
     part = name.split(".")[1] if "." in name else ""
-    return {"grammars": 1, "parsers": 2, "codecs": 2, "runtime": 3}.get(part, 4)
+    layers = {"core": 0, "io": 0, "grammars": 1, "parsers": 2, "codecs": 2, "runtime": 3}
+    return layers.get(part, 4)
 
 
 def public() -> list[str]:

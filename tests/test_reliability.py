@@ -19,7 +19,7 @@ def test_every_promise_has_tests_that_exist() -> None:
     for row in ROWS:
         cells = re.split(r"(?<!\\)\|", row)[1:-1]
         assert len(cells) == 3, row
-        named = re.findall(r"`(test_\w+)::(test_\w+)`", cells[2])
+        named = re.findall(r"`([\w/]+)::(test_\w+)`", cells[2])
         assert named, row
         for module, name in named:
             tree = ast.parse((HERE / f"{module}.py").read_bytes())

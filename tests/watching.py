@@ -12,9 +12,9 @@ from unittest.mock import patch
 
 import click
 
-from exset import voice
-from exset.errors import Finding
-from exset.runtime.elements import ElementError
+from exset.core import notices
+from exset.core.errors import Finding
+from exset.runtime.aeon.elements import ElementError
 from tests import messages
 
 ROOT = Path(__file__).parent.parent
@@ -22,7 +22,7 @@ Site = tuple[str, int]
 T = TypeVar("T")
 _NOT_SAID = {"place", "span", "findings", "code", "source", "field", "hint"}
 _NOT_SAID |= {"name", "path", "file", "folder", "key", "ctx", "param", "size", "total"}
-_TRAPS = {"trap", "trap_of", "Finding", "FormatError", "LimitError"}
+_FINDING_MAKERS = {"finding_at", "make_finding", "Finding", "FormatError", "LimitError"}
 _REFUSALS = {"UsageError", "BadParameter", "fail", "OptionError", "say"}
 _ERRORS = {
     name
@@ -31,7 +31,7 @@ _ERRORS = {
     and issubclass(kind, Exception)
     and not issubclass(kind, AssertionError)
 }
-_MAKERS = _TRAPS | _REFUSALS | _ERRORS
+_MAKERS = _FINDING_MAKERS | _REFUSALS | _ERRORS
 
 
 @contextmanager
@@ -62,7 +62,7 @@ def watched(seen: set[Site]) -> Iterator[None]:
         patch.object(Finding, "__init__", watching(Finding.__init__)),
         patch.object(click.ClickException, "__init__", watching(click.ClickException.__init__)),
         patch.object(ElementError, "__init__", watching(ElementError.__init__)),
-        patch.object(voice, "say", watching(voice.say)),
+        patch.object(notices, "say", watching(notices.say)),
         patch.object(click, "echo", watching(click.echo)),
         patch.object(messages, "words", watching(messages.words)),
     ):

@@ -8,10 +8,10 @@ Two drivers give the same columns, bytes and errors: Construct itself, the refer
 that runs the layout lowered to a table of instructions. It knows no format.
 """
 
+from exset.codecs.engine.chunked import Part, Parted, Parts, Shifted
 from exset.codecs.engine.drivers import read, write
 from exset.codecs.engine.fields import Fields, Values
 from exset.codecs.engine.layout import Layout
-from exset.codecs.engine.parts import Part, Parted, Parts, Shifted
 
 __all__ = [
     "Fields",

@@ -26,7 +26,7 @@ from exset.codecs.engine.opcodes import (
     TRUTH,
 )
 from exset.codecs.engine.scalars import Read, Write
-from exset.kernels import bare_kernel
+from exset.core.kernels import bare_kernel
 
 _SAFE: Final = 1 << 31  # products of numbers up to this fit
 _HALF: Final = 1 << 62  # sums of numbers up to this fit

@@ -4,15 +4,8 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 from exset.codecs.engine import opcodes as op
-from exset.codecs.engine.nodes import (
-    Blob,
-    Match,
-    Node,
-    Number,
-    String,
-    least_size,
-)
-from exset.codecs.engine.origins import origin_of
+from exset.codecs.engine.debug_info import origin_of
+from exset.codecs.engine.ir import Blob, Match, Node, Number, String, least_size
 from exset.codecs.engine.program import Feed, Leaf, Program
 
 _Origin: TypeAlias = Node | tuple[Number, ...] | None

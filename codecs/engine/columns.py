@@ -7,16 +7,16 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from exset.codecs.engine import moves
+from exset.codecs.engine import gather as moves
 from exset.codecs.engine.fields import quiet_numbers
 from exset.codecs.engine.program import Leaf
-from exset.grammars.arrays import Bytes, Ints, Longs, compact, frozen, offsets_of
-from exset.grammars.columns import Strings
-from exset.kernels import Kernels
+from exset.core.kernels import Kernels
+from exset.grammars.columns.arrays import Bytes, Ints, Longs, compact, frozen, offsets_of
+from exset.grammars.columns.ragged import Strings
 
 _HERE = "exset.codecs.engine"
 KERNELS = Kernels(
-    *(f"{_HERE}.{each}" for each in ("opcodes", "scalars", "arithmetic", "machine", "moves"))
+    *(f"{_HERE}.{each}" for each in ("opcodes", "scalars", "arithmetic", "interpreter", "gather"))
 )
 
 Numbers = NDArray[np.generic]

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Final
 
-from exset.codecs.engine import table
+from exset.codecs.engine import reader
 from exset.codecs.engine.columns import KERNELS
 from exset.codecs.engine.execution import TooLarge
 from exset.codecs.engine.fields import Fields, Values
 from exset.codecs.engine.layout import Layout
-from exset.kernels import Engine
-from exset.limits import DEFAULT, Limits
-from exset.source import Source
+from exset.core.kernels import Engine
+from exset.core.limits import DEFAULT, Limits
+from exset.core.source import Source
 
 # Bytes from which it is worth to load Numba and the compiled kernels, and to use them if they are
 # there already: plain Python takes 7 MB/s of many small fields, loading about 0.4 s.
@@ -30,7 +30,7 @@ def read(
     if engine != "reference":
         try:
             compiled = is_compiled(len(source.view), engine)
-            return table.read(layout, source, limits, compiled=compiled)
+            return reader.read(layout, source, limits, compiled=compiled)
         except TooLarge:
             pass
     from exset.codecs.engine import reference
@@ -45,11 +45,11 @@ def write(layout: Layout, fields: Mapping[str, Values], *, engine: Engine = "aut
     columns that are not the layout's or do not fit together.
     """
     if engine != "reference":
-        from exset.codecs.engine import writing
+        from exset.codecs.engine import writer
 
         try:
-            compiled = is_compiled(writing.size_of(fields), engine)
-            return writing.write(layout, fields, compiled=compiled)
+            compiled = is_compiled(writer.size_of(fields), engine)
+            return writer.write(layout, fields, compiled=compiled)
         except TooLarge:
             pass
     from exset.codecs.engine import reference

@@ -7,10 +7,10 @@ from typing import Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.codecs.engine import machine, opcodes
+from exset.codecs.engine import interpreter, opcodes
 from exset.codecs.engine.columns import KERNELS
 from exset.codecs.engine.program import Program
-from exset.grammars.arrays import Bytes, Ints, Longs
+from exset.grammars.columns.arrays import Bytes, Ints, Longs
 
 _INT32: Final = 2**31 - 1
 _UINT32: Final = 2**32 - 1
@@ -120,10 +120,12 @@ class Execution:
             if code.max() <= _UINT32:
                 code = code.astype(np.uint32)
             constants, data = _bytes(bytes(program.constants)), _bytes(self.data)
-            run = cast(Callable[..., tuple[int, int, int]], KERNELS.compiled(machine.run))
+            run = cast(Callable[..., tuple[int, int, int]], KERNELS.compiled(interpreter.run))
             return run(code, constants, data, size, most, writing, *changing)
         plain = [array.tolist() for array in changing]
-        why = machine.run(program.code, program.constants, self.data, size, most, writing, *plain)
+        why = interpreter.run(
+            program.code, program.constants, self.data, size, most, writing, *plain
+        )
         for array, numbers in zip(changing, plain, strict=True):
             if array.flags.writeable:
                 array[:] = numbers

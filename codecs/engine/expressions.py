@@ -11,7 +11,7 @@ from typing import Final, NoReturn
 
 from construct import BinExpr, ExprMixin, FuncPath, Path, UniExpr
 
-from exset.codecs.engine.nodes import Blob, Expression, Leaf, Match, Number, Operation, String
+from exset.codecs.engine.ir import Blob, Expression, Leaf, Match, Number, Operation, String
 
 _ARITHMETIC: Final = {operator.add: "+", operator.sub: "-", operator.mul: "*"}
 _WHOLE: Final = {

@@ -12,11 +12,11 @@ from typing import Final
 
 from exset.codecs.engine.fields import indexed
 from exset.codecs.engine.layout import Layout
-from exset.errors import FormatError, LimitError, Place
-from exset.foreign import foreign
-from exset.grammars.columns import Longs
-from exset.limits import remedy
-from exset.source import Source
+from exset.core.errors import FormatError, LimitError, Place
+from exset.core.limits import remedy
+from exset.core.lookalikes import foreign
+from exset.core.source import Source
+from exset.grammars.columns.ragged import Longs
 
 
 class Reason(StrEnum):

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.codecs.engine.layout import Layout
-from exset.errors import Place
-from exset.grammars.columns import Flags, Floats, Ints, Longs, Ragged, Strings
-from exset.source import Source
+from exset.core.errors import Place
+from exset.core.source import Source
+from exset.grammars.columns.ragged import Flags, Floats, Ints, Longs, Ragged, Strings
 
 Values: TypeAlias = NDArray[np.generic] | Strings
 

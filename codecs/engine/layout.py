@@ -5,8 +5,8 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from exset import cache
 from exset.codecs.engine.program import Leaf, Program, Row
+from exset.core import disk_cache
 
 if TYPE_CHECKING:
     from construct import Construct
@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 # What a program depends on besides the declaration.
 _ENGINE: Final = "exset.codecs.engine"
 MODULES: Final = (
-    *(f"{_ENGINE}.{name}" for name in ("assembly", "expressions", "fusion", "lowering", "nodes")),
-    *(f"{_ENGINE}.{name}" for name in ("opcodes", "origins", "program", "strings", "tree")),
+    *(f"{_ENGINE}.{name}" for name in ("assembly", "debug_info", "expressions", "ir", "lowering")),
+    *(
+        f"{_ENGINE}.{name}"
+        for name in ("opcodes", "program", "strings", "superinstructions", "tree")
+    ),
 )
 LIBRARIES: Final = ("construct.version", "numpy.version")
 
@@ -64,14 +67,14 @@ class Layout:
     @cached_property
     def program(self) -> Program:
         """The program, from the cache if this layout was lowered before on this machine."""
-        if self.cache_name and (stored := cache.load(self.cache_name)):
+        if self.cache_name and (stored := disk_cache.load(self.cache_name)):
             with contextlib.suppress(ValueError):
                 return Program.from_bytes(stored)
         from exset.codecs.engine.lowering import lower
 
         program = lower(self.tree)
         if self.cache_name:
-            cache.store(self.cache_name, program.to_bytes())
+            disk_cache.store(self.cache_name, program.to_bytes())
         return program
 
     @cached_property
@@ -80,4 +83,4 @@ class Layout:
         if self.name is None:
             return None
         module, _, name = self.name.partition(":")
-        return f"layouts/{name}-{cache.digest(name, module, *MODULES, *LIBRARIES)}.program"
+        return f"layouts/{name}-{disk_cache.digest(name, module, *MODULES, *LIBRARIES)}.program"

@@ -10,8 +10,7 @@ from typing import Final
 from exset.codecs.engine import opcodes as op
 from exset.codecs.engine.assembly import Assembler
 from exset.codecs.engine.expressions import is_real
-from exset.codecs.engine.fusion import fuse
-from exset.codecs.engine.nodes import (
+from exset.codecs.engine.ir import (
     Alignment,
     Blob,
     Branch,
@@ -34,6 +33,7 @@ from exset.codecs.engine.nodes import (
     named,
 )
 from exset.codecs.engine.program import Leaf, Program, Row
+from exset.codecs.engine.superinstructions import fuse
 from exset.codecs.engine.tree import Tree
 
 _INT64: Final = 2**63

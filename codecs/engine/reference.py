@@ -26,8 +26,7 @@ from construct import (
 from exset.codecs.engine.columns import Mover
 from exset.codecs.engine.failures import Reason, failure
 from exset.codecs.engine.fields import Fields, Values, check_columns, quiet
-from exset.codecs.engine.layout import Layout
-from exset.codecs.engine.nodes import (
+from exset.codecs.engine.ir import (
     Alignment,
     Blob,
     Gap,
@@ -44,11 +43,12 @@ from exset.codecs.engine.nodes import (
     named,
     spelt,
 )
-from exset.codecs.engine.probes import copied
-from exset.errors import FormatError, Place
-from exset.grammars.columns import Longs, Strings, offsets_of
-from exset.limits import DEFAULT, Limits
-from exset.source import Source
+from exset.codecs.engine.layout import Layout
+from exset.codecs.engine.tracing import copied
+from exset.core.errors import FormatError, Place
+from exset.core.limits import DEFAULT, Limits
+from exset.core.source import Source
+from exset.grammars.columns.ragged import Longs, Strings, offsets_of
 
 # Where Python's array has no code for a dtype, one that holds all its values.
 _CODES: Final = {"?": "B", "e": "f"}

@@ -4,7 +4,7 @@ import math
 from typing import Protocol, TypeVar
 
 from exset.codecs.engine.opcodes import LITTLE, SIGNED
-from exset.kernels import kernel
+from exset.core.kernels import kernel
 
 N = TypeVar("N", int, float)
 N_co = TypeVar("N_co", int, float, covariant=True)

@@ -22,7 +22,7 @@ from construct import (
 )
 
 from exset.codecs.engine.expressions import Scope, check_rebuilt, is_real, read_expression
-from exset.codecs.engine.nodes import (
+from exset.codecs.engine.ir import (
     Alignment,
     Blob,
     Branch,

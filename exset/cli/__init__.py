@@ -7,27 +7,27 @@ limit, 130 interrupted, 141 the reader of the output went away.
 import click
 
 import exset
-from exset import ending
-from exset.cli.frame import INTERRUPTED, Verbs
+from exset.cli.common import INTERRUPTED, Verbs
+from exset.core import signals
 
 VERBS = {
     "convert": "exset.cli.convert",
-    "info": "exset.cli.look",
-    "validate": "exset.cli.look",
+    "info": "exset.cli.inspect",
+    "validate": "exset.cli.inspect",
     "cat": "exset.cli.show",
     "head": "exset.cli.show",
-    "stats": "exset.cli.parts",
-    "diff": "exset.cli.differ",
-    "split": "exset.cli.parts",
+    "stats": "exset.cli.split_stats",
+    "diff": "exset.cli.diff",
+    "split": "exset.cli.split_stats",
     "plot": "exset.cli.plot",
-    "list": "exset.cli.lists:lists",
+    "list": "exset.cli.list:lists",
     "manifest": "exset.cli.manifest",
     "schema": "exset.cli.schema",
     "cache": "exset.cli.cache",
     "config": "exset.cli.config",
-    "formats": "exset.cli.look",
+    "formats": "exset.cli.inspect",
     "sampler": "exset.cli.sampler",
-    "demo": "exset.cli.look",
+    "demo": "exset.cli.inspect",
     "doctor": "exset.cli.doctor",
     "explain": "exset.cli.explain",
     "completion": "exset.cli.completion",
@@ -54,7 +54,7 @@ def cli() -> None:
 
 def main() -> int:
     """Run the command line; the console script `exset`."""
-    ending.heed()
+    signals.heed()
     try:
         cli(prog_name="exset")
     except KeyboardInterrupt:

@@ -9,18 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from exset import api, formats
-from exset.cli.frame import (
-    BAD,
-    FINE,
-    allowed,
-    lines,
-    roots_option,
-    say,
-    together,
-    wrong,
-)
-from exset.cli.models import tell
-from exset.cli.reading import (
+from exset.cli.common import BAD, FINE, allowed, lines, roots_option, say, together, wrong
+from exset.cli.inputs import (
     Reading,
     common_options,
     file_argument,
@@ -29,13 +19,14 @@ from exset.cli.reading import (
     wants_json,
     write_one,
 )
-from exset.errors import Findings, FormatError, Severity, blaming, safe
-from exset.wording import counted
+from exset.cli.models import tell
+from exset.core.errors import Findings, FormatError, Severity, blaming, safe
+from exset.core.text import counted
 
 if TYPE_CHECKING:
-    from exset.grammars.manifest_words import ElementType
-    from exset.runtime.cache import Cache
-    from exset.runtime.cache_build import Built, Plan
+    from exset.grammars.aeon.manifest_types import ElementType
+    from exset.runtime.aeon.cache import Cache
+    from exset.runtime.aeon.cache_build import Built, Plan
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -138,7 +129,7 @@ def build(manifest: str, cache_directory: str, reading: Reading, **words: Any) -
     The cache is a folder below CACHE_DIRECTORY. A build that was ended leaves no cache that any
     reader takes for whole; the next one keeps the blocks that are.
     """
-    from exset.runtime import cache_build
+    from exset.runtime.aeon import cache_build
 
     findings = reading.findings()
     plan = _plan(manifest, reading, words, findings)
@@ -191,8 +182,8 @@ def repair(
 
     Without --manifest nothing is changed: the blocks that are broken are named.
     """
-    from exset.runtime import cache_build
-    from exset.runtime.cache import Cache
+    from exset.runtime.aeon import cache_build
+    from exset.runtime.aeon.cache import Cache
 
     if manifest is None:
         ctx.exit(_check(folder, None, reading, words, written=[], kept=[]))
@@ -237,10 +228,10 @@ def extract(
     files of other cpio archives keep their names. Nothing is ever written outside of the folder,
     and no file is written over.
     """
-    from exset.codecs.cpio import decode_archive
-    from exset.grammars.blocks import Block
-    from exset.runtime import cache_extract
-    from exset.runtime.cache import Cache
+    from exset.codecs.aeon.cpio import decode_archive
+    from exset.grammars.aeon.block import Block
+    from exset.runtime.aeon import cache_extract
+    from exset.runtime.aeon.cache import Cache
 
     if manifest is None:
         together("--manifest", *words)
@@ -309,9 +300,9 @@ def _plan(
     cache: Cache | None = None,
 ) -> Plan:
     """Return the plan for a manifest, with the blocks of a cache; what aeon trips over is added."""
-    from exset.parsers.manifest import parse
-    from exset.runtime.aeon_picks import BLOCK_SIZE
-    from exset.runtime.cache_build import Plan
+    from exset.parsers.aeon.manifest import parse
+    from exset.runtime.aeon.cache_build import Plan
+    from exset.runtime.aeon.selection import BLOCK_SIZE
 
     dialect = words.pop("dialect")
     size = words.pop("block_size")
@@ -331,7 +322,7 @@ def _plan(
 
 
 def _types(given: str) -> list[ElementType]:
-    from exset.grammars.manifest_words import ElementType
+    from exset.grammars.aeon.manifest_types import ElementType
 
     try:
         return [ElementType(each.strip()) for each in given.split(",")]
@@ -347,7 +338,7 @@ def _check(
     **more: list[int],
 ) -> int:
     """Check a cache and say what was found; more: what goes into its JSON as it is."""
-    from exset.runtime.cache import Cache
+    from exset.runtime.aeon.cache import Cache
 
     findings = Findings()
     if manifest is None:

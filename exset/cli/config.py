@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from exset.cli import models
-from exset.cli.reading import (
+from exset.cli.inputs import (
     Reading,
     found,
     json_option,
@@ -16,11 +16,11 @@ from exset.cli.reading import (
     wants_json,
     write_one,
 )
-from exset.errors import safe
+from exset.core.errors import safe
 
 if TYPE_CHECKING:
-    from exset.grammars.loader_config import LoaderConfig
-    from exset.grammars.loader_settings import Settings
+    from exset.grammars.aeon.config.model import LoaderConfig
+    from exset.grammars.aeon.config.settings import Settings
 
 FORMAT = "loader_config"
 _SHOWN = 3
@@ -43,7 +43,7 @@ def show(file: str, reading: Reading) -> None:
 
     Defaults stand in brackets.
     """
-    from exset.grammars.loader_config import LoaderConfig
+    from exset.grammars.aeon.config.model import LoaderConfig
 
     findings = reading.findings()
     read = models.read(file, LoaderConfig, reading, findings, format=FORMAT)
@@ -62,7 +62,7 @@ def schema() -> None:
     \b
       exset config schema > loader_config.schema.json
     """
-    from exset.grammars.loader_json_schema import text
+    from exset.grammars.aeon.config.json_schema import text
 
     click.echo(text(), nl=False)
 
@@ -77,7 +77,7 @@ def _row(read: "LoaderConfig") -> dict[str, object]:
 
 
 def _shown(read: "LoaderConfig") -> Iterator[str]:
-    from exset.grammars.loader_kinds import TITLES
+    from exset.grammars.aeon.config.schema_types import TITLES
 
     yield f"{read.dialect}: as {TITLES[read.dialect]} reads it"
     yield from _members(read.settings, "")
@@ -88,7 +88,7 @@ def _shown(read: "LoaderConfig") -> Iterator[str]:
 
 
 def _members(settings: "Settings", indent: str) -> "Iterator[str]":
-    from exset.grammars.loader_settings import plain
+    from exset.grammars.aeon.config.settings import plain
 
     for member, value in settings.values():
         inner = settings.objects(member.name) if member.table else ()

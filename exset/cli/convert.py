@@ -8,7 +8,7 @@ import click
 
 from exset import api, converting, formats, samples
 from exset.cli import models
-from exset.cli.frame import (
+from exset.cli.common import (
     DIALECTS,
     FINE,
     FormatName,
@@ -19,7 +19,7 @@ from exset.cli.frame import (
     say,
     wrong,
 )
-from exset.cli.reading import (
+from exset.cli.inputs import (
     Reading,
     as_json,
     found,
@@ -28,11 +28,11 @@ from exset.cli.reading import (
     some_inputs,
     write_row,
 )
-from exset.errors import Findings, safe
-from exset.format import Format
-from exset.grammars.sample_kinds import Kind
-from exset.jobs import Outcome, run
-from exset.protocols import Option
+from exset.core.errors import Findings, safe
+from exset.core.jobs import Outcome, run
+from exset.core.protocols import Option
+from exset.families.format import Format
+from exset.grammars.lbann.list_types import Kind
 
 SHOWN = 3
 """How many findings of each kind are shown for a file that was converted all the same."""

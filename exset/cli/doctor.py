@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from exset.cli.reading import json_option, wants_json, write_one
-from exset.errors import safe
+from exset.cli.inputs import json_option, wants_json, write_one
+from exset.core.errors import safe
 
 if TYPE_CHECKING:
     from exset.doctor import Report
@@ -50,7 +50,7 @@ def doctor(compiles: bool) -> None:
 
 def _rows(report: "Report") -> list[tuple[str, str]]:
     """The report as (label, text)."""
-    from exset.wording import size
+    from exset.core.text import size
 
     rows = [(name, found or "not installed") for name, found in report.versions.items()]
     rows.append(("platform", report.platform))

@@ -4,8 +4,8 @@ from fnmatch import filter as alike
 
 import click
 
-from exset.cli.frame import wrong
-from exset.cli.reading import json_option, wants_json, write_one
+from exset.cli.common import wrong
+from exset.cli.inputs import json_option, wants_json, write_one
 from exset.explain import codes, page
 from exset.explain import explain as explained
 

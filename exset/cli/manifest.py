@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from exset import files, formats
+from exset import formats
 from exset.cli import models
-from exset.cli.frame import say, wrong
-from exset.cli.reading import Reading, file_argument, one_file, reading_options, voice_options
-from exset.errors import Findings
+from exset.cli.common import say, wrong
+from exset.cli.inputs import Reading, file_argument, one_file, reading_options, voice_options
+from exset.core.errors import Findings
+from exset.io import files
 
 if TYPE_CHECKING:
-    from exset.grammars.manifests import Manifest
+    from exset.grammars.aeon.manifest import Manifest
 
 FORMAT = "manifest"
 _SHOWN = 3
@@ -58,8 +59,8 @@ def build(
     Paths count from the folder, so it is to be the manifest_root. Where columns have names, the
     table's first line has them. The type CLASS numbers names of classes.
     """
-    from exset.grammars.manifest_words import ElementType
-    from exset.runtime.manifest_build import from_folder, from_table
+    from exset.grammars.aeon.manifest_types import ElementType
+    from exset.runtime.aeon.manifest_build import from_folder, from_table
 
     if os.path.isdir(path):
         if types is not None:
@@ -103,7 +104,7 @@ def balance(
     \b
       exset manifest balance train.tsv -o even.tsv
     """
-    from exset.runtime.manifest_order import balanced
+    from exset.runtime.aeon.manifest_classes import balanced
 
     findings = reading.findings()
     read = _read(file, reading, findings)
@@ -144,7 +145,7 @@ def pick(
     The cache that it would look for is told. What a seed gives depends on the dialect, which
     --from-dialect says.
     """
-    from exset.runtime.aeon_picks import cache_name, node_rows, picked
+    from exset.runtime.aeon.selection import cache_name, node_rows, picked
 
     findings = reading.findings()
     read = _read(file, reading, findings)
@@ -166,7 +167,7 @@ def pick(
 
 
 def _read(path: str, reading: Reading, findings: Findings) -> Manifest:
-    from exset.grammars.manifests import Manifest
+    from exset.grammars.aeon.manifest import Manifest
 
     return models.read(path, Manifest, reading, findings)
 

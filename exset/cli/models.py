@@ -5,11 +5,12 @@ from typing import TypeVar
 
 import click
 
-from exset import api, files, formats
-from exset.cli.frame import ALL, lines, put, say, wrong
-from exset.cli.reading import Reading, found, json_option, wants_json, write_one
-from exset.errors import Findings, safe
-from exset.protocols import Model
+from exset import api, formats
+from exset.cli.common import ALL, lines, put, say, wrong
+from exset.cli.inputs import Reading, found, json_option, wants_json, write_one
+from exset.core.errors import Findings, safe
+from exset.core.protocols import Model
+from exset.io import files
 
 M = TypeVar("M", bound=Model)
 

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from exset.cli.frame import say, wrong
-from exset.cli.models import read, tell
-from exset.cli.reading import (
+from exset.cli.common import say, wrong
+from exset.cli.inputs import (
     Reading,
     found,
     json_option,
@@ -17,12 +16,13 @@ from exset.cli.reading import (
     wants_json,
     write_one,
 )
-from exset.errors import FormatError, blaming, safe
-from exset.families import LENS
+from exset.cli.models import read, tell
+from exset.core.errors import FormatError, blaming, safe
+from exset.families.family import LENS
 
 if TYPE_CHECKING:
-    from exset.grammars.arrays import Longs
-    from exset.grammars.examples import ExampleSet
+    from exset.grammars.columns.arrays import Longs
+    from exset.grammars.lens.examples import ExampleSet
 
 _SLICE = re.compile(r"(-?\d+)|(-?\d*):(-?\d*)(?::(-?\d*))?", re.ASCII)
 
@@ -74,9 +74,9 @@ def plot(
     that are not named are left out. As many rows are drawn as one can see, from the first on.
     Needs matplotlib: pip install 'exset[plot]'.
     """
-    from exset.grammars.examples import ExampleSet
-    from exset.runtime import pictures
-    from exset.runtime.picture_rows import picture_rows
+    from exset.grammars.lens.examples import ExampleSet
+    from exset.runtime.lens import plot as pictures
+    from exset.runtime.lens.plot_rows import picture_rows
 
     pictures.suffix(output)
     findings = reading.findings()

@@ -2,8 +2,8 @@
 
 import click
 
-from exset.cli.frame import wrong
-from exset.cli.reading import (
+from exset.cli.common import wrong
+from exset.cli.inputs import (
     Reading,
     common_options,
     file_argument,
@@ -60,8 +60,8 @@ def plan(
 
     LABELS has the label of each item: a CSV file, a manifest, a NumPy array (.npy) or an HDF5 file.
     """
-    from exset.runtime.samplers.names import build_sampler
-    from exset.runtime.samplers.reading import read_labels
+    from exset.runtime.samplers.label_files import read_labels
+    from exset.runtime.samplers.registry import build_sampler
 
     read = read_labels(labels, column, limits=reading.limits)
     try:

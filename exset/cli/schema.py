@@ -7,19 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from exset import api, files
-from exset.access import Access
-from exset.cli.frame import (
-    BAD,
-    FINE,
-    access_options,
-    jobs_option,
-    lines,
-    say,
-    wrong,
-)
-from exset.cli.models import output_file, tell
-from exset.cli.reading import (
+from exset import api
+from exset.cli.common import BAD, FINE, access_options, jobs_option, lines, say, wrong
+from exset.cli.inputs import (
     Reading,
     common_options,
     expanded,
@@ -30,13 +20,16 @@ from exset.cli.reading import (
     wants_json,
     write_one,
 )
-from exset.errors import Findings, Severity, blaming, safe
-from exset.limits import Limits
-from exset.wording import counted
+from exset.cli.models import output_file, tell
+from exset.core.errors import Findings, Severity, blaming, safe
+from exset.core.limits import Limits
+from exset.core.text import counted
+from exset.io import files
+from exset.io.access import Access
 
 if TYPE_CHECKING:
-    from exset.grammars.schema import Schema
-    from exset.runtime.reading import HasPairs, Pair
+    from exset.grammars.lbann.schema import Schema
+    from exset.runtime.lbann.sample_reader import HasPairs, Pair
 
 _SHOWN = 3
 
@@ -78,11 +71,11 @@ def show(
     \b
       exset schema show data.yaml experiment.yaml --sample run_0.h5 run/000
     """
-    from exset.runtime import schema_show
-    from exset.runtime.hdf5 import File
-    from exset.runtime.layout import lay_out
-    from exset.runtime.packing import plan
-    from exset.runtime.schema import resolve
+    from exset.runtime.lbann import schema_show
+    from exset.runtime.lbann.hdf5 import File
+    from exset.runtime.lbann.merged_schema import resolve
+    from exset.runtime.lbann.packing import plan
+    from exset.runtime.lbann.sample_layout import lay_out
 
     findings = reading.findings()
     pair = [_load(path, reading.limits, findings) for path in (data, experiment)]
@@ -131,7 +124,7 @@ def check(
     Every field of every sample is looked at, but no values are read. With --jobs 2 or more a file
     on which HDF5 itself crashes is a finding like others.
     """
-    from exset.runtime.schema_check import check_files
+    from exset.runtime.lbann.schema_check import check_files
 
     findings = reading.findings()
     pair = [_load(path, reading.limits, findings) for path in (data, experiment)]
@@ -204,8 +197,8 @@ def build(
       exset schema build data/ -o data.yaml
       exset schema build data/ -o data.yaml --experiment exp.yaml --pack all=in
     """
-    from exset.runtime import schema_build
-    from exset.runtime.hdf5_files import files_in
+    from exset.runtime.lbann import schema_build
+    from exset.runtime.lbann.hdf5_files import files_in
 
     pairs = [pack.partition("=") for pack in packs]
     if any(not sign for _, sign, _ in pairs) or (pairs and experiment is None):
@@ -240,13 +233,13 @@ def build(
 
 
 def _load(path: str, limits: Limits, findings: Findings) -> Schema:
-    from exset.grammars.schema import Schema
+    from exset.grammars.lbann.schema import Schema
 
     return api.load(path, model=Schema, format="schema", limits=limits, findings=findings)
 
 
 def _listed(path: str, limits: Limits, findings: Findings) -> Iterator[Pair]:
-    from exset.runtime.reading import HasPairs
+    from exset.runtime.lbann.sample_reader import HasPairs
 
     model = api.load(path, limits=limits, findings=findings)
     if not isinstance(model, HasPairs):

@@ -3,13 +3,13 @@
 import click
 
 from exset import api, formats, streaming
-from exset.cli.frame import put, say, tallied, wrong
+from exset.cli.common import put, say, tallied, wrong
+from exset.cli.inputs import Read, Reading, one_file, reading_options
 from exset.cli.models import tell
-from exset.cli.reading import Read, Reading, one_file, reading_options
-from exset.errors import Severity, blaming, safe
-from exset.protocols import Option, Selectable
-from exset.source import Source
-from exset.wording import with_article
+from exset.core.errors import Severity, blaming, safe
+from exset.core.protocols import Option, Selectable
+from exset.core.source import Source
+from exset.core.text import with_article
 
 
 @click.command()
@@ -68,7 +68,7 @@ def _first(path: str, count: int, reading: Reading) -> Read:
     with streaming.opened(path, limits=reading.limits) as blocks:
         known = streaming.recognise(blocks, reading.format)
         if known.streamer is not None:
-            from exset.grammars.examples import ExampleSet
+            from exset.grammars.lens.examples import ExampleSet
 
             known.chosen(reading.options, reading=True)
             findings, parts, left = reading.findings(), [], count

@@ -19,7 +19,7 @@ captions.tsv           one that needs no files: texts and numbers
 import errno
 import os
 
-from exset.source import Source
+from exset.core.source import Source
 
 PREFIX = "exset::"
 """What a path begins with that names a bundled sample."""

@@ -6,12 +6,12 @@ from tempfile import TemporaryDirectory
 
 from hypothesis import strategies as st
 
-from exset.errors import FormatError
-from exset.grammars.blocks import MOST, Block
-from exset.grammars.manifest_words import Dialect, ElementType
-from exset.grammars.manifests import Manifest
-from exset.parsers.manifest_text import render
-from exset.runtime.cache_build import Plan, build
+from exset.core.errors import FormatError
+from exset.grammars.aeon.block import MOST, Block
+from exset.grammars.aeon.manifest import Manifest
+from exset.grammars.aeon.manifest_types import Dialect, ElementType
+from exset.parsers.aeon.manifest_text import render
+from exset.runtime.aeon.cache_build import Plan, build
 from exset.testing.folders import packed_from, unpacked
 from exset.testing.manifest import manifests
 

@@ -6,10 +6,10 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from exset.errors import Findings
-from exset.grammars.loader_config import LoaderConfig
-from exset.grammars.loader_kinds import Dialect, Kind, Member, Rule, Table
-from exset.grammars.loader_tables import AUGMENTATION, LOADER, TABLES, etl_types
+from exset.core.errors import Findings
+from exset.grammars.aeon.config.model import LoaderConfig
+from exset.grammars.aeon.config.schema import AUGMENTATION, LOADER, TABLES, etl_types
+from exset.grammars.aeon.config.schema_types import Dialect, Kind, Member, Rule, Table
 
 Draws = st.SearchStrategy[object]
 

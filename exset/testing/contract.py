@@ -15,16 +15,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from exset import formats
-from exset.errors import Finding, Findings, FormatError, LimitError
-from exset.files import Blocks
-from exset.format import Format
-from exset.kernels import Engine
-from exset.limits import Limits
-from exset.protocols import Model, Option
-from exset.source import Source
+from exset.core.errors import Finding, Findings, FormatError, LimitError
+from exset.core.kernels import Engine
+from exset.core.limits import Limits
+from exset.core.protocols import Model, Option
+from exset.core.source import Source
+from exset.families.format import Format
+from exset.io.files import Blocks
 
 if TYPE_CHECKING:
-    from exset.grammars.examples import ExampleSet
+    from exset.grammars.lens.examples import ExampleSet
 
 Rule = Literal[
     "raises", "engines", "parts", "finding", "write", "stable", "shown", "outside", "whole",

@@ -15,26 +15,27 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from exset import files, formats
-from exset.access import Access
-from exset.errors import Findings, FormatError, Severity
-from exset.grammars.manifest_words import ElementType
-from exset.grammars.manifests import Manifest
-from exset.grammars.sample_kinds import Kind
-from exset.grammars.samples import SampleList
-from exset.grammars.schema import Schema
-from exset.protocols import Model
-from exset.runtime import list_build, list_kinds, schema_build
-from exset.runtime.cache import Cache
-from exset.runtime.cache_build import Built, Plan, build, repair
-from exset.runtime.cache_dataset import CacheDataset
-from exset.runtime.cache_extract import extract_cache
-from exset.runtime.dataset import Dataset
-from exset.runtime.elements import encoded
-from exset.runtime.hdf5 import File, is_group
-from exset.runtime.list_files import Checker
-from exset.runtime.manifest_dataset import ManifestDataset
-from exset.runtime.reading import SampleReader
+from exset import formats
+from exset.core.errors import Findings, FormatError, Severity
+from exset.core.protocols import Model
+from exset.grammars.aeon.manifest import Manifest
+from exset.grammars.aeon.manifest_types import ElementType
+from exset.grammars.lbann.list_types import Kind
+from exset.grammars.lbann.sample_list import SampleList
+from exset.grammars.lbann.schema import Schema
+from exset.io import files
+from exset.io.access import Access
+from exset.runtime.aeon.cache import Cache
+from exset.runtime.aeon.cache_build import Built, Plan, build, repair
+from exset.runtime.aeon.cache_dataset import CacheDataset
+from exset.runtime.aeon.cache_extract import extract_cache
+from exset.runtime.aeon.elements import encoded
+from exset.runtime.aeon.manifest_dataset import ManifestDataset
+from exset.runtime.lbann import list_build, list_convert, schema_build
+from exset.runtime.lbann.hdf5 import File, is_group
+from exset.runtime.lbann.list_files import Checker
+from exset.runtime.lbann.sample_reader import SampleReader
+from exset.runtime.training.dataset import Dataset
 from exset.testing.contract import LIMITS, Broken, check_finding, described
 from exset.testing.folders import laid_out
 
@@ -141,7 +142,7 @@ def check_list(data: bytes, number: int | None = None) -> bool:
         kinds = [*Kind] if number is None else [[*Kind][number % len(Kind)]]
         for kind in kinds:
             attempt(
-                f"as {kind}", list_kinds.write, samples,
+                f"as {kind}", list_convert.write, samples,
                 findings=Findings(), kind=kind, base=folder, root=folder, lossy=bool(len(kind) % 2),
             )  # fmt: skip
         schemas = [

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from exset.extract import parts_of
+from exset.io.extraction import parts_of
 
 _HEAD: Final = re.compile(rb"\n==> ([^\n]*) <==\n")
 

@@ -19,8 +19,8 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-from exset import jobs
-from exset.pools import Processes
+from exset.core import jobs
+from exset.core.process_pool import Processes
 from exset.testing import targets
 from exset.testing.contract import Rule
 from exset.testing.mutations import Mutator, minimised

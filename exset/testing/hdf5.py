@@ -8,13 +8,13 @@ import h5py
 import numpy as np
 from hypothesis import strategies as st
 
-from exset.errors import Findings
-from exset.grammars.sample_kinds import Kind
-from exset.grammars.sample_words import File
-from exset.grammars.samples import SampleList
-from exset.grammars.schema import Directive, Node, Schema
-from exset.parsers.schema_text import render
-from exset.runtime.list_kinds import write
+from exset.core.errors import Findings
+from exset.grammars.lbann.list_files import File
+from exset.grammars.lbann.list_types import Kind
+from exset.grammars.lbann.sample_list import SampleList
+from exset.grammars.lbann.schema import Directive, Node, Schema
+from exset.parsers.lbann.schema_text import render
+from exset.runtime.lbann.list_convert import write
 
 _VALUES: Final = {
     "x": np.arange(6, dtype=np.float32).reshape(2, 3),

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from exset.grammars.columns import Ragged, Reals, Strings, offsets_of
-from exset.grammars.examples import REAL_FIELDS, Events, ExampleSet, Ranges, SetHeader
+from exset.grammars.columns.ragged import Ragged, Reals, Strings, offsets_of
+from exset.grammars.lens.examples import REAL_FIELDS, Events, ExampleSet, Ranges, SetHeader
 
 MAX_DEPTH = 31  # Lens nests 32 deep, and the delimiters around a string are the first
 

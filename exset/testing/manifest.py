@@ -2,8 +2,8 @@
 
 from hypothesis import strategies as st
 
-from exset.grammars.manifest_words import Dialect, ElementType
-from exset.grammars.manifests import Manifest
+from exset.grammars.aeon.manifest import Manifest
+from exset.grammars.aeon.manifest_types import Dialect, ElementType
 
 _NUMBERS = (
     *(b"0", b"-5", b"007", b" 12", b"+3", b"3.99", b"1e3", b"0x1F", b"12abc", b"1_000", b"5\r"),

@@ -7,10 +7,10 @@ from typing import Final
 
 import numpy as np
 
-from exset.errors import Findings, FormatError
-from exset.format import Format
-from exset.protocols import Selectable
-from exset.source import Source
+from exset.core.errors import Findings, FormatError
+from exset.core.protocols import Selectable
+from exset.core.source import Source
+from exset.families.format import Format
 from exset.testing import seeds
 
 PUMPS: Final = (

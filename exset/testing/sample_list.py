@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 from hypothesis import strategies as st
 
-from exset.grammars.sample_kinds import Kind
-from exset.grammars.sample_words import File
-from exset.grammars.samples import SampleList
+from exset.grammars.lbann.list_files import File
+from exset.grammars.lbann.list_types import Kind
+from exset.grammars.lbann.sample_list import SampleList
 
 _BLANKS = frozenset(b" \t\n\v\f\r")
 

@@ -9,8 +9,17 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from exset.grammars.schema import DIRECTIVES, HWC, METADATA, Directive, Node, Schema, Value, valued
-from exset.parsers.conduit import INT64, scalar
+from exset.grammars.lbann.schema import (
+    DIRECTIVES,
+    HWC,
+    METADATA,
+    Directive,
+    Node,
+    Schema,
+    Value,
+    valued,
+)
+from exset.parsers.lbann.conduit import INT64, scalar
 
 _CHARACTERS = st.characters(exclude_characters="\0", codec="utf-8")
 _ODD = st.sampled_from(

@@ -8,11 +8,12 @@ from typing import Protocol, TypeVar
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from exset import files, formats, samples
-from exset.errors import Findings, FormatError
-from exset.format import Format
+from exset import formats, samples
+from exset.core.errors import Findings, FormatError
+from exset.core.protocols import Model
+from exset.families.format import Format
+from exset.io import files
 from exset.parsers.engine.grammar import Grammar
-from exset.protocols import Model
 from exset.testing.caches import archives, blocks
 from exset.testing.configs import loader_configs
 from exset.testing.lens import example_sets

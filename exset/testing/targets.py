@@ -7,14 +7,15 @@ from typing import Final, Protocol, TypeAlias, cast
 
 from hypothesis import strategies as st
 
-from exset import families, formats
-from exset.errors import Findings
-from exset.format import Format
-from exset.grammars.labels import Labels
-from exset.kernels import Engine
-from exset.limits import Limits
-from exset.parsers import labels
-from exset.source import Source
+from exset import formats
+from exset.core.errors import Findings
+from exset.core.kernels import Engine
+from exset.core.limits import Limits
+from exset.core.source import Source
+from exset.families import family
+from exset.families.format import Format
+from exset.grammars.lbann.labels import Labels
+from exset.parsers.lbann import labels
 from exset.testing import checksums, seeds
 from exset.testing.contract import Readable, check
 from exset.testing.folders import packed, packed_from
@@ -109,7 +110,7 @@ class Kept:
 
     def seeds(self, folders: Iterable[str], draw: int, start: int) -> list[bytes]:
         """Return small ones."""
-        made = cast(Callable[[], st.SearchStrategy[_Drawn]], families.load(self.strategy))
+        made = cast(Callable[[], st.SearchStrategy[_Drawn]], family.load(self.strategy))
         drawn = seeds.collected(made(), draw, start)
         files = [each if isinstance(each, bytes) else packed(each) for each in drawn]
         for folder in folders:
@@ -128,7 +129,7 @@ class Kept:
 
     def check(self, data: bytes, number: int | None = None) -> bool:
         """Lay it out in a new folder, and see what comes of it there."""
-        checker = cast(Callable[[bytes, int | None], bool], families.load(self.checker))
+        checker = cast(Callable[[bytes, int | None], bool], family.load(self.checker))
         return checker(data, number)
 
     def _found(self, folder: str, names: list[str]) -> list[bytes]:
@@ -148,7 +149,7 @@ class LabelFile:
     """Label files, which are no format of their own: only a sample list has a use for them."""
 
     name = "labels"
-    reader = "exset.parsers.labels:parse"
+    reader = "exset.parsers.lbann.labels:parse"
 
     def read(self, source: Source, *, limits: Limits, findings: Findings, engine: Engine) -> Labels:
         """Read one."""

@@ -64,7 +64,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Trial:
-    """Some bytes to be checked, here or in another process (`exset.jobs`).
+    """Some bytes to be checked, here or in another process (`exset.core.jobs`).
 
     room: bytes that may be taken beyond what the process has when it is warm; 0 for any. slow: the
     seconds after which it is too late. apart: a process that is deaf to that may be ended.

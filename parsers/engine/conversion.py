@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.kernels import bare_kernel, kernel
+from exset.core.kernels import bare_kernel, kernel
 
 # What a token is converted to: nothing, a real, an integer, NaN.
 (NOTHING, REAL, INTEGER, NOT_A_NUMBER) = range(4)

@@ -4,12 +4,12 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from exset.errors import FormatError, safe
-from exset.foreign import foreign, look_alike
-from exset.parsers.engine.expect import CLOSERS
+from exset.core.errors import FormatError, safe
+from exset.core.lookalikes import foreign, look_alike
+from exset.core.source import Source, Span
+from exset.parsers.engine.expectation import CLOSERS
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.stream import Rejection
-from exset.source import Source, Span
 
 _WORD: Final = re.compile(rb"[A-Za-z0-9_.+-]{1,256}:?|[^\x00-\x7f]{1,256}|.", re.DOTALL)
 _SHOWN: Final = 24

@@ -9,8 +9,9 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from exset import cache, grammars
-from exset.parsers.engine.expect import END
+from exset import grammars
+from exset.core import disk_cache
+from exset.parsers.engine.expectation import END
 from exset.parsers.engine.tables import Lowered
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 # What the tables depend on besides the grammar; a library says its version in the module named.
 _ENGINE = "exset.parsers.engine"
-_MODULES = tuple(f"{_ENGINE}.{name}" for name in ("automata", "lexers", "lowering", "tables"))
+_MODULES = tuple(f"{_ENGINE}.{name}" for name in ("automata", "lexer_tables", "lowering", "tables"))
 _LIBRARIES = ("lark", "interegular", "numpy.version")
 
 
@@ -57,19 +58,19 @@ class Grammar:
     @cached_property
     def lowered(self) -> Lowered:
         """The tables, from the cache if this grammar was lowered before on this machine."""
-        if stored := cache.load(self.cache_name):
+        if stored := disk_cache.load(self.cache_name):
             with contextlib.suppress(ValueError):
                 return Lowered.from_bytes(stored)
         lowering = importlib.import_module("exset.parsers.engine.lowering")
         lowered: Lowered = lowering.lower(self.lark, self.start, self.steps)
-        cache.store(self.cache_name, lowered.to_bytes())
+        disk_cache.store(self.cache_name, lowered.to_bytes())
         return lowered
 
     @cached_property
     def cache_name(self) -> str:
         """What the tables are called in the cache: it changes with all that they depend on."""
         text = f"{self.start} {self.steps}\n{self._source}"
-        return f"grammars/{self.start}-{cache.digest(text, *_MODULES, *_LIBRARIES)}.tables"
+        return f"grammars/{self.start}-{disk_cache.digest(text, *_MODULES, *_LIBRARIES)}.tables"
 
     @property
     def terminals(self) -> tuple[str, ...]:

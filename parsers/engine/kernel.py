@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.kernels import bare_kernel
+from exset.core.kernels import bare_kernel
 from exset.parsers.engine.output import (
     DEPTH,
     END,
@@ -32,8 +32,8 @@ from exset.parsers.engine.output import (
     Output,
     Shortcuts,
 )
-from exset.parsers.engine.shortcuts import COUNT, LEXER, OFFSET, SHIFTED, advance, unwind
 from exset.parsers.engine.tables import CLASSES, COLUMNS, IGNORED, NOTHING, PART, TERMINALS, Tables
+from exset.parsers.engine.transition_cache import COUNT, LEXER, OFFSET, SHIFTED, advance, unwind
 
 UNSIGNED: Final = (1 << 62) - 1
 

@@ -5,8 +5,8 @@ from lark import Lark
 from lark.grammar import Rule
 from lark.parsers.lalr_analysis import Shift
 
-from exset.parsers.engine.expect import END
-from exset.parsers.engine.lexers import lexers
+from exset.parsers.engine.expectation import END
+from exset.parsers.engine.lexer_tables import lexers
 from exset.parsers.engine.tables import (
     MOST_COLUMNS,
     MOST_MOVES,

@@ -36,7 +36,7 @@ class Output(NamedTuple):
 
 
 class Shortcuts(NamedTuple):
-    """What tokens did to stacks, remembered (`exset.parsers.engine.shortcuts`).
+    """What tokens did to stacks, remembered (`exset.parsers.engine.transition_cache`).
 
     There is a row for each stack that is remembered; row 0 is that of all others, row 1 the bottom
     of the stack. below: int32[rows], the stack without its top. states: int32[rows], its top.

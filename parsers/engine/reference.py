@@ -18,7 +18,7 @@ from lark.parsers.lalr_analysis import Shift
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 from lark.parsers.lalr_parser_state import ParseConf
 
-from exset.parsers.engine.expect import END, certain, expected, opened
+from exset.parsers.engine.expectation import END, certain, expected, opened
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.lowering import rule_name
 from exset.parsers.engine.stream import ParseStream, Rejection

@@ -19,7 +19,7 @@ PART = 0xFFFF
 # those after it.
 (NOTHING, IGNORED, TERMINALS) = range(3)
 
-# So that what a token does fits in 64 bits (`exset.parsers.engine.shortcuts`).
+# So that what a token does fits in 64 bits (`exset.parsers.engine.transition_cache`).
 MOST_MOVES = 1 << 24
 MOST_COLUMNS = 1 << 13
 

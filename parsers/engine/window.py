@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from exset.files import Blocks
-from exset.source import Source
+from exset.core.source import Source
+from exset.io.files import Blocks
 
 BEHIND: Final = 4096
 """Bytes that are kept before the part that is read, for messages."""

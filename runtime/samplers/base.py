@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.runtime.arrays import namespace_of, to_host
-from exset.runtime.samplers.generator import number
 from exset.runtime.samplers.grouping import MOST, Grouping, Labels, group, inverse
 from exset.runtime.samplers.report import Plan, examine
+from exset.runtime.training.generator import number
 
 Compat: TypeAlias = Literal["balr"]
 

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.runtime.arrays import namespace_of, to_host
-from exset.runtime.samplers.drawing import Drawing
-from exset.runtime.samplers.generator import number, numbers, places, words
 from exset.runtime.samplers.grouping import Grouping
 from exset.runtime.samplers.layout import Layout
 from exset.runtime.samplers.rows import Row, borders, rows
 from exset.runtime.samplers.runs import Runs
+from exset.runtime.samplers.slot_items import Drawing
+from exset.runtime.training.generator import number, numbers, places, words
 
 Words: TypeAlias = NDArray[np.uint64]
 

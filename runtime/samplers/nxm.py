@@ -12,14 +12,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.kernels import Kernels
-from exset.runtime.samplers import balr, dealing
+from exset.core.kernels import Kernels
+from exset.runtime.samplers import balr, round_robin
 from exset.runtime.samplers.base import Drawn, NxMSampler
-from exset.runtime.samplers.drawing import Drawing
-from exset.runtime.samplers.generator import number, numbers, words
 from exset.runtime.samplers.layout import Layout, lay_out
+from exset.runtime.samplers.slot_items import Drawing
+from exset.runtime.training.generator import number, numbers, words
 
-KERNELS: Final = Kernels("exset.runtime.samplers.dealing")
+KERNELS: Final = Kernels("exset.runtime.samplers.round_robin")
 
 _MANY = 1 << 13
 """Slots from which on kernels that are yet to be loaded are worth it."""
@@ -117,7 +117,7 @@ class ExhaustiveNxMSampler(NxMSampler):
         placed = layout.lowered(slots)
         turns, slot_numbers = np.empty((2, layout.batches * wide), np.int64)
         fast = KERNELS.worthwhile(len(turns), loading=_MANY)
-        take = KERNELS.compiled(dealing.deal_all) if fast else dealing.deal_all
+        take = KERNELS.compiled(round_robin.deal_all) if fast else round_robin.deal_all
         take(slots, placed, wide, turns, slot_numbers)
         drawing = Drawing(self.grouping, samples, number(self._key, ITEMS), self.shuffle)
         return Table(drawing, order[turns].reshape(-1, wide), slot_numbers.reshape(-1, wide))

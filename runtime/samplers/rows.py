@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.runtime.arrays import namespace_of
-from exset.runtime.samplers.generator import number
+from exset.runtime.training.generator import number
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""aeon cache blocks and cpio archives: decoding and encoding."""

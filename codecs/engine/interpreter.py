@@ -1,0 +1,387 @@
+"""The kernel that runs a lowered layout, to read and to write, compiled or not.
+
+Each instruction is a row of `WIDTH` numbers: what it does, and its operands, none of which is
+negative. A *stream* is a growing list of numbers: the offsets of a field, the counts of an array.
+Registers hold what expressions need. As plain Python the kernel runs on lists and bytes, compiled
+on arrays: those that indices come from have no sign, so that none need be looked at for one.
+"""
+
+from typing import Final
+
+from exset.codecs.engine.arithmetic import calculate
+from exset.codecs.engine.opcodes import (
+    ALIGN,
+    BEYOND,
+    BLOB,
+    BLOCK,
+    BLOCK_BULK,
+    BLOCK_LOAD_FORK,
+    BULK,
+    CHECK,
+    CHECK_LESS,
+    CHECK_LESS_EQUAL,
+    CONSTANT,
+    DONE,
+    EACH,
+    FAILED,
+    FLAG,
+    FULL,
+    GAP,
+    GO,
+    LARGE,
+    LESS_EQUAL_REAL,
+    LITTLE,
+    LOAD,
+    LOAD_REAL,
+    MARK,
+    MATCH,
+    NEXT,
+    PLACE,
+    SET,
+    SIGNED,
+    STRING,
+    TAKE,
+    TAKE_BULK,
+    TAKE_EACH,
+    UNLESS,
+    UNTIL,
+    WIDE,
+)
+from exset.codecs.engine.scalars import Read, Table, Write, real_number, whole_number
+from exset.core.kernels import bare_kernel
+
+_MOST_BYTES: Final = 1 << 48
+_FAR: Final = (1 << 62) - 1
+_INT32: Final = (1 << 31) - 1
+
+
+@bare_kernel
+def _last(where: int, feeds: Read[int], ends: Read[int], bases: Read[int]) -> int:
+    """Where in a feed the value is that was written last, of a stream that is given with it."""
+    return feeds[where >> 16] + ends[where & 65535] - bases[where & 65535] - 1
+
+
+@bare_kernel
+def _bulk(
+    row: Read[int],
+    n: int,
+    position: int,
+    size: int,
+    writing: bool,
+    limits: Read[int],
+    totals: Write[int],
+    gaps: Read[int],
+    stops: Read[int],
+    ends: Write[int],
+    out: Write[int],
+) -> bool:
+    """Whether a BULK of n elements is carried out; if anything is in its way nothing is."""
+    a = row[1]
+    k = ends[a]
+    if n < 0 or k >= stops[a]:
+        return False
+    if writing:
+        if totals[a] + n > limits[a + 1]:
+            return False
+        totals[a] += n
+    elif n > size or n * row[2] > size - position:
+        return False
+    out[k] = position
+    out[k + gaps[a]] = n
+    ends[a] = k + 1
+    return True
+
+
+@bare_kernel
+def run(
+    code: Table,
+    constants: Read[int],
+    data: Read[int],
+    size: int,
+    most: int,
+    writing: bool,
+    ints: Write[int],
+    reals: Write[float],
+    feed: Read[int],
+    real_feed: Read[float],
+    feeds: Read[int],
+    limits: Read[int],
+    totals: Write[int],
+    bases: Read[int],
+    gaps: Read[int],
+    stops: Read[int],
+    ends: Write[int],
+    out: Write[int],
+    state: Write[int],
+) -> tuple[int, int, int]:
+    """Run a program; return why it stopped, at which instruction, at which offset.
+
+    data: what is read, of a size. most: bytes of a string; when writing, the largest offset.
+    ints, reals: the registers. bases, stops: the part of `out` that there is for each stream; ends:
+    how far it is filled; gaps: how far behind it the second of a pair is. When a stream is full the
+    run stops, and goes on from `state` when it is called again. When writing, values come from the
+    feeds, of which the k-th begins at feeds[k]; limits: how many values the column of each stream
+    has; totals: how many numbers of an array are written.
+    """
+    pc, position, start, length = state[0], state[1], state[2], state[3]
+    while True:
+        if position > most and writing:
+            return WIDE, pc, position
+        row = code[pc]
+        op = row[0]
+        a = row[1]
+        b = row[2]
+        c = row[3]
+        if op <= BLOCK_LOAD_FORK:  # a block, and what follows it: stream a; b bytes
+            k = ends[a]
+            if k >= stops[a]:
+                break
+            out[k] = position
+            ends[a] = k + 1
+            i = 0
+            if writing:
+                i = k - bases[a]
+                if i >= limits[a]:
+                    return FAILED, pc, position
+            elif b > size - position:
+                return FAILED, pc, position
+            position += b
+            pc += 1
+            if op == BLOCK:
+                continue
+            n = 0
+            if op >= TAKE_BULK:  # its last four bytes, or others: register c; feed
+                at = position - 4
+                which = row[4]
+                if op == BLOCK_LOAD_FORK:
+                    row = code[pc]
+                    c = row[1]
+                    at = position - row[2]
+                    which = row[5] >> 16
+                    pc += 1
+                if writing:
+                    n = feed[feeds[which] + i]
+                else:
+                    at &= _FAR  # so that a compiler sees one load of a number that has no sign
+                    n = 0 + data[at]
+                    n = n << 24 | data[at + 1] << 16 | data[at + 2] << 8 | data[at + 3]
+                    if n > _INT32:
+                        n -= _INT32 + _INT32 + 2
+                ints[c] = n
+                if op == TAKE:
+                    continue
+            row = code[pc]
+            if op == TAKE_EACH:
+                a = row[1]
+                k = ends[a]
+                if n >= 0 and (writing or (n * row[3] <= size - position and n <= size)):
+                    if not writing:
+                        if k >= stops[a]:
+                            continue
+                        out[k] = n
+                        ends[a] = k + 1
+                    if n == 0:
+                        pc = row[4]
+                    else:
+                        ints[row[5]] = n
+                        pc += 1
+            elif BLOCK_BULK <= op <= TAKE_BULK:
+                n = ints[row[3]]
+                if _bulk(row, n, position, size, writing, limits, totals, gaps, stops, ends, out):
+                    position += n * row[2]
+                    pc += 1
+            else:
+                if writing:
+                    n = feed[feeds[row[5] >> 16] + i]
+                else:
+                    n = 1 if data[position - row[2]] != 0 else 0
+                ints[row[1]] = n
+                pc += 1
+                pc = pc + 1 if n != 0 else code[pc][2]
+            continue
+        if op == LOAD:  # register a, from b bytes ago, c bytes; form; feed; stream
+            if writing:
+                ints[a] = feed[_last(row[5], feeds, ends, bases)]
+            else:
+                at = position - b
+                form = row[4]
+                if form == FLAG:
+                    ints[a] = 1 if data[at] != 0 else 0
+                elif c == 8 and form & SIGNED == 0 and data[at + (form & LITTLE) * 7] >= 128:
+                    return LARGE, pc, position
+                else:
+                    ints[a] = whole_number(data, at, c, form)
+        elif op == STRING:  # stream a, that of lengths follows; feed b of lengths
+            k = ends[a]
+            if k >= stops[a]:
+                break
+            out[k] = position
+            ends[a] = k + 1
+            start = position
+            if writing:
+                i = k - bases[a]
+                if i >= limits[a] or i == limits[a + 1]:
+                    return FAILED, pc, position
+                length = feed[feeds[b] + i]
+                position += length + 1
+            else:
+                last = size
+                if most < size - position:
+                    last = position + most + 1
+                at = position
+                while at < last and data[at] != 0:
+                    at += 1
+                if at >= last:
+                    return FAILED, pc, position
+                length = at - position
+                position = at + 1
+            out[k + gaps[a]] = length
+        elif op == BULK:  # stream a, that of counts follows; b bytes an element; count c; lenient
+            n = ints[c]
+            if n < 0 and row[4] == 1:
+                n = 0
+            k = ends[a]
+            if k >= stops[a]:
+                break
+            if writing:
+                if n < 0:
+                    return FAILED, pc, position
+                totals[a] += n
+                if totals[a] > limits[a + 1]:
+                    return FAILED, pc, position
+            out[k] = position
+            ends[a] = k + 1
+            if not writing and (n < 0 or n > size or n * b > size - position):
+                return FAILED, pc, position
+            out[k + gaps[a]] = n
+            position += n * b
+        elif op == EACH:  # stream a of counts; count b; least c (0: any); end; counter; lenient
+            n = ints[b]
+            if n < 0:
+                if row[6] == 0:
+                    return FAILED, pc, position
+                n = 0
+            if not writing:
+                if c > 0 and (n > size - position or n * c > size - position):
+                    return FAILED, pc, position
+                k = ends[a]
+                if k >= stops[a]:
+                    break
+                out[k] = n
+                ends[a] = k + 1
+            if n == 0:
+                pc = row[4]
+                continue
+            ints[row[5]] = n
+        elif op == NEXT:  # counter a; body b; after it c
+            n = ints[a] - 1
+            ints[a] = n
+            pc = b if n > 0 else c
+            continue
+        elif op == UNLESS:  # condition a; go to b
+            if ints[a] == 0:
+                pc = b
+                continue
+        elif op == CHECK:  # condition a
+            if ints[a] == 0:
+                return FAILED, pc, position
+        elif op == CHECK_LESS:
+            if ints[a] >= ints[b]:
+                return FAILED, pc, position
+        elif op == CHECK_LESS_EQUAL:
+            if ints[a] > ints[b]:
+                return FAILED, pc, position
+        elif op == GO:
+            pc = a
+            continue
+        elif op == MARK:
+            ints[a] = position
+        elif op == LOAD_REAL:  # as LOAD
+            if writing:
+                reals[a] = real_feed[_last(row[5], feeds, ends, bases)]
+            else:
+                reals[a] = real_number(data, position - b, c, row[4])
+        elif op == CONSTANT:  # the b bytes of the constants from a
+            if not writing:
+                if b > size - position:
+                    return FAILED, pc, position
+                for i in range(b):
+                    if data[position + i] != constants[a + i]:
+                        return FAILED, pc, position
+            else:
+                k = ends[c]
+                if k >= stops[c]:
+                    break
+                out[k] = position
+                ends[c] = k + 1
+            position += b
+        elif op == BLOB:  # stream a, that of lengths follows; size b; feed c of lengths
+            k = ends[a]
+            if k >= stops[a]:
+                break
+            length = ints[b]
+            if length < 0 or (not writing and length > size - position):
+                return FAILED, pc, position
+            ends[a] = k + 1
+            i = k - bases[a]
+            if writing and (i >= limits[a] or length != feed[feeds[c] + i]):
+                return FAILED, pc, position
+            out[k] = position
+            out[k + gaps[a]] = length
+            start = position
+            position += length
+        elif GAP <= op <= ALIGN:  # stream a, that of sizes follows; size, or begin b; modulus c
+            n = ints[b]
+            if op == ALIGN:
+                n = (n - position) % c
+            if n < 0 or (not writing and n > size - position):
+                return FAILED, pc, position
+            if n > _MOST_BYTES:
+                return LARGE, pc, position
+            if writing:
+                k = ends[a]
+                if k >= stops[a]:
+                    break
+                out[k] = position
+                out[k + gaps[a]] = n
+                ends[a] = k + 1
+            position += n
+        elif op == MATCH:  # register a: is what was just read constants[b:b + c]? feed; stream
+            if writing:
+                ints[a] = feed[_last(row[5], feeds, ends, bases)]
+            else:
+                ints[a] = 1 if length == c else 0
+                if length == c:
+                    for i in range(c):
+                        if data[start + i] != constants[b + i]:
+                            ints[a] = 0
+        elif op == PLACE:  # stream a
+            if not writing:
+                k = ends[a]
+                if k >= stops[a]:
+                    break
+                out[k] = position
+                ends[a] = k + 1
+        elif op == SET:
+            ints[a] = b
+        elif op == UNTIL:  # stream a of counts; condition b; counter c; body
+            k = ends[a]
+            if k >= stops[a]:
+                break
+            ints[c] += 1
+            if ints[b] == 0:
+                pc = row[4]
+                continue
+            if not writing:
+                out[k] = ints[c]
+                ends[a] = k + 1
+        elif op <= LESS_EQUAL_REAL:
+            if not calculate(row, ints, reals):
+                return LARGE, pc, position
+        elif op == BEYOND:
+            return LARGE, pc, position
+        else:
+            return DONE, pc, position
+        pc += 1
+    state[0], state[1], state[2], state[3] = pc, position, start, length
+    return FULL, pc, position

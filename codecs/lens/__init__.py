@@ -1,0 +1,1 @@
+"""Lens example files, binary (.bex): decoding and encoding."""

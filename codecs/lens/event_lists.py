@@ -1,0 +1,93 @@
+"""Event lists of Lens binary files: numbers of events, a negative one ending a span.
+
+Lens, example.c: parseBinaryEventList reads them, writeBinaryEventList writes them.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from exset.grammars.columns.arrays import Flags, Ints, Longs, offsets_of, row_indices
+
+_BLOCK = 1 << 20
+
+
+def owners(offsets: Longs) -> Longs:
+    """The row that each element of rows belongs to: int64 [elements]."""
+    n = offsets.size - 1
+    number = np.arange(n)
+    if offsets[-1] == n and np.array_equal(offsets[:-1], number):
+        return number
+    return np.repeat(number, np.diff(offsets))
+
+
+def read_spans(entries: Ints, offsets: Longs) -> tuple[Longs, Longs]:
+    """The first event that each entry names, and the one after the last: int64 [entries] each.
+
+    offsets: int64 [lists + 1]. Lens moves through a list with one counter, from 0: event n sets it
+    to n, and -n names those after it, up to n, leaving it one past n. So a list that begins with -n
+    names 1 to n, and of two negative numbers in a row the second leaves out an event.
+    """
+    number = entries.astype(np.int64)
+    ends = np.flatnonzero(number < 0)
+    if ends.size == 0:
+        return number, number + 1
+    stop = np.abs(number) + 1
+    begins = np.zeros(number.size + 1, np.bool_)
+    begins[offsets[:-1]] = True
+    before = np.where(begins[ends], 0, number[ends - 1])
+    first = number.copy()
+    first[ends] = before + 1
+    for i in ends[before < 0].tolist():
+        first[i] = max(first[i - 1], stop[i - 1]) + 1
+    return first, np.maximum(first, stop)
+
+
+def is_odd(entries: Ints, offsets: Longs, units: bool = False) -> Flags:
+    """Whether an entry ends a span that no entry begins below it: bool [entries].
+
+    Of units a span may end where it begins, and a negative number that stands alone is `*`.
+    """
+    odd = np.zeros(entries.size, np.bool_)
+    ends = np.flatnonzero(entries < 0)
+    if ends.size == 0:
+        return odd
+    before = entries[ends - 1].astype(np.int64)
+    if (entries[np.minimum(offsets[:-1], entries.size - 1)] < 0).any():
+        begins = np.zeros(entries.size + 1, np.bool_)
+        begins[offsets[:-1]] = True
+        before[begins[ends]] = -1
+    odd[ends] = (before < 0) | (-entries[ends].astype(np.int64) < before + (not units))
+    if units:
+        odd[offsets[:-1][offsets[1:] - offsets[:-1] == 1]] = False
+    return odd
+
+
+def write_spans(events: Longs, lists: Longs, num_lists: int) -> tuple[Ints, Ints]:
+    """The entries of event lists, and how many each list has: int32, int32 [num_lists].
+
+    events, lists: int64 [k], which event is in which list, sorted by list and then by event. A run
+    of more than one event is its first and minus its last.
+    """
+    breaks = np.ones(events.size + 1, np.bool_)
+    breaks[1:-1] = (events[1:] != events[:-1] + 1) | (lists[1:] != lists[:-1])
+    first, last = np.flatnonzero(breaks[:-1]), np.flatnonzero(breaks[1:])
+    sizes = 1 + (last > first)
+    entries = np.repeat(events[first], sizes)
+    entries[offsets_of(sizes)[1:][last > first] - 1] = -events[last[last > first]]
+    counts = np.zeros(num_lists, np.int32)
+    np.add.at(counts, lists[first], sizes.astype(np.int32))
+    return entries.astype(np.int32), counts
+
+
+def blocks(first: Longs, stop: Longs) -> Iterator[tuple[Longs, Longs]]:
+    """The events that spans name, in blocks of bounded size: each event, its span's number."""
+    lengths = stop - first
+    ends = np.cumsum(lengths)
+    begin = 0
+    while begin < lengths.size:
+        reach = (ends[begin - 1] if begin else 0) + _BLOCK
+        end = max(int(np.searchsorted(ends, reach, "right")), begin + 1)
+        here = lengths[begin:end]
+        yield row_indices(first[begin:end], here), np.repeat(np.arange(begin, end), here)
+        begin = end

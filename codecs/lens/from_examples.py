@@ -1,0 +1,165 @@
+"""From an `ExampleSet` to the columns of the Lens binary layout, as Lens itself would write them.
+
+Lens, example.c: writeBinaryExampleFile, writeBinaryEventRanges, normalEvent.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.codecs.engine import Values
+from exset.codecs.lens.event_lists import write_spans
+from exset.codecs.lens.losses import Losses, ints
+from exset.codecs.lens.to_examples import REALS
+from exset.grammars.columns.arrays import Flags, Ints, Longs, T, compact, row_indices
+from exset.grammars.columns.ragged import Strings
+from exset.grammars.lens.columns import TIME_FIELDS
+from exset.grammars.lens.examples import ExampleSet
+
+_Columns = dict[str, Values]
+
+
+def columns_of(examples: ExampleSet, losses: Losses) -> _Columns:
+    """The columns of a file that holds these examples, which are in normal form.
+
+    Raises FormatError for what it cannot hold.
+    """
+    header = examples.header
+    file: _Columns = {
+        "sizeof_real": np.array([4], np.int32),
+        "set_proc": losses.strings(Strings.of([header.proc]), lambda _: "header.proc"),
+        **{f"set_{word}": np.array([header.real(name)]) for name, word in REALS.items()},
+        "num_examples": ints(np.array([len(examples)]), "examples"),
+    }
+    each: _Columns = {
+        "example_name": losses.names(examples.name),
+        "example_proc": losses.strings(examples.proc, "examples[{}].proc".format),
+        "example_frequency": losses.frequencies(examples.frequency),
+        "example_numEvents": ints(np.diff(examples.event_offsets), "events of one example"),
+        **_special_events(examples, losses),
+        **_Sets(examples, losses).columns(),
+    }
+    return file | _under("examples", each)
+
+
+def _under(path: str, columns: _Columns) -> _Columns:
+    return {f"{path}.{name}": column for name, column in columns.items()}
+
+
+def _special_events(examples: ExampleSet, losses: Losses) -> _Columns:
+    """The events that say something of their own; Lens writes all their fields."""
+    events = examples.events
+    own = np.zeros(len(events.proc), np.bool_)
+    for name in REALS:
+        own |= events.real(name).given
+    event = np.flatnonzero(own | events.proc.given)
+    example = examples.example_of_event[event]
+    number = event - examples.event_offsets[example]
+    procs = losses.strings(
+        events.proc.take(event), lambda i: f"examples[{example[i]}].events[{number[i]}].proc"
+    )
+    if not (kept := procs.given | own[event]).all():  # what a procedure lost may be all there was
+        event, example, number = event[kept], example[kept], number[kept]
+        procs = procs.take(np.flatnonzero(kept))
+    special: _Columns = {"event_num": ints(number, "events of one example"), "event_proc": procs}
+    for name, word in REALS.items():
+        column = events.real(name).take(event)
+        inherited = np.float32(np.nan) if name in TIME_FIELDS else examples.header.real(name)
+        special[f"event_{word}"] = np.where(column.given, column.values, inherited)
+    counts = np.bincount(example, minlength=len(examples))
+    return {
+        "example_number_of_special_events": ints(counts, "special events"),
+        **_under("special_events", special),
+    }
+
+
+class _Sets:
+    """The input sets and the target sets: a list that any event has as inputs is an input set."""
+
+    def __init__(self, examples: ExampleSet, losses: Losses) -> None:
+        self.examples = examples
+        self.groups = losses.strings(examples.groups, "groups[{}]".format)
+        self.num_lists = examples.lists.size - 1
+        self.is_input = np.zeros(self.num_lists, np.bool_)
+        self.owner = np.zeros(self.num_lists, np.int64)
+        inputs, targets = examples.events.inputs, examples.events.targets
+        for numbers in (inputs, targets):
+            used = np.flatnonzero(numbers >= 0)
+            self.owner[numbers[used]] = examples.example_of_event[used]
+        self.is_input[inputs[inputs >= 0]] = True
+        self.inputs, self.targets = np.flatnonzero(self.is_input), np.flatnonzero(~self.is_input)
+
+    def columns(self) -> _Columns:
+        """What follows the special events of an example."""
+        inputs, targets = self.examples.events.inputs, self.examples.events.targets
+        shared = self.event_lists(targets, self.is_input)
+        shared_counts = shared[1][self.inputs]
+        is_shared = shared_counts > 0
+        return {
+            "example_numInputSets": self.counts(self.inputs),
+            **self.set_columns("inputs", "externalInput", inputs, self.inputs),
+            "inputs.shared_targets": is_shared,
+            "inputs.target_events.set_numEventsInList": shared_counts[is_shared],
+            "inputs.target_events.event_num": shared[0],
+            "example_numTargetSets": self.counts(self.targets),
+            **self.set_columns("targets", "target", targets, self.targets),
+        }
+
+    def counts(self, wanted: Longs) -> Ints:
+        """How many of the lists each example has."""
+        sets = np.bincount(self.owner[wanted], minlength=len(self.examples))
+        return ints(sets, "sets of one example")
+
+    def set_columns(self, kind: str, real: str, numbers: Longs, wanted: Longs) -> _Columns:
+        """The event lists and the ranges of some of the lists, wanted by their numbers."""
+        is_wanted = self.is_input if wanted is self.inputs else ~self.is_input
+        entries, entry_counts = self.event_lists(numbers, is_wanted)
+        starts = self.examples.lists[:-1][wanted]
+        lengths = self.examples.lists[1:][wanted] - starts
+        ranges = self.examples.ranges.take(row_indices(starts, compact(lengths)))
+        dense = ranges.values.offsets[1:] > ranges.values.offsets[:-1]
+        num_units = ranges.values.lengths + ranges.units.lengths
+        columns: _Columns = {
+            "events.set_numEventsInList": entry_counts[wanted],
+            "events.event_num": entries,
+            "num_ranges": ints(lengths, "ranges of one list"),
+            "ranges.range_groupName": self.group_names(ranges.group),
+            "ranges.range_numUnits": ints(num_units, "units of one range"),
+            "ranges.range_sparseEncoding": ~dense,
+            f"ranges.units.range_{real}": _chosen(ranges.value, ~dense),
+            "ranges.units.unit_index": ranges.units.values,
+            "ranges.units.range_firstUnit": _chosen(ranges.first, dense),
+            f"ranges.units.unit_{real}": ranges.values.values,
+        }
+        return _under(kind, columns)
+
+    def event_lists(self, numbers: Longs, wanted: Flags) -> tuple[Ints, Ints]:
+        """The event lists of some of the lists, one after the other, and all lists' entry counts.
+
+        numbers: the list that each event has.
+        """
+        event = np.flatnonzero(numbers >= 0)
+        event = event[wanted[numbers[event]]]
+        lists = numbers[event]
+        if (lists[1:] < lists[:-1]).any():
+            order = np.argsort(lists, kind="stable")
+            event, lists = event[order], lists[order]
+        number = event - self.examples.event_offsets[self.examples.example_of_event[event]]
+        if not (lists[1:] == lists[:-1]).any():  # one event each
+            counts = np.zeros(self.num_lists, np.int32)
+            counts[lists] = 1
+            return number.astype(np.int32), counts
+        return write_spans(number, lists, self.num_lists)
+
+    def group_names(self, group: Ints) -> Strings:
+        """The name of each range's group, none where there is none."""
+        if len(self.groups) == 0:
+            return Strings.none(group.size)
+        starts, ends = self.groups.offsets[:-1][group], self.groups.offsets[1:][group]
+        return Strings.from_spans(self.groups.data, starts, ends, group >= 0)
+
+
+def _chosen(column: NDArray[T], where: Flags) -> NDArray[T]:
+    """The column's values at the rows where there is one."""
+    if where.all():
+        return column
+    return column[where] if where.any() else column[:0]

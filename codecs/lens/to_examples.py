@@ -1,0 +1,293 @@
+"""What the fields of a Lens binary file mean: from the columns of the layout to an `ExampleSet`.
+
+Lens, example.c: readBinaryExample and readBinaryEventRanges.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.codecs.engine import Fields, Values
+from exset.codecs.lens.event_lists import owners
+from exset.codecs.lens.events import (
+    INPUTS,
+    SHARED,
+    TARGETS,
+    EventLists,
+    Placed,
+    check_expansion,
+    place_lists,
+    place_plain,
+    read_event_lists,
+)
+from exset.codecs.lens.lint import may_be_odd, report
+from exset.core.errors import Findings, FormatError, LimitError
+from exset.core.limits import Limits, remedy
+from exset.core.source import Source
+from exset.grammars.columns.arrays import (
+    Flags,
+    Floats,
+    Ints,
+    Longs,
+    T,
+    compact,
+    constant,
+    offsets_of,
+)
+from exset.grammars.columns.ragged import Ragged, Reals, Strings
+from exset.grammars.lens.columns import REAL_FIELDS, Events, Ranges, SetHeader
+from exset.grammars.lens.examples import ExampleSet
+
+_WORDS: Final = (
+    "maxTime",
+    "minTime",
+    "graceTime",
+    "defaultInput",
+    "activeInput",
+    "defaultTarget",
+    "activeTarget",
+)
+REALS: Final = dict(zip(REAL_FIELDS, _WORDS, strict=True))
+"""The manual's words for the real fields of a set and of an event."""
+
+_SETS: Final = "examples.inputs", "examples.targets"
+_SPECIAL: Final = "examples.special_events"
+
+
+@dataclass(frozen=True)
+class Before:
+    """What came before a part of a file: bytes, events, and events that event lists name."""
+
+    size: int = 0
+    events: int = 0
+    named: int = 0
+
+
+def header_of(fields: Fields) -> SetHeader:
+    """The header that the fields before the examples describe."""
+    return SetHeader(
+        proc=fields.strings("set_proc")[0],
+        **{name: float(fields.reals(f"set_{word}")[0]) for name, word in REALS.items()},
+    )
+
+
+class Meaning:
+    """What the fields of some examples mean: `examples`, their set in any form.
+
+    named: how many events the event lists name in all, those before among them. Raises FormatError,
+    LimitError.
+    """
+
+    def __init__(
+        self, fields: Fields, source: Source, header: SetHeader, limits: Limits, before: Before
+    ) -> None:
+        """Find out."""
+        self._fields = fields
+        self._source = source
+        _check_frequencies(fields, source)
+        self._event_offsets = event_offsets = _event_offsets(fields, source, limits, before)
+        m = int(event_offsets[-1])
+        self._kinds: tuple[EventLists, ...] = ()
+        ranges, groups = _ranges(fields)
+        self.named = before.named + 2 * m
+        placed = place_plain(fields) if self.named <= limits.max_expand else None
+        if placed is not None:
+            lists = _lists(fields)
+        else:
+            order = fields.order(*_SETS)
+            lists = _lists(fields, order)
+            self._kinds = three = _event_lists(fields, source, event_offsets, order)
+            self.named = check_expansion(fields, source, limits, before.named, *three)
+            placed = place_lists(*three, lists[1:] == lists[:-1], m)
+        self._placed = placed
+        events = _events(fields, event_offsets, placed)
+        empty = ranges.values.lengths + ranges.units.lengths == 0
+        is_odd = bool(empty.any())
+        if is_odd:
+            ranges = _with_inherited(ranges, empty, fields, self._kinds, events, header)
+        self._is_odd = is_odd or may_be_odd(lists, ranges)
+        self.examples = ExampleSet(
+            header=header,
+            name=_given(fields.strings("examples.example_name")),
+            proc=_given(fields.strings("examples.example_proc")),
+            frequency=fields.reals("examples.example_frequency"),
+            event_offsets=event_offsets,
+            events=events,
+            lists=lists,
+            ranges=ranges,
+            groups=groups,
+        )
+
+    def report(self, findings: Findings) -> None:
+        """Add a finding for every trap."""
+        offsets, odd = self._event_offsets, self._is_odd
+        report(self._fields, self._source, self._kinds, self._placed, offsets, odd, findings)
+
+
+def _check_frequencies(fields: Fields, source: Source) -> None:
+    negative = fields.reals("examples.example_frequency") < 0
+    if negative.any():
+        k = int(negative.argmax())
+        place = fields.place(source, "examples.example_frequency", k)
+        raise FormatError("the frequency is negative, which Lens refuses", place=place)
+
+
+def _event_offsets(fields: Fields, source: Source, limits: Limits, before: Before) -> Longs:
+    counts = fields.ints("examples.example_numEvents")
+    offsets = offsets_of(counts)
+    starts = fields.starts["examples.example_numEvents"]
+    many = before.events + offsets[1:] > before.size + starts + limits.max_events
+    if many.any():
+        place = fields.place(source, "examples.example_numEvents", int(many.argmax()))
+        message = f"more than {limits.max_events:,} events beyond one for each byte"
+        raise LimitError(message, place=place, hint=remedy("max_events"))
+    return offsets
+
+
+def _lists(fields: Fields, order: Longs | None = None) -> Longs:
+    """Where the ranges of each set begin; order: of the sets, by default one after the other."""
+    inputs, targets = (fields.counts(f"{path}.ranges") for path in _SETS)
+    lengths = np.empty(inputs.size + targets.size, np.int64)
+    if order is None:
+        lengths[0::2], lengths[1::2] = inputs, targets
+    else:
+        lengths[:] = np.concatenate([inputs, targets])[order]
+    return offsets_of(compact(lengths))
+
+
+def _event_lists(
+    fields: Fields, source: Source, event_offsets: Longs, order: Longs
+) -> tuple[EventLists, EventLists, EventLists]:
+    """The event lists of the input sets, of their shared targets, and of the target sets.
+
+    order: of the sets in the file, by which they are numbered.
+    """
+    inputs, targets = (owners(fields.bounds[path]) for path in _SETS)
+    number = np.empty(order.size, np.int64)
+    number[order] = np.arange(order.size)
+    shared = np.flatnonzero(fields.flags("examples.inputs.shared_targets"))
+    lists = (
+        (INPUTS, number[: inputs.size], inputs),
+        (SHARED, number[shared], inputs[shared]),
+        (TARGETS, number[inputs.size :], targets),
+    )
+    first, second, third = (
+        read_event_lists(fields, source, path, of, example, event_offsets)
+        for path, of, example in lists
+    )
+    return first, second, third
+
+
+def _events(fields: Fields, event_offsets: Longs, placed: Placed) -> Events:
+    """The events; of two special events of one number the later wins, but an empty proc is none."""
+    m = int(event_offsets[-1])
+    if not fields.counts(_SPECIAL).any():
+        return replace(Events.none(m), inputs=placed.inputs, targets=placed.targets)
+    event = event_offsets[owners(fields.bounds[_SPECIAL])] + fields.ints(f"{_SPECIAL}.event_num")
+    given = np.zeros(m, np.bool_)
+    given[event] = True
+    reals = dict[str, Reals]()
+    for name, word in REALS.items():
+        values = np.zeros(m, np.float32)
+        values[event] = fields.reals(f"{_SPECIAL}.event_{word}")
+        reals[name] = Reals(values, given)
+    procs = fields.strings(f"{_SPECIAL}.event_proc")
+    number = np.full(m, -1, np.int64)
+    some = np.flatnonzero(procs.lengths)
+    number[event[some]] = some
+    starts, ends = procs.offsets[:-1][number], procs.offsets[1:][number]
+    proc = Strings.from_spans(procs.data, starts, ends, number >= 0)
+    return Events(proc=proc, inputs=placed.inputs, targets=placed.targets, **reals)
+
+
+def _effective(column: Reals, inherited: float) -> Floats:
+    if not column.given.any():
+        return constant(inherited, len(column), np.float32)
+    return np.where(column.given, column.values, np.float32(inherited))
+
+
+def _ranges(fields: Fields) -> tuple[Ranges, Strings]:
+    """The ranges in the order of the file, and the names of the groups that they name."""
+    units = [f"{path}.ranges.units" for path in _SETS]
+    sparse = cast(Flags, _both(fields, *["range_sparseEncoding"] * 2))
+    dense = ~sparse
+    value = _both(fields, "units.range_externalInput", "units.range_target")
+    values = fields.merged_rows(f"{units[0]}.unit_externalInput", f"{units[1]}.unit_target")
+    indices = fields.merged_rows(*(f"{path}.unit_index" for path in units))
+    names = cast(Strings, _both(fields, *["range_groupName"] * 2))
+    named = np.flatnonzero(names.lengths) if names.data.size else np.empty(0, np.int64)
+    group = constant(-1, sparse.size, np.int32)
+    if named.size:
+        group = np.full(sparse.size, -1, np.int32)
+        group[named] = np.arange(named.size)
+    ranges = Ranges(
+        group,
+        _spread(cast(Ints, _both(fields, *["units.range_firstUnit"] * 2)), dense),
+        _spread(cast(Floats, value), sparse),
+        _rows(cast(Ragged[np.float32], values), dense),
+        _rows(cast(Ragged[np.int32], indices), sparse),
+    )
+    return ranges, names.take(named)
+
+
+def _both(fields: Fields, first: str, second: str) -> Values:
+    """A column of the ranges of the input sets and one of the target sets, in file order."""
+    return fields.merged(f"{_SETS[0]}.ranges.{first}", f"{_SETS[1]}.ranges.{second}")
+
+
+def _with_inherited(
+    ranges: Ranges,
+    empty: Flags,
+    fields: Fields,
+    kinds: Sequence[EventLists],
+    events: Events,
+    header: SetHeader,
+) -> Ranges:
+    """The ranges, the empty ones that are dense with the value that they inherit."""
+    bare = empty & ~cast(Flags, _both(fields, *["range_sparseEncoding"] * 2))
+    value = np.where(bare, _inherited(fields, kinds, events, header), ranges.value)
+    return replace(ranges, value=value)
+
+
+def _inherited(
+    fields: Fields, kinds: Sequence[EventLists], events: Events, header: SetHeader
+) -> Floats:
+    """The active value of the first event that each range's list was made for (newRange)."""
+    parts = list[Floats]()
+    for path, lists, active in (
+        (_SETS[0], kinds[:1], _effective(events.active_input, header.active_input)),
+        (_SETS[1], kinds[2:], _effective(events.active_target, header.active_target)),
+    ):
+        first = np.arange(len(events))  # where there is a list for each event
+        for each in lists:
+            first = each.first_events
+        parts.append(active[first[owners(fields.bounds[f"{path}.ranges"])]])
+    return np.concatenate(parts)[fields.order(*(f"{path}.ranges" for path in _SETS))]
+
+
+def _spread(column: NDArray[T], where: Flags) -> NDArray[T]:
+    """The column's values at the rows where there is one, elsewhere 0."""
+    if column.size == where.size:
+        return column
+    if column.size == 0:
+        return np.broadcast_to(np.zeros((), column.dtype), where.shape)
+    spread = np.zeros(where.size, column.dtype)
+    spread[where] = column
+    return spread
+
+
+def _rows(rows: Ragged[T], where: Flags) -> Ragged[T]:
+    """The rows where there is one, elsewhere an empty row."""
+    if len(rows) == where.size:
+        return rows
+    if len(rows) == 0:
+        return Ragged(rows.values, constant(0, where.size + 1, np.int64))
+    return Ragged(rows.values, offsets_of(_spread(rows.lengths, where)))
+
+
+def _given(strings: Strings) -> Strings:
+    """The strings, none given that is empty: so says the file what is absent."""
+    return replace(strings, given=strings.lengths > 0)

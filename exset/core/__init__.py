@@ -1,0 +1,1 @@
+"""What every layer uses: errors, sources, limits, kernels, caches and processes."""

@@ -1,0 +1,373 @@
+"""What is wrong with a file, where, and what may help."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+import warnings
+from collections import Counter
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import ClassVar, Self
+
+from exset.core.source import Source, Span
+
+_WIDTH = 100
+_REACH = 4 * _WIDTH
+_TAB = 8
+# Controls (C0, DEL, C1), marks and overrides of writing direction, Unicode's own line ends, the
+# byte order mark, and lone surrogates, which stand for bytes that are not UTF-8.
+_UNSAFE = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff\ud800-\udfff]"
+)
+
+
+def safe(text: str) -> str:
+    r"""Return text that cannot drive a terminal: controls, line ends too, become \xNN or \uNNNN."""
+    return _UNSAFE.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if 0xDC80 <= code <= 0xDCFF:
+        code -= 0xDC00
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+class Severity(StrEnum):
+    """How bad a finding is."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+_RANK = (Severity.NOTE, Severity.WARNING, Severity.ERROR)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in an input: line and column of a text, or byte and field of a binary file."""
+
+    source: str
+    span: Span | None = None
+    line: int | None = None
+    column: int | None = None
+    text: str | None = None
+    """The line; of a long line the part around the span."""
+    field: str | None = None
+    text_column: int = 1
+    """The column at which `text` begins."""
+
+    @classmethod
+    def of(cls, name: str) -> Place:
+        """Return a place that is a whole input."""
+        return cls(name)
+
+    @classmethod
+    def in_text(cls, source: Source, span: Span) -> Place:
+        """Return the place of a span of a text; ValueError if it begins outside the text."""
+        line, column = source.position(span.start)
+        text, first = source.around(span.start, _REACH)
+        return cls(source.name, span, line, column, text, text_column=first)
+
+    @classmethod
+    def in_bytes(cls, source: Source, offset: int, field: str | None = None) -> Place:
+        """Return the place of a byte of a binary file, and the path of the field it belongs to."""
+        return cls(source.name, Span(offset, offset), field=field)
+
+    def moved(self, start: int, path: str, first: int) -> Place:
+        """Return the place in a whole of which its input is a part, read by itself.
+
+        The part begins at byte `start`, and with element `first` of the array `path`.
+        """
+        span, field = self.span, self.field
+        if span is not None:
+            span = Span(span.start + start, span.end + start)
+        if field is not None and (index := self.index(path)) is not None:
+            begin = f"{path}["
+            field = f"{begin}{index + first}{field[len(begin) + len(str(index)) :]}"
+        return replace(self, span=span, field=field)
+
+    def index(self, path: str) -> int | None:
+        """Return which element of an array its field belongs to, if to any."""
+        match = re.match(rf"{re.escape(path)}\[(\d+)\]", self.field or "")
+        return None if match is None else int(match[1])
+
+    def to_dict(self) -> dict[str, str | int | None]:
+        """Return it for JSON, its text made safe; `start` and `end` are 0-based byte offsets."""
+        return {
+            "source": safe(self.source),
+            "start": None if self.span is None else self.span.start,
+            "end": None if self.span is None else self.span.end,
+            "line": self.line,
+            "column": self.column,
+            "field": None if self.field is None else safe(self.field),
+        }
+
+    def __str__(self) -> str:
+        name = safe(self.source)
+        if self.line is not None:
+            return f"{name}:{self.line}" + ("" if self.column is None else f":{self.column}")
+        at = "" if self.span is None else f" byte {self.span.start}"
+        inside = "" if self.field is None else f" ({safe(self.field)})"
+        return f"{name}:{at}{inside}" if at or inside else name
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong or doubtful: a stable code, a message, a place, perhaps a hint."""
+
+    code: str
+    severity: Severity
+    message: str
+    place: Place | None = None
+    hint: str | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """Return it for JSON, its text made safe; the keys are always the same."""
+        return {
+            "code": self.code,
+            "severity": self.severity.value,
+            "message": safe(self.message),
+            "hint": None if self.hint is None else safe(self.hint),
+            "place": None if self.place is None else self.place.to_dict(),
+        }
+
+    def __str__(self) -> str:
+        where = "" if self.place is None else f"{self.place}: "
+        lines = [f"{where}{safe(self.message)} [{self.code}]"]
+        if self.place is not None:
+            lines += _pointer(self.place)
+        if self.hint is not None:
+            lines.append(f"  hint: {safe(self.hint)}")
+        return "\n".join(lines)
+
+
+class FormatError(ValueError):
+    """A file that cannot be read, or a value that a format cannot hold."""
+
+    default_code: ClassVar[str] = "syntax"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        source: Source | None = None,
+        span: Span | None = None,
+        field: str | None = None,
+        hint: str | None = None,
+        code: str | None = None,
+        place: Place | None = None,
+    ) -> None:
+        """Describe the error; its place is `place`, or made of source, span and field.
+
+        With a field the place is one of a binary file, with a span alone one of a text.
+        """
+        super().__init__(message)
+        if place is None and source is not None:
+            if field is not None:
+                place = Place(source.name, span, field=field)
+            elif span is not None:
+                place = Place.in_text(source, span)
+            else:
+                place = Place.of(source.name)
+        self.finding = Finding(code or self.default_code, Severity.ERROR, message, place, hint)
+
+    @classmethod
+    def of(cls, finding: Finding) -> Self:
+        """Return the error that carries a finding as it is."""
+        error = cls(finding.message)
+        error.finding = finding
+        return error
+
+    @property
+    def message(self) -> str:
+        """What is wrong, without place and hint."""
+        return self.finding.message
+
+    @property
+    def place(self) -> Place | None:
+        """Where it is wrong."""
+        return self.finding.place
+
+    @property
+    def hint(self) -> str | None:
+        """What may help."""
+        return self.finding.hint
+
+    @property
+    def code(self) -> str:
+        """The stable name of this kind of error."""
+        return self.finding.code
+
+    def __str__(self) -> str:
+        return str(self.finding)
+
+
+@contextmanager
+def blaming(name: str, *models: str) -> Iterator[None]:
+    """Raise errors as `named` has them."""
+    try:
+        yield
+    except FormatError as error:
+        found = named(error.finding, name, *models)
+        if found is error.finding:
+            raise
+        raise type(error).of(found) from None
+
+
+def named(finding: Finding, name: str, *models: str) -> Finding:
+    """Return a finding that has no place with a file, or whatever was read, for one.
+
+    models: what a finding calls a model whose file it does not know, such as "example set".
+    """
+    place = finding.place
+    if place is None:
+        return replace(finding, place=Place.of(name))
+    if place.source not in models:
+        return finding
+    return replace(finding, place=replace(place, source=name))
+
+
+class LimitError(FormatError):
+    """A file that asks for more than the limits allow."""
+
+    default_code = "limit"
+
+
+class FormatWarning(UserWarning):
+    """A file that was read, though something in it is doubtful."""
+
+
+class Findings:
+    """Findings in order: the first `keep` of each code are kept, all are counted.
+
+    With `strict` a warning or an error is raised as FormatError and is not collected.
+    """
+
+    def __init__(self, strict: bool = False, keep: int = 100) -> None:
+        """Make an empty collection."""
+        self.strict = strict
+        self.keep = keep
+        self._kept: list[Finding] = []
+        self._counts: Counter[str] = Counter()
+        self._worst: Severity | None = None
+
+    def add(self, finding: Finding, times: int = 1) -> None:
+        """Collect a finding; FormatError if it is a warning or an error and this is strict.
+
+        times: how many it stands for, itself and others of its code.
+        """
+        if self.strict and finding.severity is not Severity.NOTE:
+            raise FormatError.of(finding)
+        if self._counts[finding.code] < self.keep:
+            self._kept.append(finding)
+        self._counts[finding.code] += times
+        if self._worst is None or _RANK.index(finding.severity) > _RANK.index(self._worst):
+            self._worst = finding.severity
+
+    def count(self, code: str | None = None) -> int:
+        """Return how many findings of a code, or of all, were added, kept or not."""
+        return self._counts.total() if code is None else self._counts[code]
+
+    @property
+    def worst(self) -> Severity | None:
+        """The worst severity added, or None."""
+        return self._worst
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self._kept)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def __repr__(self) -> str:
+        return f"<Findings: {self.count()}, worst {self.worst or 'none'}>"
+
+
+class NamedFindings(Findings):
+    """Passes findings on as `named` has them."""
+
+    def __init__(self, name: str, models: Collection[str], findings: Findings) -> None:
+        """Take what was read, what findings call it, and where they go to."""
+        super().__init__(findings.strict, findings.keep)
+        self._name = name
+        self._models = models
+        self._findings = findings
+        self._kept, self._counts = findings._kept, findings._counts
+
+    def add(self, finding: Finding, times: int = 1) -> None:
+        """Collect a finding; as `Findings.add`."""
+        self._findings.add(named(finding, self._name, *self._models), times)
+
+    @property
+    def worst(self) -> Severity | None:
+        """The worst severity added, or None."""
+        return self._findings.worst
+
+
+def heard(strict: bool, findings: Findings | None) -> Findings:
+    """Return what collects the findings: the caller's, or one of our own."""
+    if findings is None:
+        return Findings(strict=strict)
+    if strict:
+        raise ValueError("strict=True goes without findings; or pass Findings(strict=True)")
+    return findings
+
+
+def warn(findings: Findings, level: int) -> None:
+    """Issue one FormatWarning, as of a caller so many levels up, for all that is no mere note."""
+    kept = [finding for finding in findings if finding.severity is not Severity.NOTE]
+    if not kept:
+        return
+    more = sum(findings.count(code) for code in {finding.code for finding in kept}) - 1
+    message = str(kept[0]) + (f"\n(and {more} more such findings)" if more else "")
+    warnings.warn(FormatWarning(message), stacklevel=level)
+
+
+def _pointer(place: Place) -> list[str]:
+    """Return the line of a place and a row of carets under its span, cut to a terminal's width."""
+    if place.text is None or place.column is None or not place.text.strip(" \t"):
+        return []
+    begin = min(max(place.column - place.text_column, 0), len(place.text))
+    left = 1 if place.span is None else place.span.end - place.span.start
+    end = begin
+    while left > 0 and end < len(place.text):
+        left -= _size(place.text[end])
+        end += 1
+
+    cells: list[str] = []
+    edges = [0]
+    for char in place.text:
+        cell = " " * (_TAB - edges[-1] % _TAB) if char == "\t" else safe(char)
+        cells.append(cell)
+        edges.append(edges[-1] + _width(cell))
+
+    low, high = 0, len(cells)
+    if edges[-1] > _WIDTH:
+        while edges[begin] - edges[low] > _WIDTH // 2 and edges[-1] - edges[low] > _WIDTH:
+            low += 1
+        while edges[high] - edges[low] > _WIDTH:
+            high -= 1
+    before = "..." if low or place.text_column > 1 else ""
+    after = "..." if high < len(cells) else ""
+    blank = " " * (len(before) + edges[begin] - edges[low])
+    carets = "^" * max(1, edges[min(end, high)] - edges[begin])
+    return [before + "".join(cells[low:high]) + after, blank + carets]
+
+
+def _size(char: str) -> int:
+    """Return the bytes that a character had in the file; an escaped byte had one."""
+    return 1 if "\udc80" <= char <= "\udcff" else len(char.encode("utf-8", "surrogatepass"))
+
+
+def _width(cell: str) -> int:
+    """Return the columns that a terminal gives to some safe text."""
+    if cell.isascii():
+        return len(cell)
+    if unicodedata.category(cell) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(cell) in "WF" else 1

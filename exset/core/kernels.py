@@ -1,0 +1,184 @@
+"""Kernels: plain functions over arrays that Numba compiles when there is much to do.
+
+A function marked `@kernel` stays a plain Python function. `Kernels` compiles the marked functions
+of some modules together, as copies, when one of them is first asked for: importing compiles
+nothing, and imports no Numba.
+"""
+
+import importlib
+import os
+import sys
+from collections.abc import Callable
+from functools import cache as cache_result
+from functools import cached_property
+from types import FunctionType, ModuleType
+from typing import Literal, ParamSpec, TypeAlias, TypeVar, cast
+
+from exset.core import disk_cache, notices
+
+Engine: TypeAlias = Literal["auto", "reference", "table"]
+"""What runs a grammar or a layout: the library it is declared in, or the tables made of it."""
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_MARK = "__exset_kernel__"
+
+
+def kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Mark a function as one that can be compiled; it is returned as it is."""
+    setattr(function, _MARK, "kernel")
+    return function
+
+
+def bare_kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Mark a kernel that makes no array, and calls none that does.
+
+    Arrays are then not counted when they are passed on, which for tuples of many arrays is most of
+    the work of a call.
+    """
+    setattr(function, _MARK, "bare")
+    return function
+
+
+def inline_kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Mark a bare kernel that is compiled into each kernel that calls it.
+
+    For short ones that are called at every turn: to pass a tuple of many arrays costs more than
+    they do.
+    """
+    setattr(function, _MARK, "inline")
+    return function
+
+
+@cache_result
+def trouble() -> str | None:
+    """Why Numba cannot be imported, which it is; None if it can."""
+    try:
+        importlib.import_module("numba")
+    except ModuleNotFoundError:
+        return "numba is not installed"
+    except Exception as error:  # one that does not fit its NumPy raises what it likes
+        return f"numba cannot be imported: {error}"
+    return None
+
+
+@cache_result
+def available() -> bool:
+    """Whether kernels can be compiled; if not, they run as plain Python, and that is said once."""
+    if (why := trouble()) is None:
+        return True
+    notices.say(f"{why}: what is large takes much longer")
+    return False
+
+
+class Kernels:
+    """The marked functions of some modules, which may call one another by name.
+
+    modules: their full names. Two functions of one name, or a constant of two values, are a
+    ValueError when they are first compiled.
+    """
+
+    def __init__(self, *modules: str) -> None:
+        """Name the modules; nothing is imported."""
+        self.modules = modules
+
+    @property
+    def folder(self) -> str:
+        """Where the compiled code is kept.
+
+        Numba sees edits of a function's own file alone, so the folder is named after the sources of
+        all of them, and after the versions of Python and Numba.
+        """
+        versions = f"{sys.version} {_numba_version()}"
+        return os.path.join(
+            disk_cache.folder(), "kernels", disk_cache.digest(versions, *self.modules)
+        )
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the compiled copies are there already."""
+        return "_compiled" in vars(self)
+
+    @property
+    def is_cached(self) -> bool:
+        """Whether something compiled is kept on disk."""
+        return any(name.endswith(".nbi") for *_, names in os.walk(self.folder) for name in names)
+
+    def worthwhile(
+        self, size: int, engine: Engine = "auto", *, loading: int, using: int | None = None
+    ) -> bool:
+        """Whether they are to be compiled, or loaded, for so much work; never if they cannot be.
+
+        size: of what is to be done, in any unit; with `auto` it pays from `loading` on, and, where
+        they are loaded already, from `using` on if that is given. With `table` it is always to be.
+        """
+        least = using if self.is_loaded and using is not None else loading
+        if engine == "auto" and size < least:
+            return False
+        return engine != "reference" and available()
+
+    def compiled(self, function: Callable[P, R]) -> Callable[P, R]:
+        """The compiled copy of a marked function; it is compiled when it is first called."""
+        return cast(Callable[P, R], self._compiled[function.__name__])
+
+    @cached_property
+    def _compiled(self) -> dict[str, object]:
+        from numba import config
+
+        names: dict[str, object] = {}
+        marked: list[FunctionType] = []
+        for module in map(importlib.import_module, self.modules):
+            for name, value in vars(module).items():
+                if name.startswith("__"):
+                    continue
+                if isinstance(value, FunctionType) and hasattr(value, _MARK):
+                    if value.__module__ != module.__name__:
+                        continue
+                    marked.append(value)
+                elif names.setdefault(name, value) is not value and not _equal(names[name], value):
+                    raise ValueError(f"kernels of {self.modules}: two values of {name}")
+        if not self.is_cached:
+            notices.say("compiling kernels for this machine, once; this takes some seconds")
+        before = vars(config)["CACHE_DIR"]
+        setattr(config, "CACHE_DIR", self.folder)  # noqa: B010 (Numba does not declare it)
+        try:
+            for function in marked:
+                if function.__name__ in {each.__name__ for each in marked if each is not function}:
+                    raise ValueError(f"kernels of {self.modules}: two called {function.__name__}")
+                copy = FunctionType(
+                    function.__code__, names, function.__name__, function.__defaults__
+                )
+                copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
+                names[function.__name__] = _jit(copy, getattr(function, _MARK))
+        finally:
+            setattr(config, "CACHE_DIR", before)  # noqa: B010
+        return names
+
+
+def _jit(function: FunctionType, mark: str) -> object:
+    njit: Callable[..., Callable[[FunctionType], object]] = importlib.import_module("numba").njit
+    options: dict[str, object] = {"nogil": True, "error_model": "numpy"}
+    if mark != "kernel":
+        options["_nrt"] = False
+    if mark == "inline":
+        options["inline"] = "always"
+    try:
+        return njit(cache=True, **options)(function)
+    except (RuntimeError, OSError):  # no place for a cache
+        return njit(**options)(function)
+
+
+def _equal(a: object, b: object) -> bool:
+    if isinstance(a, ModuleType) or isinstance(b, ModuleType):
+        return False
+    return type(a) is type(b) and bool(a == b)
+
+
+def _numba_version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("numba")
+    except PackageNotFoundError:
+        return "none"

@@ -1,0 +1,1 @@
+"""aeon manifests, cache blocks and loader configurations: their columns and findings."""

@@ -1,0 +1,270 @@
+"""What a cpio file holds: a block of aeon's cache, or any archive in the old binary format.
+
+The words are those of cpio and of aeon: an archive has entries, each with a name, a time and data;
+a block has records of elements, and every element is an entry. Which record an entry belongs to
+is known by its place alone: the names that aeon gives are cut short and repeat.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Final, Self, SupportsIndex
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import ArrayLike, NDArray
+
+from exset.core.errors import FormatError, Place
+from exset.core.text import counted
+from exset.grammars.aeon.block_findings import finding_at
+from exset.grammars.columns.arrays import Longs, check_column, chosen_rows, constant
+from exset.grammars.columns.blobs import Blobs
+from exset.grammars.columns.html import table, text
+from exset.grammars.columns.inputs import check_kind
+from exset.grammars.columns.rows import Rows, Table
+from exset.grammars.columns.strings import Strings
+
+Words = NDArray[np.uint16]
+
+HEADER_NAME: Final = b"cpiohdr"
+TRAILER_NAME: Final = b"cpiotlr"
+TRAILER_NAMES: Final = (TRAILER_NAME, b"cpiotrl")  # the second is that of aeon's network server
+END_NAME: Final = b"TRAILER!!!"
+TRAILER_SIZE: Final = 16
+
+REGULAR: Final = 0o100644
+MOST: Final = 2**32 - 1
+"""The most that two words can say: bytes of an entry, seconds."""
+
+_KIND: Final = 0o170000
+_LONGEST: Final = 15
+
+STATUS: Final = ("dev", "ino", "mode", "uid", "gid", "nlink", "rdev")
+"""The words of an entry that aeon leaves zero, but for the mode."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Entries(Rows):
+    """The entries of an archive.
+
+    name: Strings, without the NUL that ends each. data: Blobs. time: int64, seconds since 1970.
+    dev, ino, mode, uid, gid, nlink, rdev: uint16. All [n]. Raises ValueError.
+    """
+
+    name: Strings
+    data: Blobs
+    time: Longs
+    dev: Words
+    ino: Words
+    mode: Words
+    uid: Words
+    gid: Words
+    nlink: Words
+    rdev: Words
+
+    def __post_init__(self) -> None:
+        check_kind("name", self.name, Strings)
+        check_kind("data", self.data, Blobs)
+        count = len(self.name)
+        if len(self.data) != count:
+            raise ValueError(f"data: {count} rows are wanted, not {len(self.data)}")
+        check_column("time", self.time, np.int64, count)
+        for word in STATUS:
+            check_column(word, getattr(self, word), np.uint16, count)
+        if not self.name.given.all():
+            raise ValueError("name: every name must be given")
+        if ((self.time < 0) | (self.time > MOST)).any():
+            raise ValueError("time: each must be from 0 to 2**32 - 1")
+        if (self.data.lengths > MOST).any():
+            raise ValueError("data: each must have less than 2**32 bytes")
+        if (self.name.lengths >= 0xFFFF).any():
+            raise ValueError("name: each must have less than 65,535 bytes")
+        self._freeze()
+
+    @classmethod
+    def of(cls, name: Strings, data: Blobs, time: int | Longs = 0) -> Self:
+        """Entries as aeon writes them: plain files, of no owner. Raises ValueError."""
+        count = len(name)
+        times = constant(time, count, np.int64) if isinstance(time, int) else time
+        none = constant(0, count, np.uint16)
+        mode = constant(REGULAR, count, np.uint16)
+        return cls(name, data, times, none, none, mode, none, none, none, none)
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+    @property
+    def is_regular(self) -> NDArray[np.bool_]:
+        """Which entries are plain files: bool [n]."""
+        regular: NDArray[np.bool_] = (self.mode & _KIND) == (REGULAR & _KIND)
+        return regular
+
+
+@dataclass(frozen=True)
+class BlockHeader:
+    """The 64 bytes that a block of aeon's begins with, apart from `MACR`.
+
+    elements_per_record: what is written where that should be: aeon writes the number of records.
+    rest: 36 bytes, zero but in May 2016, when the sizes of the largest items and of all were there.
+    """
+
+    record_count: int
+    elements_per_record: int
+    format_version: int = 1
+    writer_version: int = 1
+    data_type: bytes = b" " * 8
+    rest: bytes = bytes(36)
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, int) and not 0 <= value <= MOST:
+                raise ValueError(f"{field.name}: it must be from 0 to 2**32 - 1, not {value}")
+        sizes = len(self.data_type), len(self.rest)
+        if sizes != (8, 36):
+            raise ValueError(f"data_type and rest must have (8, 36) bytes, not {sizes}")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Block(Table):
+    """A block of aeon's cache, or an archive.
+
+    header: of a block, None of an archive. elements: the entries, without those that aeon frames
+    them with and without the last, `TRAILER!!!`. frame: these others, for their times; the data of
+    the first is the header. padding: how many zero bytes follow.
+
+    The length is the number of records; each entry of an archive is a record of its own. Raises
+    ValueError.
+    """
+
+    header: BlockHeader | None
+    elements: Entries
+    frame: Entries
+    padding: int = 0
+
+    def __post_init__(self) -> None:
+        check_kind("elements", self.elements, Entries)
+        check_kind("frame", self.frame, Entries)
+        names = self.frame.name.tolist()
+        wanted: list[list[bytes]] = [[END_NAME]]
+        if self.header is not None:
+            wanted = [[HEADER_NAME, END_NAME]]
+            wanted += [[HEADER_NAME, name, END_NAME] for name in TRAILER_NAMES]
+        if names not in wanted:
+            raise ValueError(f"frame: {names} do not frame these entries")
+        if self.padding < 0:
+            raise ValueError(f"padding: it must be from 0, not {self.padding}")
+
+    @classmethod
+    def of(cls, records: Iterable[Sequence[bytes | memoryview]], *, time: int = 0) -> Self:
+        """A block of these records as aeon writes it, all of them with as many elements.
+
+        Raises ValueError.
+        """
+        rows = [tuple(record) for record in records]
+        widths = {len(row) for row in rows}
+        if len(widths) > 1:
+            raise ValueError(f"records: all must have as many elements, not {sorted(widths)}")
+        width = widths.pop() if widths else 0
+        data = Blobs.of(element for row in rows for element in row)
+        names = Strings.of(element_names(len(rows), width))
+        header = BlockHeader(len(rows), len(rows))
+        return cls(header, Entries.of(names, data, time), framed(time))
+
+    @classmethod
+    def archive(cls, files: Iterable[tuple[bytes, bytes]], *, time: int = 0) -> Self:
+        """An archive of plain files, given as names and contents. Raises ValueError."""
+        rows = list(files)
+        names = Strings.of(name for name, _ in rows)
+        entries = Entries.of(names, Blobs.of(data for _, data in rows), time)
+        end = Entries.of(Strings.of([END_NAME]), Blobs.of([b""]))
+        return cls(None, entries, end)
+
+    def __len__(self) -> int:
+        return len(self.elements) if self.header is None else self.header.record_count
+
+    def __repr__(self) -> str:
+        kind = "archive" if self.header is None else "aeon"
+        records, elements = counted(len(self), "record"), counted(len(self.elements), "element")
+        return f"Block({records}, {elements}, {kind})"
+
+    def _repr_html_(self) -> str:
+        names, sizes = self.elements.name, self.elements.data.lengths
+        rows = ((text(names[i]), sizes[i]) for i in range(len(names)))
+        return table(repr(self), ("entry", "bytes"), rows, len(names))
+
+    @property
+    def width(self) -> int | None:
+        """How many elements a record has; None if there is no such number."""
+        count, elements = len(self), len(self.elements)
+        if count == 0:
+            return 0 if elements == 0 else None
+        width, left = divmod(elements, count)
+        return None if left or (width == 0) else width
+
+    def known_width(self, place: Place | None = None) -> int:
+        """How many elements a record has. Raises FormatError if there is no such number."""
+        width = self.width
+        if width is None:
+            elements, records = counted(len(self.elements), "element"), counted(len(self), "record")
+            finding = finding_at("aeon-block-width", place, elements=elements, records=records)
+            raise FormatError.of(finding)
+        return width
+
+    def __getitem__(self, index: SupportsIndex) -> tuple[memoryview, ...]:
+        row = range(len(self))[index]
+        width = self.known_width()
+        return tuple(self.elements.data[row * width : (row + 1) * width])
+
+    def __iter__(self) -> Iterator[tuple[memoryview, ...]]:
+        each = iter(self.elements.data)
+        return zip(*[each] * self.known_width(), strict=True)
+
+    def select(self, which: ArrayLike | slice) -> Self:
+        """Some of the records: indices in any order, a mask, or a slice.
+
+        Those of a block get new names from aeon's rule. Raises as these do, and FormatError if
+        there is no telling the records apart.
+        """
+        width = self.known_width()
+        rows = chosen_rows(which, len(self))
+        elements = self.elements.take((rows[:, None] * width + np.arange(width)).reshape(-1))
+        if self.header is None:
+            return self.with_columns(elements=elements)
+        count = int(rows.size)
+        header = replace(self.header, record_count=count, elements_per_record=count)
+        names = Strings.of(element_names(count, width))
+        return self.with_columns(header=header, elements=elements.with_columns(name=names))
+
+
+def element_name(record: int, element: int) -> bytes:
+    """The name that aeon gives to an element: which record, and which element of the whole block.
+
+    It is cut at 15 bytes, so that those of one record may be the same from element 1000 on.
+    """
+    return (b"rec_%07d.%02d" % (record, element))[:_LONGEST]
+
+
+def element_names(count: int, width: int) -> Iterator[bytes]:
+    """The names that aeon gives to the elements of records."""
+    for element in range(count * width):
+        yield element_name(element // width, element)
+
+
+def record_numbers(names: Strings) -> Longs | None:
+    """Which record each element is of, as aeon says in its name; None if the names are others."""
+    if len(names) == 0 or names.lengths.min() < 12:
+        return None
+    letters = sliding_window_view(names.data, 11)[names.offsets[:-1]]
+    digits = letters[:, 4:] - np.uint8(ord("0"))
+    if (letters[:, :4] != np.frombuffer(b"rec_", np.uint8)).any() or (digits > 9).any():
+        return None
+    numbers = np.zeros(len(names), np.int64)
+    for column in range(7):
+        numbers = 10 * numbers + digits[:, column]
+    return numbers
+
+
+def framed(time: int) -> Entries:
+    """The entries with which aeon frames the elements of a block."""
+    names = Strings.of([HEADER_NAME, TRAILER_NAME, END_NAME])
+    return Entries.of(names, Blobs.of([b"", bytes(TRAILER_SIZE), b""]), time)

@@ -1,0 +1,108 @@
+"""An object of a loader configuration: the values it gives, and the defaults of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from exset.grammars.aeon.config.schema import TABLES
+from exset.grammars.aeon.config.schema_types import Dialect, Kind, Member, Required
+from exset.grammars.columns.json_values import Node
+
+Value: TypeAlias = "str | int | float | bool | Node | Settings | tuple[Value, ...] | None"
+"""What a member has: numbers as C++ has them, a pair as a tuple, anything else as a `Node`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """An object of a configuration: what it gives, and the defaults of what it does not.
+
+    table: its name in `loader_tables.TABLES`; given: the values of the members that are given, by
+    name. Equal are those that give the same values, by default or not.
+    """
+
+    table: str
+    dialect: Dialect
+    given: Mapping[str, Value]
+
+    @property
+    def type(self) -> str:
+        """The `type` of an etl or augmentation object."""
+        return self.table.partition(" ")[2]
+
+    @property
+    def members(self) -> Mapping[str, Member]:
+        """The members that the dialect knows."""
+        return TABLES[self.table].known(self.dialect)
+
+    def __getitem__(self, name: str) -> Value:
+        """Return the value of a member, given or by default; KeyError if there is no such."""
+        if name in self.given:
+            return self.given[name]
+        default = self.members[name].default
+        if isinstance(default, Required):
+            raise KeyError(name)
+        return default
+
+    def number(self, name: str) -> int:
+        """Return the value of a member that is a whole number."""
+        value = self[name]
+        return value if isinstance(value, int) else 0
+
+    def real(self, name: str) -> float:
+        """Return the value of a member that is a real number."""
+        value = self[name]
+        return float(value) if isinstance(value, int | float) else 0.0
+
+    def objects(self, name: str) -> tuple[Settings, ...]:
+        """Return the objects of a member: of a list, or the one that it is."""
+        value = self[name]
+        values = value if isinstance(value, tuple) else (value,)
+        return tuple(each for each in values if isinstance(each, Settings))
+
+    def values(self) -> Iterator[tuple[Member, Value]]:
+        """Yield each member and its value, in aeon's order."""
+        for name, member in self.members.items():
+            yield member, self[name]
+
+    def to_dict(self, *, defaults: bool = False) -> dict[str, object]:
+        """Return what is given as Python writes it, `type` first.
+
+        With `defaults`, members that are not given have theirs, if there is one.
+        """
+        members = self.members
+        values = self.given
+        if defaults:
+            named = {member.name: value for member, value in self.values()}
+            values = {name: value for name, value in named.items() if value is not None}
+        found = {
+            name: plain(value, members[name].kind, defaults=defaults)
+            for name, value in values.items()
+        }
+        return {"type": self.type, **found} if self.type else found
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Settings):
+            return NotImplemented
+        if (self.table, self.dialect) != (other.table, other.dialect):
+            return False
+        return all(value == other[member.name] for member, value in self.values())
+
+    def __hash__(self) -> int:
+        return hash((self.table, self.dialect))
+
+
+def plain(value: Value, kind: Kind, *, defaults: bool = False) -> object:
+    """Return a value as Python writes it; reals as the shortest decimals of binary32."""
+    if isinstance(value, Settings):
+        return value.to_dict(defaults=defaults)
+    if isinstance(value, Node):
+        return value.plain()
+    if isinstance(value, tuple):
+        return [plain(each, kind, defaults=defaults) for each in value]
+    if isinstance(value, float) and kind not in ("doubles", "any"):
+        import numpy as np
+
+        return float(str(np.float32(value)))
+    return value

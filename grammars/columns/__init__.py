@@ -1,0 +1,1 @@
+"""The columns that every family is made of: flat read-only NumPy arrays."""

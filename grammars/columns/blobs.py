@@ -1,0 +1,111 @@
+"""Blobs: a column of byte strings that stay where they are, in the bytes of a file say."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self, SupportsIndex, overload
+
+import numpy as np
+
+from exset.grammars.columns.arrays import (
+    Bytes,
+    Longs,
+    check_column,
+    compact,
+    frozen,
+    offsets_of,
+    take,
+)
+from exset.grammars.columns.rows import Rows
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Blobs(Rows):
+    """A column of byte strings, each a stretch of some bytes: nothing is copied until it is asked.
+
+    data: uint8, which may be those of a file that is mapped into memory. starts, lengths: int64
+    [n]. Stretches may overlap and be in any order. Raises ValueError for one out of bounds.
+    """
+
+    data: Bytes
+    starts: Longs
+    lengths: Longs
+
+    def __post_init__(self) -> None:
+        check_column("data", self.data, np.uint8)
+        check_column("starts", self.starts, np.int64)
+        check_column("lengths", self.lengths, np.int64, self.starts.size)
+        starts, lengths = self.starts, self.lengths
+        if (
+            (starts < 0).any()
+            or (lengths < 0).any()
+            or (lengths > self.data.size).any()
+            or (starts > self.data.size - lengths).any()
+        ):
+            raise ValueError("starts: a blob is out of bounds")
+        self._freeze()
+
+    @classmethod
+    def of(cls, blobs: Iterable[bytes | bytearray | memoryview]) -> Self:
+        """A column of these."""
+        rows = [bytes(blob) for blob in blobs]
+        lengths = np.array([len(row) for row in rows], np.int64)
+        data = np.frombuffer(b"".join(rows), np.uint8)
+        return cls(data, offsets_of(lengths)[:-1], compact(lengths))
+
+    @classmethod
+    def concat(cls, columns: Sequence[Self]) -> Self:
+        """The blobs of one column (at least one) after those of another, copied."""
+        if len(columns) == 1:
+            return columns[0]
+        return cls.of(blob for column in columns for blob in column)
+
+    def __len__(self) -> int:
+        return self.starts.size
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> memoryview: ...
+    @overload
+    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, index: SupportsIndex | slice) -> memoryview | Self:
+        if isinstance(index, slice):
+            return self.take(np.arange(len(self))[index])
+        i = self._row(index)
+        start = int(self.starts[i])
+        return self.data.data[start : start + int(self.lengths[i])]
+
+    def __iter__(self) -> Iterator[memoryview]:
+        view = self.data.data
+        for start, length in zip(self.starts.tolist(), self.lengths.tolist(), strict=True):
+            yield view[start : start + length]
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        if self is other:
+            return True
+        if not np.array_equal(self.lengths, other.lengths):
+            return False
+        return all(a == b for a, b in zip(self, other, strict=True))
+
+    def __repr__(self) -> str:
+        return f"Blobs({len(self)}, {self.nbytes} bytes)"
+
+    def __getstate__(self) -> dict[str, object]:
+        return super(Blobs, self.of(self)).__getstate__()
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes they have together."""
+        return int(self.lengths.sum())
+
+    def take(self, indices: Longs) -> Self:
+        """The blobs at the indices, int64 [k], not copied. Raises IndexError."""
+        return self.unchecked(
+            data=self.data,
+            starts=frozen(take(self.starts, indices)),
+            lengths=frozen(take(self.lengths, indices)),
+        )
+
+    def tolist(self) -> list[bytes]:
+        """The blobs as a list, copied."""
+        return [bytes(blob) for blob in self]

@@ -1,0 +1,42 @@
+"""Models as tables for notebooks: their first rows, and how many more there are.
+
+Text is cut, made safe and escaped; there are no styles, so that a notebook's own hold.
+"""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from itertools import islice
+
+from exset.core.errors import safe
+
+SHOWN = 10
+"""The most rows of a table, and the most cells of a row."""
+
+_LONGEST = 80
+"""The most characters of a cell; a title may have thrice as many."""
+
+
+def table(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]], total: int) -> str:
+    """A table in HTML; of the rows no more are asked for than are shown. total: how many are."""
+    body = [_row("td", row) for row in islice(rows, SHOWN)]
+    more = total - len(body)
+    left = f"<p>and {more:,} more</p>" if more > 0 else ""
+    head = f"<thead>{_row('th', heads)}</thead>"
+    rest = f"<tbody>{''.join(body)}</tbody>"
+    return f"<div><p>{_cell(title, 3 * _LONGEST)}</p><table>{head}{rest}</table>{left}</div>"
+
+
+def text(data: bytes | None) -> str:
+    """The beginning of some text; what is not UTF-8 is shown as bytes. None is nothing."""
+    return (data or b"")[: 4 * _LONGEST + 4].decode("utf-8", "surrogateescape")
+
+
+def _row(kind: str, cells: Sequence[object]) -> str:
+    shown = [_cell(str(cell)) for cell in cells[:SHOWN]]
+    if len(cells) > SHOWN:
+        shown.append("…")
+    return "<tr>" + "".join(f"<{kind}>{cell}</{kind}>" for cell in shown) + "</tr>"
+
+
+def _cell(text: str, most: int = _LONGEST) -> str:
+    return escape(safe(text if len(text) <= most else text[: most - 1] + "…"))

@@ -1,0 +1,144 @@
+"""What users give to the builders, checked and converted; each ValueError says where it was."""
+
+from collections.abc import Iterable, Mapping
+from numbers import Number, Real
+from operator import index
+from struct import Struct
+from types import NoneType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.grammars.columns.arrays import Floats, Ints
+
+_FLOAT32 = Struct("<f")
+_SHOWN = (Number, np.bool_, str, bytes, NoneType)
+
+
+def shown(given: object) -> str:
+    """What was given, for a message: a number or a short text itself, of anything else the type."""
+    if isinstance(given, str | bytes) and len(given) > 40:
+        return f"{given[:37]!r}..."
+    return repr(given) if isinstance(given, _SHOWN) else type(given).__name__
+
+
+def check_kind(where: str, given: object, kind: type, wanted: str = "") -> None:
+    """Raises ValueError unless an instance of the class was given."""
+    if not isinstance(given, kind):
+        wanted = wanted or f"an instance of {kind.__name__}"
+        raise ValueError(f"{where}: {wanted} is wanted, not {type(given).__name__}")
+
+
+def raw(where: str, given: object) -> bytes | None:
+    """Bytes as they are; text as UTF-8, its lone surrogates the bytes they stand for."""
+    if given is None or type(given) is bytes:
+        return given
+    if isinstance(given, bytes):
+        return bytes(given)
+    if not isinstance(given, str):
+        raise ValueError(f"{where}: text or bytes are wanted, not {shown(given)}")
+    try:
+        return given.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        odd = given[error.start]
+        raise ValueError(f"{where}: {odd!r} stands for no character and no byte") from None
+
+
+def stored_units(where: str, given: Iterable[int | tuple[int, int]] | str) -> Ints:
+    """The units as Lens stores them: a span is its first unit and the last negated, `*` is -1."""
+    if isinstance(given, str | bytes):
+        if given != "*":
+            raise ValueError(f'{where}: unit numbers, spans, or "*" are wanted, not {given!r}')
+        return np.array([-1], np.int32)
+    if not isinstance(given, Iterable) or isinstance(given, Mapping):
+        raise ValueError(f"{where}: a list of units is wanted, not {shown(given)}")
+    stored: list[int] = []
+    for i, unit in enumerate(given):
+        span = unit if isinstance(unit, tuple) else (unit, unit)
+        ends = [int32(f"{where}[{i}]", end) for end in span]
+        if len(ends) != 2 or not 0 <= ends[0] <= ends[1]:
+            raise ValueError(f"{where}[{i}]: {unit!r} is no unit, and no span (first, last)")
+        stored += ends[:1] if ends[0] == ends[1] else [ends[0], -ends[1]]
+    return np.array(stored, np.int32)
+
+
+def int32(where: str, value: object) -> int:
+    """The integer, if it is one of 32 bits."""
+    if isinstance(value, bool | np.bool_):
+        hint = "np.flatnonzero gives the numbers of a mask"
+        raise ValueError(f"{where}: an integer is wanted, not {value!r} ({hint})")
+    try:
+        number = index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise ValueError(f"{where}: an integer is wanted, not {shown(value)}") from None
+    if not -(2**31) <= number < 2**31:
+        raise ValueError(f"{where}: {number} is beyond 32 bits")
+    return number
+
+
+def real(where: str, given: object) -> float:
+    """One real number, rounded to float32."""
+    number = given[()] if isinstance(given, np.ndarray) and given.ndim == 0 else given
+    if not isinstance(number, Real):
+        raise ValueError(f"{where}: a real number is wanted, not {shown(given)}")
+    try:
+        value: float = _FLOAT32.unpack(_FLOAT32.pack(float(number)))[0]
+    except OverflowError:
+        raise ValueError(f"{where}: a number is beyond float32") from None
+    return value
+
+
+def floats_in_shape(where: str, given: object) -> Floats:
+    """The numbers as float32, copied, in the shape given; one that is masked is NaN."""
+    mask = np.ma.getmaskarray(given) if isinstance(given, np.ma.MaskedArray) else None
+    given = given if isinstance(given, np.ndarray) else _unmasked(where, given)
+    try:
+        array = np.asarray(given)
+    except ValueError:
+        raise ValueError(f"{where}: rows of one length are wanted") from None
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{where}: real numbers are wanted, not {_odd(array)}")
+    with np.errstate(over="ignore", invalid="ignore"):
+        floats = array.astype(np.float32)
+    if mask is not None:
+        floats[mask] = np.nan
+    if np.isinf(floats).any() and (np.isinf(floats) & ~np.isinf(array)).any():
+        raise ValueError(f"{where}: a number is beyond float32")
+    return floats
+
+
+def _unmasked(where: str, given: object) -> object:
+    """What is given; masked arrays in lists, whose masks NumPy would drop, as floats."""
+    if isinstance(given, np.ma.MaskedArray):
+        return floats_in_shape(where, given)
+    if isinstance(given, list | tuple):
+        kinds = set(map(type, given))
+        if any(issubclass(kind, list | tuple | np.ma.MaskedArray) for kind in kinds):
+            return [_unmasked(where, each) for each in given]
+    return given
+
+
+def _odd(array: NDArray[np.generic]) -> str:
+    """What of an array is no real number."""
+    if array.dtype.kind != "O":
+        return "text" if array.dtype.kind in "US" else array.dtype.name
+    return next((shown(each) for each in array.flat if not isinstance(each, Real)), "objects")
+
+
+def float_row(where: str, given: object) -> Floats:
+    """The numbers of one row as float32, copied; one that is masked is NaN."""
+    floats = floats_in_shape(where, given)
+    if floats.ndim != 1:
+        raise ValueError(f"{where}: one row of numbers is wanted, not the shape {floats.shape}")
+    return floats
+
+
+def cube(where: str, given: object) -> Floats:
+    """The numbers as float32 [example, event, unit], copied; two dimensions are one event each.
+
+    One that is masked is NaN.
+    """
+    floats = floats_in_shape(where, given)
+    if floats.ndim not in (2, 3):
+        raise ValueError(f"{where}: two or three dimensions are wanted, not {floats.ndim}")
+    return floats[:, np.newaxis] if floats.ndim == 2 else floats

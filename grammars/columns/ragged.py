@@ -1,0 +1,148 @@
+"""Columns: the flat arrays that hold the abstract syntax of every family.
+
+Numbers are plain NumPy arrays. What a number cannot say (a string, a row of numbers, a value that
+may be absent) is one of the small classes here, themselves made of arrays. Everything is read-only,
+slices are views, and equality is by value: bitwise on floats, so that -0.0 differs from 0.0.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, Self, SupportsIndex, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.grammars.columns.arrays import (
+    Bytes,
+    Flags,
+    Floats,
+    Ints,
+    Longs,
+    T,
+    canonical_nan,
+    check_column,
+    check_offsets,
+    compact,
+    concat,
+    concat_offsets,
+    constant,
+    frozen,
+    gather_ragged,
+    offsets_of,
+    same,
+    take,
+)
+from exset.grammars.columns.rows import Rows
+from exset.grammars.columns.strings import Strings
+
+__all__ = [
+    "Bytes",
+    "Flags",
+    "Floats",
+    "Ints",
+    "Longs",
+    "Ragged",
+    "Reals",
+    "Strings",
+    "canonical_nan",
+    "compact",
+    "concat",
+    "constant",
+    "frozen",
+    "gather_ragged",
+    "offsets_of",
+    "same",
+    "take",
+]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ragged(Rows, Generic[T]):
+    """A column of rows of numbers: values, offsets int64 [n + 1]. Raises ValueError."""
+
+    values: NDArray[T]
+    offsets: Longs
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.values, np.ndarray) or self.values.ndim != 1:
+            raise ValueError("values: a one-dimensional array is wanted")
+        check_offsets("offsets", self.offsets, self.values.size)
+        self._freeze()
+
+    @classmethod
+    def none(cls, n: int, dtype: type[T]) -> Self:
+        """A column of n empty rows."""
+        return cls.unchecked(values=np.empty(0, dtype), offsets=constant(0, n + 1, np.int64))
+
+    @classmethod
+    def concat(cls, columns: Sequence[Self]) -> Self:
+        """The rows of one column (at least one) after those of another."""
+        return cls.unchecked(
+            values=concat([column.values for column in columns]),
+            offsets=concat_offsets([column.offsets for column in columns]),
+        )
+
+    def __len__(self) -> int:
+        return self.offsets.size - 1
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> NDArray[T]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, index: SupportsIndex | slice) -> NDArray[T] | Self:
+        if isinstance(index, slice):
+            return self.take(np.arange(len(self))[index])
+        i = self._row(index)
+        return self.values[self.offsets[i] : self.offsets[i + 1]]
+
+    def __repr__(self) -> str:
+        return f"Ragged({len(self)} rows, {self.values.size} {self.values.dtype})"
+
+    @property
+    def lengths(self) -> Longs:
+        """The length of each row: int64 [n]."""
+        return np.diff(self.offsets)
+
+    def take(self, indices: Longs) -> Self:
+        """The rows at the indices, int64 [k]. Raises IndexError."""
+        return type(self)(*gather_ragged(self.values, self.offsets, indices))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Reals(Rows):
+    """A column of real numbers, each given or not: values float32 [n], given bool [n].
+
+    A value that is not given is held as 0. Raises ValueError.
+    """
+
+    values: Floats
+    given: Flags
+
+    def __post_init__(self) -> None:
+        check_column("values", self.values, np.float32)
+        check_column("given", self.given, np.bool_, self.values.size)
+        if (~self.given & (self.values.view(np.uint32) != 0)).any():
+            object.__setattr__(self, "values", np.where(self.given, self.values, np.float32(0)))
+        self._freeze()
+
+    @classmethod
+    def none(cls, n: int) -> Self:
+        """A column of n values, none of them given."""
+        values, given = constant(0, n, np.float32), constant(False, n, np.bool_)
+        return cls.unchecked(values=values, given=given)
+
+    def __len__(self) -> int:
+        return self.given.size
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> float | None: ...
+    @overload
+    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, index: SupportsIndex | slice) -> float | Self | None:
+        if isinstance(index, slice):
+            return type(self)(self.values[index], self.given[index])
+        i = self._row(index)
+        return float(self.values[i]) if self.given[i] else None
+
+    def __repr__(self) -> str:
+        return f"Reals({np.count_nonzero(self.given)} of {len(self)} given)"

@@ -1,0 +1,116 @@
+"""What all frozen dataclasses of columns share: equality by value; rows are taken and joined.
+
+A copy or a pickle is read-only too, and what repeats takes no space there either.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import NamedTuple, Self, SupportsIndex
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.grammars.columns.arrays import Longs, concat, frozen, same, take
+
+
+class Table:
+    """The base of frozen dataclasses whose fields are arrays, or such dataclasses themselves."""
+
+    @classmethod
+    def unchecked(cls, **columns: object) -> Self:
+        """A table of these columns without a check: for columns made from checked ones."""
+        table = object.__new__(cls)
+        for name, column in columns.items():
+            object.__setattr__(
+                table, name, frozen(column) if isinstance(column, np.ndarray) else column
+            )
+        return table
+
+    def with_columns(self, **columns: object) -> Self:
+        """The same table with some columns replaced, not checked."""
+        return self.unchecked(**{**vars(self), **columns})
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return self is other or all(
+            same(column, vars(other)[name])
+            if isinstance(column, np.ndarray)
+            else column == vars(other)[name]
+            for name, column in vars(self).items()
+        )
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: _packed(column) for name, column in vars(self).items()}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        vars(self).update((name, _unpacked(column)) for name, column in state.items())
+        self._freeze()
+
+    def _freeze(self) -> None:
+        for name, column in vars(self).items():
+            if isinstance(column, np.ndarray):
+                object.__setattr__(self, name, frozen(column))
+
+
+class Rows(Table, ABC):
+    """The base of tables whose columns all have the same rows."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return how many rows there are."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self)} rows)"
+
+    def _row(self, index: SupportsIndex) -> int:
+        """The number of a row, counted from the start. Raises IndexError, TypeError."""
+        try:
+            return range(len(self))[index]
+        except IndexError:
+            name = type(self).__name__
+            raise IndexError(f"{name}: no row {index}, there are {len(self)}") from None
+        except TypeError:
+            found = f"{type(self).__name__}: an integer or a slice is wanted"
+            raise TypeError(f"{found}, not {type(index).__name__}") from None
+
+    def take(self, indices: Longs) -> Self:
+        """The rows at the indices, int64 [k]; a view if they are consecutive. Raises IndexError."""
+        return self.unchecked(
+            **{
+                name: take(column, indices)
+                if isinstance(column, np.ndarray)
+                else column.take(indices)
+                for name, column in vars(self).items()
+            }
+        )
+
+    @classmethod
+    def concat(cls, tables: Sequence[Self]) -> Self:
+        """The rows of one table (at least one) after those of another."""
+        joined: dict[str, object] = {}
+        for name, column in vars(tables[0]).items():
+            parts = [vars(table)[name] for table in tables]
+            joined[name] = concat(parts) if isinstance(column, np.ndarray) else column.concat(parts)
+        return cls.unchecked(**joined)
+
+
+class _Repeated(NamedTuple):
+    """A constant column as it is pickled."""
+
+    value: NDArray[np.generic]
+    """[1]"""
+    n: int
+
+
+def _packed(column: object) -> object:
+    """A column as it is pickled: a constant as one element and its length."""
+    if isinstance(column, np.ndarray) and column.size > 1 and column.strides[0] == 0:
+        return _Repeated(column[:1], column.size)
+    return column
+
+
+def _unpacked(column: object) -> object:
+    if isinstance(column, _Repeated):
+        return np.broadcast_to(column.value[0], (column.n,))
+    return column

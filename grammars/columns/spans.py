@@ -1,0 +1,72 @@
+"""Spans: whole numbers as runs that go up by one, such as the ids of a sample list."""
+
+from dataclasses import dataclass
+from typing import Self, SupportsIndex
+
+import numpy as np
+
+from exset.grammars.columns.arrays import Longs, check_column, frozen, row_indices
+from exset.grammars.columns.html import text
+from exset.grammars.columns.rows import Rows
+from exset.grammars.columns.strings import Strings
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Spans(Rows):
+    """A column of runs of whole numbers: first and last, both int64 [n]. Raises ValueError."""
+
+    first: Longs
+    last: Longs
+
+    def __post_init__(self) -> None:
+        check_column("first", self.first, np.int64)
+        check_column("last", self.last, np.int64, self.first.size)
+        if (self.last < self.first).any():
+            raise ValueError("last: a span must not go down")
+        self._freeze()
+
+    @classmethod
+    def none(cls) -> Self:
+        """A column of no spans."""
+        return cls.unchecked(first=np.empty(0, np.int64), last=np.empty(0, np.int64))
+
+    def __len__(self) -> int:
+        return self.first.size
+
+    def __getitem__(self, index: SupportsIndex) -> tuple[int, int]:
+        i = self._row(index)
+        return int(self.first[i]), int(self.last[i])
+
+    @property
+    def counts(self) -> Longs:
+        """How many numbers each span has: int64 [n]."""
+        return self.last - self.first + 1
+
+    def numbers(self) -> Longs:
+        """All numbers, span after span: int64."""
+        return row_indices(self.first, self.counts)
+
+
+def first_of(ids: Strings | Spans, begin: int, end: int) -> str:
+    """The first of some ids, from begin to before end, as text; spans are not expanded."""
+    shown = range(begin, min(end, begin + 4))
+    words = [
+        text(ids[i]) if isinstance(ids, Strings) else " ... ".join(map(str, dict.fromkeys(ids[i])))
+        for i in shown
+    ]
+    return ", ".join(words) + (", …" if end > shown.stop else "")
+
+
+def normal_spans(numbers: Longs, offsets: Longs) -> tuple[Spans, Longs]:
+    """The longest runs of each row of numbers, and where the rows' runs begin and end."""
+    if numbers.size == 0:
+        return Spans.none(), frozen(np.zeros(offsets.size, np.int64))
+    begins = np.ones(numbers.size, np.bool_)
+    np.not_equal(numbers[1:], numbers[:-1] + 1, out=begins[1:])
+    begins[offsets[:-1][offsets[:-1] < numbers.size]] = True
+    starts = np.flatnonzero(begins)
+    ends = np.append(starts[1:], numbers.size) - 1
+    return (
+        Spans.unchecked(first=numbers[starts], last=numbers[ends]),
+        frozen(np.searchsorted(starts, offsets)),
+    )

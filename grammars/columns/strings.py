@@ -1,0 +1,167 @@
+"""Strings: a column of byte strings, each given or not."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self, SupportsIndex, overload
+
+import numpy as np
+
+from exset.grammars.columns.arrays import (
+    Bytes,
+    Flags,
+    Longs,
+    check_column,
+    check_offsets,
+    compact,
+    concat,
+    concat_offsets,
+    constant,
+    gather_ragged,
+    offsets_of,
+    row_indices,
+    take,
+)
+from exset.grammars.columns.inputs import raw, shown
+from exset.grammars.columns.rows import Rows
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Strings(Rows):
+    """A column of byte strings, each given or not.
+
+    data: uint8. offsets: int64 [n + 1]. given: bool [n]. A string that is not given has no bytes;
+    one that is given may be empty. Raises ValueError.
+    """
+
+    data: Bytes
+    offsets: Longs
+    given: Flags
+
+    def __post_init__(self) -> None:
+        check_column("data", self.data, np.uint8)
+        check_offsets("offsets", self.offsets, self.data.size)
+        check_column("given", self.given, np.bool_, self.offsets.size - 1)
+        if self.data.size and (~self.given & (self.offsets[1:] > self.offsets[:-1])).any():
+            raise ValueError("given: a string that is not given has bytes")
+        self._freeze()
+
+    @classmethod
+    def of(cls, strings: Iterable[bytes | str | None]) -> Self:
+        """A column of these; text becomes UTF-8, its lone surrogates the bytes they stand for.
+
+        Raises ValueError.
+        """
+        if isinstance(strings, str | bytes):
+            raise ValueError(f"strings: a list of strings is wanted, not {shown(strings)}")
+        rows = [
+            row if row is None or type(row) is bytes else raw(f"strings[{i}]", row)
+            for i, row in enumerate(strings)
+        ]
+        lengths = np.array([len(row or b"") for row in rows], np.int64)
+        given = np.array([row is not None for row in rows], np.bool_)
+        data = np.frombuffer(b"".join(row or b"" for row in rows), np.uint8)
+        return cls(data, offsets_of(compact(lengths)), compact(given))
+
+    @classmethod
+    def none(cls, n: int) -> Self:
+        """A column of n strings, none of them given."""
+        data, offsets = np.empty(0, np.uint8), constant(0, n + 1, np.int64)
+        return cls.unchecked(data=data, offsets=offsets, given=constant(False, n, np.bool_))
+
+    @classmethod
+    def concat(cls, columns: Sequence[Self]) -> Self:
+        """The strings of one column (at least one) after those of another."""
+        return cls.unchecked(
+            data=concat([column.data for column in columns]),
+            offsets=concat_offsets([column.offsets for column in columns]),
+            given=concat([column.given for column in columns]),
+        )
+
+    @classmethod
+    def from_spans(
+        cls, buffer: Bytes, starts: Longs, ends: Longs, given: Flags | None = None
+    ) -> Self:
+        """The strings buffer[start:end], copied; spans may overlap and be in any order.
+
+        given: bool [n], by default all; the span of a string that is not given does not matter.
+        Raises ValueError for a span out of bounds.
+        """
+        given = constant(True, starts.size, np.bool_) if given is None else given
+        if not given.any():
+            return cls.none(starts.size)
+        starts, ends = np.where(given, starts, 0), np.where(given, ends, 0)
+        if (starts < 0).any() or (ends < starts).any() or (ends > buffer.size).any():
+            raise ValueError("from_spans: a span is out of bounds")
+        lengths = compact(ends - starts)
+        return cls(buffer[row_indices(starts, lengths)], offsets_of(lengths), compact(given))
+
+    def __len__(self) -> int:
+        return self.given.size
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> bytes | None: ...
+    @overload
+    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, index: SupportsIndex | slice) -> bytes | Self | None:
+        if isinstance(index, slice):
+            return self.take(np.arange(len(self))[index])
+        i = self._row(index)
+        return self.data[self.offsets[i] : self.offsets[i + 1]].tobytes() if self.given[i] else None
+
+    def __iter__(self) -> Iterator[bytes | None]:
+        data, ends = self.data.tobytes(), self.offsets.tolist()
+        for i, given in enumerate(self.given.tolist()):
+            yield data[ends[i] : ends[i + 1]] if given else None
+
+    def __repr__(self) -> str:
+        return f"Strings({np.count_nonzero(self.given)} of {len(self)} given)"
+
+    @property
+    def lengths(self) -> Longs:
+        """The length of each string in bytes: int64 [n]."""
+        return np.diff(self.offsets)
+
+    def text(self, index: SupportsIndex) -> str | None:
+        """One string as text: UTF-8, bytes that are not as lone surrogates."""
+        raw = self[index]
+        return None if raw is None else raw.decode("utf-8", "surrogateescape")
+
+    def take(self, indices: Longs) -> Self:
+        """The strings at the indices, int64 [k]. Raises IndexError."""
+        return type(self)(
+            *gather_ragged(self.data, self.offsets, indices), take(self.given, indices)
+        )
+
+    def tolist(self) -> list[bytes | None]:
+        """The strings as a list."""
+        return list(self)
+
+    def distinct(self) -> tuple[Self, Longs]:
+        """The distinct strings in order of first use, and the number of each row's: int64 [n].
+
+        A string that is not given counts as empty.
+        """
+        lengths = self.lengths
+        longest = int(lengths.max(initial=0))
+        # A polynomial hash a row, modulo 2**64; collisions are noticed below.
+        powers = np.full(longest, 0x9E3779B97F4A7C15, np.uint64)
+        np.multiply.accumulate(powers, out=powers)
+        place = row_indices(constant(0, len(self), np.int64), lengths)
+        sums = np.zeros(self.data.size + 1, np.uint64)
+        np.cumsum((self.data + np.uint64(1)) * powers[place], out=sums[1:])
+        hashes = sums[self.offsets[1:]] - sums[self.offsets[:-1]]
+        _, first, codes = np.unique(hashes, return_index=True, return_inverse=True)
+        head = first[codes].astype(np.int64)
+        if not self._rows_equal(head):
+            seen: dict[bytes | None, int] = {}
+            head = np.array(
+                [seen.setdefault(row or b"", i) for i, row in enumerate(self)], np.int64
+            )
+        is_first = head == np.arange(len(self))
+        return self.take(np.flatnonzero(is_first)), (np.cumsum(is_first) - 1)[head]
+
+    def _rows_equal(self, head: Longs) -> bool:
+        lengths = self.lengths
+        if (lengths != lengths[head]).any():
+            return False
+        return np.array_equal(self.data, self.data[row_indices(self.offsets[:-1][head], lengths)])

@@ -1,0 +1,1 @@
+"""LBANN sample lists and schemas: their columns and findings."""

@@ -1,0 +1,1 @@
+"""Lens example sets: their columns, views, builders and findings."""

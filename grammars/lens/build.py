@@ -1,0 +1,333 @@
+"""Builders: columns of an example set from Python objects, or from arrays.
+
+    Example(name="one", events=[Event(inputs=[1, 0], targets=Sparse([0, (3, 5)], group="output"))])
+
+`ExampleSet.from_examples` and `ExampleSet.from_arrays` give the set itself.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypedDict, TypeGuard
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from exset.grammars.columns.arrays import Floats, Ints, Longs, T, constant, offsets_of
+from exset.grammars.columns.inputs import (
+    check_kind,
+    cube,
+    float_row,
+    int32,
+    raw,
+    real,
+    shown,
+    stored_units,
+)
+from exset.grammars.columns.ragged import Ragged, Reals, Strings
+from exset.grammars.lens.columns import REAL_FIELDS, Events, ExampleColumns, Ranges, SetHeader
+
+Name = str | bytes | None
+
+
+class Range:
+    """A range of an event's inputs or targets: `Dense` or `Sparse`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Dense(Range):
+    """A range of values, one a unit, from unit `first` on; of a group, or of the whole network.
+
+    A value that is masked, in a NumPy masked array, is NaN, Lens's value for "not known".
+    """
+
+    values: ArrayLike
+    first: int = 0
+    group: Name = None
+
+
+@dataclass(frozen=True, eq=False)
+class Sparse(Range):
+    """A range of units of one value: unit numbers and spans (first, last), or "*" for all.
+
+    Without a value it is that of the event: `active_input`, for targets `active_target`, for a list
+    that serves as both `active_input` (Lens, example.c: readExample).
+    """
+
+    units: Iterable[int | tuple[int, int]] | Literal["*"]
+    value: float | None = None
+    group: Name = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.units, Iterator):  # once used up it would say nothing
+            object.__setattr__(self, "units", tuple(self.units))
+
+
+RangeLike = ArrayLike | Range | Sequence[Range] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """An event: inputs and targets, each values, a range or a list of ranges; and its own fields.
+
+    What is None is not given; the set's value holds then.
+    """
+
+    inputs: RangeLike = None
+    targets: RangeLike = None
+    proc: Name = None
+    max_time: float | None = None
+    min_time: float | None = None
+    grace_time: float | None = None
+    default_input: float | None = None
+    active_input: float | None = None
+    default_target: float | None = None
+    active_target: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Example:
+    """An example: at least one event, a name or none, a proc (Tcl, never run), a frequency."""
+
+    events: Sequence[Event] = (Event(),)
+    name: Name = None
+    proc: Name = None
+    frequency: float = 1.0
+
+
+def from_examples(examples: Iterable[Example], header: SetHeader | None = None) -> ExampleColumns:
+    """The columns of these examples; raises ValueError that says where.
+
+    A list of inputs or targets used again in the same example, the same object, is shared; tuples
+    are not, as Python may make two equal ones the same.
+    """
+    header = SetHeader() if header is None else header
+    check_kind("header", header, SetHeader)
+    check_kind("examples", examples, Iterable, "a list of examples")
+    names: list[bytes | None] = []
+    procs: list[bytes | None] = []
+    weights: list[float] = []
+    counts: list[int] = []
+    events = _Events(header)
+    for i, example in enumerate(examples):
+        where = f"examples[{i}]"
+        check_kind(where, example, Example)
+        check_kind(f"{where}.events", example.events, Sequence, "a list of events")
+        if not len(example.events):
+            raise ValueError(f"{where}: an example has at least one event")
+        names.append(raw(f"{where}.name", example.name))
+        procs.append(raw(f"{where}.proc", example.proc))
+        weights.append(real(f"{where}.frequency", example.frequency))
+        counts.append(len(example.events))
+        events.add(where, example.events)
+    return ExampleColumns(
+        header=header,
+        name=Strings.of(names),
+        proc=Strings.of(procs),
+        frequency=np.array(weights, np.float32),
+        event_offsets=_offsets(counts),
+        events=events.columns(),
+        **events.lists.columns(),
+    )
+
+
+def from_arrays(
+    inputs: ArrayLike | None,
+    targets: ArrayLike | None,
+    *,
+    names: Iterable[bytes | str | None] | None = None,
+    frequency: ArrayLike | None = None,
+    header: SetHeader | None = None,
+    input_group: Name = None,
+    target_group: Name = None,
+) -> ExampleColumns:
+    """The columns of dense arrays [example, unit] or [example, event, unit].
+
+    What is masked in a NumPy masked array is NaN, Lens's value for "not known". Raises ValueError.
+    """
+    both = {"inputs": inputs, "targets": targets}
+    given = {side: array for side, array in both.items() if array is not None}
+    arrays = {side: cube(side, array) for side, array in given.items()}
+    shapes = {array.shape[:2] for array in arrays.values()}
+    if len(shapes) != 1:
+        found = " and ".join(f"{side} {np.shape(array)}" for side, array in given.items())
+        wanted = "one number of examples and of events" if given else "inputs, or targets, or both"
+        raise ValueError(f"{wanted} must be given, not {found or 'none'}")
+    n, k = shapes.pop()
+    if k == 0 and n:
+        raise ValueError("an example has at least one event")
+    group_of = {
+        "inputs": raw("input_group", input_group),
+        "targets": raw("target_group", target_group),
+    }
+    arrays = {side: array for side, array in arrays.items() if array.shape[2]}
+    flat = [np.empty((n, 0), np.float32)]
+    flat += [array.reshape(n, k * array.shape[2]) for array in arrays.values()]
+    group, groups = _grouped([group_of[side] for side in arrays for _ in range(k)])
+    per_example = k * len(arrays)
+    widths = np.repeat([array.shape[2] for array in arrays.values()], k)
+    event = np.add.outer(np.arange(n) * per_example, np.arange(k)).reshape(-1)
+    places = {side: event + i * k for i, side in enumerate(arrays)}
+    return ExampleColumns(
+        header=SetHeader() if header is None else header,
+        name=_names(names, n),
+        proc=Strings.none(n),
+        frequency=_frequency(frequency, n),
+        event_offsets=np.arange(n + 1) * k,
+        events=replace(Events.none(n * k), **places),
+        lists=np.arange(n * per_example + 1),
+        ranges=Ranges(
+            group=np.tile(group, n),
+            first=constant(0, n * per_example, np.int32),
+            value=constant(0, n * per_example, np.float32),
+            values=Ragged(np.concatenate(flat, axis=1).reshape(-1), offsets_of(np.tile(widths, n))),
+            units=Ragged.none(n * per_example, np.int32),
+        ),
+        groups=groups,
+    )
+
+
+def _names(given: Iterable[Name] | None, n: int) -> Strings:
+    if given is None:
+        return Strings.none(n)
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise ValueError(f"names: a list of names is wanted, not {shown(given)}")
+    names = [raw(f"names[{i}]", name) for i, name in enumerate(given)]
+    if len(names) != n:
+        raise ValueError(f"names: {n} are wanted, one for each example, not {len(names)}")
+    return Strings.of(names)
+
+
+def _frequency(given: ArrayLike | None, n: int) -> Floats:
+    if given is None:
+        return constant(1, n, np.float32)
+    if np.ma.is_masked(given):
+        raise ValueError("frequency: each example needs a number, and one is masked")
+    weights = float_row("frequency", given)
+    if weights.size != n:
+        raise ValueError(f"frequency: {n} are wanted, one for each example, not {weights.size}")
+    return weights
+
+
+class _Events:
+    """The events so far: their procs, their real fields where given, and their range lists."""
+
+    def __init__(self, header: SetHeader) -> None:
+        self.lists = _Lists()
+        self._header = header
+        self._procs: list[bytes | None] = []
+        self._reals: dict[str, list[float | None]] = {field: [] for field in REAL_FIELDS}
+        self._numbers: dict[str, list[int]] = {"inputs": [], "targets": []}
+
+    def add(self, where: str, events: Sequence[Event]) -> None:
+        """Add the events of one example."""
+        begin = len(self._procs)
+        for j, event in enumerate(events):
+            path = f"{where}.events[{j}]"
+            check_kind(path, event, Event)
+            self._procs.append(raw(f"{path}.proc", event.proc))
+            for name, column in self._reals.items():
+                value = getattr(event, name)
+                column.append(None if value is None else real(f"{path}.{name}", value))
+        seen: dict[int, int] = {}
+        for side, active in (("inputs", "active_input"), ("targets", "active_target")):
+            for j, event in enumerate(events):
+                own = self._reals[active][begin + j]
+                value = getattr(self._header, active) if own is None else own
+                path = f"{where}.events[{j}].{side}"
+                number = self.lists.add(path, getattr(event, side), value, seen)
+                self._numbers[side].append(number)
+
+    def columns(self) -> Events:
+        """The events as columns."""
+        reals = {}
+        for name, column in self._reals.items():
+            values = np.array([value or 0.0 for value in column], np.float32)
+            given = np.array([value is not None for value in column], np.bool_)
+            reals[name] = Reals(values, given)
+        numbers = {side: np.array(column, np.int64) for side, column in self._numbers.items()}
+        return Events.unchecked(proc=Strings.of(self._procs), **reals, **numbers)
+
+
+@dataclass(frozen=True, eq=False)
+class _Range:
+    """A range as it will be stored."""
+
+    group: bytes | None
+    first: int = 0
+    value: float = 0.0
+    values: Floats = field(default_factory=lambda: np.empty(0, np.float32))
+    units: Ints = field(default_factory=lambda: np.empty(0, np.int32))
+
+
+class _Parts(TypedDict):
+    lists: Longs
+    ranges: Ranges
+    groups: Strings
+
+
+class _Lists:
+    """The range lists so far: the number of ranges of each, and all the ranges."""
+
+    def __init__(self) -> None:
+        self._lengths: list[int] = []
+        self._ranges: list[_Range] = []
+
+    def add(self, where: str, given: RangeLike, value: float, seen: dict[int, int]) -> int:
+        """The number of the list that is given, new or seen in this example; -1 for none."""
+        if given is None:
+            return -1
+        if id(given) in seen:
+            return seen[id(given)]
+        if not isinstance(given, tuple):
+            seen[id(given)] = len(self._lengths)
+        ranges = given if _is_list_of_ranges(given) else [given]
+        for i, each in enumerate(ranges):
+            self._ranges.append(_range(f"{where}[{i}]", each, value))
+        self._lengths.append(len(ranges))
+        return len(self._lengths) - 1
+
+    def columns(self) -> _Parts:
+        """The lists, their ranges and the groups as columns."""
+        group, groups = _grouped([each.group for each in self._ranges])
+        ranges = Ranges(
+            group=group,
+            first=np.array([each.first for each in self._ranges], np.int32),
+            value=np.array([each.value for each in self._ranges], np.float32),
+            values=_rows([each.values for each in self._ranges], np.float32),
+            units=_rows([each.units for each in self._ranges], np.int32),
+        )
+        return {"lists": _offsets(self._lengths), "ranges": ranges, "groups": groups}
+
+
+def _is_list_of_ranges(given: object) -> TypeGuard[Sequence[Range]]:
+    return isinstance(given, list | tuple) and (
+        not given or any(isinstance(each, Range) for each in given)
+    )
+
+
+def _range(where: str, given: object, active: float) -> _Range:
+    if isinstance(given, Sparse):
+        value = active if given.value is None else real(f"{where}.value", given.value)
+        units = stored_units(f"{where}.units", given.units)
+        return _Range(raw(f"{where}.group", given.group), value=value, units=units)
+    if isinstance(given, Dense):
+        first = int32(f"{where}.first", given.first)
+        values = float_row(f"{where}.values", given.values)
+        return _Range(raw(f"{where}.group", given.group), first, values=values)
+    return _Range(None, values=float_row(where, given))
+
+
+def _offsets(lengths: list[int]) -> Longs:
+    return offsets_of(np.array(lengths, np.int64))
+
+
+def _rows(rows: list[NDArray[T]], dtype: type[T]) -> Ragged[T]:
+    values = np.concatenate([np.empty(0, dtype), *rows])
+    return Ragged(values, _offsets([row.size for row in rows]))
+
+
+def _grouped(names: list[bytes | None]) -> tuple[Ints, Strings]:
+    """The number of each name among the distinct ones, -1 for none, and those names."""
+    numbers: dict[bytes, int] = {}
+    group = [numbers.setdefault(name, len(numbers)) if name else -1 for name in names]
+    return np.array(group, np.int32), Strings.of(numbers)

@@ -1,0 +1,274 @@
+"""The parts of a Lens example set: header, events, ranges, and the nine columns that hold them.
+
+The words are those of the Lens manual ("Example Files"), in snake_case. Everything is checked when
+it is made; errors are ValueError and name the column. Which form the columns are in is not said
+here: see `exset.grammars.lens.normal_form`.
+"""
+
+import math
+from collections.abc import Sized
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from exset.grammars.columns.arrays import (
+    Floats,
+    Ints,
+    Longs,
+    check_column,
+    check_offsets,
+    constant,
+    frozen,
+    is_constant,
+)
+from exset.grammars.columns.inputs import check_kind, raw, real
+from exset.grammars.columns.ragged import Ragged, Reals, Strings
+from exset.grammars.columns.rows import Rows, Table
+
+TIME_FIELDS = ("max_time", "min_time", "grace_time")
+UNIT_FIELDS = ("default_input", "active_input", "default_target", "active_target")
+REAL_FIELDS = TIME_FIELDS + UNIT_FIELDS
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class SetHeader:
+    """What a set says once for all its examples: its proc (Tcl, never run) and seven real fields.
+
+    The proc is given as bytes or text, held as bytes, as in all columns, and read as text by
+    `proc_text`, as in all views; an empty one is none. Reals are rounded to float32. Equality is
+    bitwise: NaN equals NaN, -0.0 differs from 0.0. The defaults are those of Lens (defaults.h).
+    Raises ValueError.
+    """
+
+    proc: bytes | None
+    max_time: float
+    min_time: float
+    grace_time: float
+    default_input: float
+    active_input: float
+    default_target: float
+    active_target: float
+
+    def __init__(
+        self,
+        proc: bytes | str | None = None,
+        max_time: float = 1.0,
+        min_time: float = 0.0,
+        grace_time: float = 0.0,
+        default_input: float = 0.0,
+        active_input: float = 1.0,
+        default_target: float = 0.0,
+        active_target: float = 1.0,
+    ) -> None:
+        given = (
+            max_time,
+            min_time,
+            grace_time,
+            default_input,
+            active_input,
+            default_target,
+            active_target,
+        )
+        object.__setattr__(self, "proc", raw("proc", proc) or None)
+        for field, each in zip(REAL_FIELDS, given, strict=True):
+            value = real(field, each)
+            object.__setattr__(self, field, math.nan if math.isnan(value) else value)
+
+    @property
+    def proc_text(self) -> str | None:
+        """The proc as text: UTF-8, bytes that are not as lone surrogates."""
+        return None if self.proc is None else self.proc.decode("utf-8", "surrogateescape")
+
+    def real(self, field: str) -> np.float32:
+        """The value of one of the seven real fields."""
+        if field not in REAL_FIELDS:
+            raise ValueError(f"no field is called {field!r}; there are {', '.join(REAL_FIELDS)}")
+        return np.float32(getattr(self, field))
+
+    def _key(self) -> tuple[bytes | None, bytes]:
+        return self.proc, np.array([self.real(field) for field in REAL_FIELDS]).tobytes()
+
+    def __eq__(self, other: object) -> bool:
+        return self._key() == other._key() if isinstance(other, SetHeader) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Events(Rows):
+    """The events of all examples: procs, the real fields where given, and their range lists.
+
+    inputs, targets: int64 [m], the number of a range list, or -1 for none. Raises ValueError.
+    """
+
+    proc: Strings
+    max_time: Reals
+    min_time: Reals
+    grace_time: Reals
+    default_input: Reals
+    active_input: Reals
+    default_target: Reals
+    active_target: Reals
+    inputs: Longs
+    targets: Longs
+
+    def __post_init__(self) -> None:
+        check_kind("events.proc", self.proc, Strings)
+        for field in REAL_FIELDS:
+            _check_rows(f"events.{field}", self.real(field), Reals, len(self.proc))
+        for name, numbers in (("inputs", self.inputs), ("targets", self.targets)):
+            check_column(f"events.{name}", numbers, np.int64, len(self.proc))
+        self._freeze()
+
+    @classmethod
+    def none(cls, m: int) -> Self:
+        """Events [m] that say nothing; `dataclasses.replace` gives them fields."""
+        reals = {field: Reals.none(m) for field in REAL_FIELDS}
+        nothing = constant(-1, m, np.int64)
+        return cls.unchecked(proc=Strings.none(m), **reals, inputs=nothing, targets=nothing)
+
+    def __len__(self) -> int:
+        return len(self.proc)
+
+    def real(self, field: str) -> Reals:
+        """The column of one of the seven real fields."""
+        if field not in REAL_FIELDS:
+            raise ValueError(f"no field is called {field!r}; there are {', '.join(REAL_FIELDS)}")
+        column: Reals = getattr(self, field)
+        return column
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ranges(Rows):
+    """The ranges of all lists. A range has values (dense), or units (sparse), or neither.
+
+    group: int32 [r], an index into the groups, -1 for none: the whole network. first: int32 [r],
+    the first unit of a dense range. value: float32 [r], of a sparse range. values: float32.
+    units: int32 as Lens stores them: n is a unit, -m after it the end of a span, -1 alone is `*`.
+    Raises ValueError.
+    """
+
+    group: Ints
+    first: Ints
+    value: Floats
+    values: Ragged[np.float32]
+    units: Ragged[np.int32]
+
+    def __post_init__(self) -> None:
+        check_column("ranges.group", self.group, np.int32)
+        r = self.group.size
+        check_column("ranges.first", self.first, np.int32, r)
+        check_column("ranges.value", self.value, np.float32, r)
+        _check_rows("ranges.values", self.values, Ragged, r)
+        _check_rows("ranges.units", self.units, Ragged, r)
+        check_column("ranges.values", self.values.values, np.float32)
+        check_column("ranges.units", self.units.values, np.int32)
+        if self.values.values.size and self.units.values.size:
+            both = (self.values.lengths > 0) & (self.units.lengths > 0)
+            if both.any():
+                raise ValueError(f"ranges: range {both.argmax()} has both values and units")
+        self._freeze()
+
+    @classmethod
+    def none(cls, r: int) -> Self:
+        """Ranges [r] of the whole network without items."""
+        return cls.unchecked(
+            group=constant(-1, r, np.int32),
+            first=constant(0, r, np.int32),
+            value=constant(0, r, np.float32),
+            values=Ragged.none(r, np.float32),
+            units=Ragged.none(r, np.int32),
+        )
+
+    def __len__(self) -> int:
+        return self.group.size
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ExampleColumns(Table):
+    """The columns of n examples, m events, L range lists and r ranges, checked, in any form.
+
+    frequency: float32 [n]. event_offsets: int64 [n + 1], at least one event an example. lists:
+    int64 [L + 1], list k is ranges lists[k]:lists[k + 1]. groups: the names that ranges refer to.
+    Raises ValueError.
+    """
+
+    header: SetHeader
+    name: Strings
+    proc: Strings
+    frequency: Floats
+    event_offsets: Longs
+    events: Events
+    lists: Longs
+    ranges: Ranges
+    groups: Strings
+
+    def __post_init__(self) -> None:
+        for what, kind in (
+            ("header", SetHeader),
+            ("events", Events),
+            ("ranges", Ranges),
+            ("groups", Strings),
+        ):
+            check_kind(what, getattr(self, what), kind)
+        check_offsets("event_offsets", self.event_offsets, len(self.events))
+        n = self.event_offsets.size - 1
+        _check_rows("name", self.name, Strings, n)
+        _check_rows("proc", self.proc, Strings, n)
+        check_column("frequency", self.frequency, np.float32, n)
+        empty = self.event_offsets[1:] == self.event_offsets[:-1]
+        if empty.any():
+            raise ValueError(f"event_offsets: example {empty.argmax()} has no event")
+        check_offsets("lists", self.lists, len(self.ranges))
+        _check_numbers("events.inputs", self.events.inputs, self.lists.size - 1)
+        _check_numbers("events.targets", self.events.targets, self.lists.size - 1)
+        _check_numbers("ranges.group", self.ranges.group, len(self.groups))
+        if not self.groups.given.all():
+            raise ValueError("groups: every name must be given")
+        self._freeze()
+
+    def __len__(self) -> int:
+        """The number of examples."""
+        return self.frequency.size
+
+    @property
+    def num_events(self) -> int:
+        """The number of events of all examples."""
+        return len(self.events)
+
+    @property
+    def example_of_event(self) -> Longs:
+        """The index of the example that each event belongs to: int64 [m]."""
+        numbers = np.arange(len(self))
+        if self.num_events > len(self):
+            numbers = np.repeat(numbers, np.diff(self.event_offsets))
+        return frozen(numbers)
+
+    def effective(self, field: str, rows: Longs | None = None) -> Floats:
+        """The value of a real field that holds at each event, given or the set's: float32 [m].
+
+        rows: the events, by default all. Raises ValueError for a field that is none of the seven.
+        Lens, example.c: initEvent.
+        """
+        column, inherited = self.events.real(field), self.header.real(field)
+        if rows is not None:
+            column = column.take(rows)
+        if is_constant(column.given) and not column.given[:1].any():
+            return constant(inherited, len(column), np.float32)
+        return frozen(np.where(column.given, column.values, inherited))
+
+
+def _check_rows(
+    what: str, column: Sized, kind: type[Strings | Reals | Ragged[np.float32]], n: int
+) -> None:
+    check_kind(what, column, kind)
+    if len(column) != n:
+        raise ValueError(f"{what}: {n} rows are wanted, not {len(column)}")
+
+
+def _check_numbers(what: str, numbers: Longs | Ints, n: int) -> None:
+    wrong = numbers[:1] if is_constant(numbers) else numbers
+    if wrong.size and (wrong.min() < -1 or wrong.max() >= n):
+        raise ValueError(f"{what}: each number must be from -1 to {n - 1}")

@@ -1,0 +1,305 @@
+"""ExampleSet: the abstract syntax of Lens example files, text and binary.
+
+What a file says, and what it shares (one range list for several events, or for inputs and targets),
+is kept; how it was spelt is not. See the Lens manual, "Example Files".
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import accumulate
+from typing import TYPE_CHECKING, Self, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from exset.core.text import counted
+from exset.grammars.columns.arrays import (
+    Floats,
+    Longs,
+    chosen_rows,
+    compact,
+    concat,
+    concat_offsets,
+    constant,
+    is_constant,
+    offsets_of,
+    row_indices,
+    take,
+)
+from exset.grammars.columns.html import table
+from exset.grammars.columns.inputs import check_kind
+from exset.grammars.columns.ragged import Reals, Strings
+from exset.grammars.lens.columns import (
+    REAL_FIELDS,
+    TIME_FIELDS,
+    UNIT_FIELDS,
+    Events,
+    ExampleColumns,
+    Ranges,
+    SetHeader,
+)
+from exset.grammars.lens.normal_form import normal_form
+from exset.grammars.lens.views import ExampleView, Views, printable
+
+if TYPE_CHECKING:
+    from exset.grammars.lens import build
+
+__all__ = [
+    "REAL_FIELDS",
+    "TIME_FIELDS",
+    "UNIT_FIELDS",
+    "Events",
+    "ExampleSet",
+    "Ranges",
+    "SetHeader",
+]
+
+Number = TypeVar("Number", np.int32, np.int64)
+
+
+class ExampleSet(ExampleColumns):
+    """A set of examples, held as columns; read-only.
+
+    The constructor checks the columns and keeps them as they are; `normal`, `from_examples` and
+    `from_arrays` give the normal form (`normal_form`), as every reader does. Equality is
+    by value, bitwise on floats. Raises ValueError that names the column.
+    """
+
+    @classmethod
+    def normal(
+        cls,
+        *,
+        header: SetHeader,
+        name: Strings,
+        proc: Strings,
+        frequency: Floats,
+        event_offsets: Longs,
+        events: Events,
+        lists: Longs,
+        ranges: Ranges,
+        groups: Strings,
+        check: bool = True,
+    ) -> Self:
+        """The set in normal form, of columns in any form.
+
+        Lists may be in any order, unused, empty, or used by two examples; groups may be unused,
+        repeated, or empty. Without `check` the columns must be known to fit together. Raises
+        ValueError.
+        """
+        make = cls if check else cls.unchecked
+        raw = make(
+            header=header,
+            name=name,
+            proc=proc,
+            frequency=frequency,
+            event_offsets=event_offsets,
+            events=events,
+            lists=lists,
+            ranges=ranges,
+            groups=groups,
+        )
+        return normal_form(raw)
+
+    @classmethod
+    def none(cls, header: SetHeader) -> Self:
+        """The set of no examples under a header."""
+        return cls.unchecked(
+            header=header,
+            name=Strings.none(0),
+            proc=Strings.none(0),
+            frequency=np.empty(0, np.float32),
+            event_offsets=offsets_of(np.empty(0, np.int64)),
+            events=Events.none(0),
+            lists=offsets_of(np.empty(0, np.int64)),
+            ranges=Ranges.none(0),
+            groups=Strings.none(0),
+        )
+
+    @classmethod
+    def from_examples(
+        cls, examples: "Iterable[build.Example]", header: SetHeader | None = None
+    ) -> Self:
+        """The set of these examples, as `exset.grammars.lens.build` describes them.
+
+        A range list used twice in one example, the same object, is shared. Raises ValueError.
+        """
+        from exset.grammars.lens import build
+
+        return cls.normal(**vars(build.from_examples(examples, header)), check=False)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        inputs: ArrayLike | None,
+        targets: ArrayLike | None,
+        *,
+        names: Iterable[bytes | str | None] | None = None,
+        frequency: ArrayLike | None = None,
+        header: SetHeader | None = None,
+        input_group: str | bytes | None = None,
+        target_group: str | bytes | None = None,
+    ) -> Self:
+        """The set of these dense arrays, [example, unit] or [example, event, unit].
+
+        None is for no inputs, or no targets; frequency: one number an example. What is masked in a
+        NumPy masked array is NaN, Lens's value for "not known". Raises ValueError.
+        """
+        from exset.grammars.lens import build
+
+        columns = build.from_arrays(
+            inputs,
+            targets,
+            names=names,
+            frequency=frequency,
+            header=header,
+            input_group=input_group,
+            target_group=target_group,
+        )
+        return cls.normal(**vars(columns), check=False)
+
+    @property
+    def examples(self) -> Views[ExampleView]:
+        """The examples as a sequence of views, made when asked for."""
+        return Views(partial(ExampleView, self), range(len(self)), "examples")
+
+    def __repr__(self) -> str:
+        counts = f"{counted(len(self), 'example')}, {counted(self.num_events, 'event')}"
+        groups = [printable(self.groups.text(i) or "") for i in range(min(6, len(self.groups)))]
+        if len(self.groups) > 6:
+            groups[5:] = ["..."]
+        return f"ExampleSet({counts}{', groups: ' if groups else ''}{', '.join(groups)})"
+
+    def _repr_html_(self) -> str:
+        rows = (
+            (each.index, each.name or "", f"{each.frequency:g}", len(each.events), *_sides(each))
+            for each in self.examples
+        )
+        heads = ("", "name", "frequency", "events", "inputs of the first", "targets of the first")
+        return table(repr(self), heads, rows, len(self))
+
+    def select(self, which: ArrayLike | slice) -> Self:
+        """Some of the examples: indices in any order, repeated or negative; a mask; or a slice.
+
+        Raises IndexError for an index out of bounds, ValueError for a mask of another length.
+        """
+        chosen = chosen_rows(which, len(self))
+        starts = self.event_offsets[:-1][chosen]
+        lengths = compact(self.event_offsets[1:][chosen] - starts)
+        events = self.events.take(row_indices(starts, lengths))
+        # Only the window of lists that is used; the normal form drops what lies between.
+        used = np.concatenate([events.inputs, events.targets])
+        end = int(used.max(initial=-1)) + 1
+        begin = int(used.min(initial=end, where=used >= 0))
+        window = np.arange(self.lists[begin], self.lists[end])
+        return normal_form(
+            self.with_columns(
+                name=self.name.take(chosen),
+                proc=self.proc.take(chosen),
+                frequency=take(self.frequency, chosen),
+                event_offsets=offsets_of(lengths),
+                events=replace(
+                    events,
+                    inputs=_shifted(events.inputs, -begin),
+                    targets=_shifted(events.targets, -begin),
+                ),
+                lists=self.lists[begin : end + 1] - self.lists[begin],
+                ranges=self.ranges.take(window),
+            )
+        )
+
+    def under(self, header: SetHeader) -> Self:
+        """The same examples for a set with another header; raises ValueError as `concat`."""
+        return self if self.header == header else self.none(header).concat(self)
+
+    def concat(self, *others: "ExampleSet") -> Self:
+        """The examples of this set and then those of the others, under this set's header.
+
+        What an event of another set inherits from a header that differs is made its own. Raises
+        ValueError where that cannot be: for a set proc that differs, or a time that is NaN.
+        """
+        return normal_form(self.joined([self, *(_under(self.header, other) for other in others)]))
+
+    @classmethod
+    def joined(cls, sets: "Sequence[ExampleSet]") -> Self:
+        """The examples of sets (at least one) under the header that they all have.
+
+        The sets are in normal form; so is what this gives.
+        """
+        events = [
+            replace(
+                each.events,
+                inputs=_shifted(each.events.inputs, lists),
+                targets=_shifted(each.events.targets, lists),
+            )
+            for each, lists in _starts(sets, lambda each: each.lists.size - 1)
+        ]
+        ranges, groups = _numbered_together(sets)
+        return cls.unchecked(
+            header=sets[0].header,
+            name=Strings.concat([each.name for each in sets]),
+            proc=Strings.concat([each.proc for each in sets]),
+            frequency=concat([each.frequency for each in sets]),
+            event_offsets=concat_offsets([each.event_offsets for each in sets]),
+            events=Events.concat(events),
+            lists=concat_offsets([each.lists for each in sets]),
+            ranges=Ranges.concat(ranges),
+            groups=groups,
+        )
+
+
+def _sides(example: ExampleView) -> tuple[str, str]:
+    """The inputs and the targets of an example's first event, as notebooks show them."""
+    event = example.events[0]
+    inputs, targets = (
+        "" if each is None else repr(each)[1:-1] for each in (event.inputs, event.targets)
+    )
+    return inputs, targets
+
+
+def _shifted(numbers: NDArray[Number], by: int) -> NDArray[Number]:
+    """The numbers that are not -1, moved."""
+    if by == 0 or (is_constant(numbers) and not (numbers[:1] >= 0).any()):
+        return numbers
+    moved = numbers + numbers.dtype.type(by)
+    np.copyto(moved, numbers, where=numbers < 0)
+    return moved
+
+
+def _starts(
+    sets: Sequence[ExampleSet], size: Callable[[ExampleSet], int]
+) -> Iterator[tuple[ExampleSet, int]]:
+    """Each set and how much of something the sets before it have."""
+    return zip(sets, accumulate(map(size, sets), initial=0), strict=False)
+
+
+def _numbered_together(sets: Sequence[ExampleSet]) -> tuple[list[Ranges], Strings]:
+    """The ranges of the sets, their groups numbered together, and the names of these."""
+    numbers: dict[bytes | None, int] = {}
+    ranges = []
+    for each in sets:
+        new = [numbers.setdefault(name, len(numbers)) for name in each.groups]
+        if new == list(range(len(new))):
+            ranges.append(each.ranges)
+        else:
+            group = compact(np.array([*new, -1], np.int32)[each.ranges.group])
+            ranges.append(each.ranges.with_columns(group=group))
+    return ranges, Strings.of(numbers)
+
+
+def _under(header: SetHeader, other: ExampleSet) -> ExampleSet:
+    """The same examples for a set with another header."""
+    check_kind("concat", other, ExampleSet, "an ExampleSet")
+    if other.header == header:
+        return other
+    if other.header.proc != header.proc:
+        raise ValueError("concat: the sets differ in proc")
+    changed = {}
+    for field in REAL_FIELDS:
+        if other.header.real(field).tobytes() == header.real(field).tobytes():
+            continue
+        values = other.effective(field)
+        if field in TIME_FIELDS and np.isnan(values).any():
+            raise ValueError(f"concat: {field} is NaN in one set, which no event can say")
+        changed[field] = Reals(values, constant(True, other.num_events, np.bool_))
+    return other.with_columns(header=header, events=other.events.with_columns(**changed))

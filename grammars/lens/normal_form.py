@@ -1,0 +1,221 @@
+"""The normal form of an example set: sets that say the same have the same columns.
+
+1. Every NaN is the quiet one.
+2. An empty proc is absent; an empty name is not.
+3. An event's time that is NaN is absent, as Lens takes NaN for absence; a default or active value
+   that equals the set's, bit for bit, is absent, as Lens copies it (example.c: initEvent).
+4. A list without ranges is none. Lists belong to one example and are numbered in the order of the
+   binary file: within an example first the lists of inputs, by the first event that has them, then
+   the other lists of targets, likewise; ranges, values and units follow that order.
+5. A range without values and units has no kind: its first unit is 0. A dense range has value 0, a
+   sparse one first unit 0. A lone negative unit is -1, `*`.
+6. Groups are distinct, used, not empty, in the order of first use.
+7. A column that repeats one value is a constant.
+
+Nothing here loops over examples, events or ranges, and what is in order already is not copied.
+"""
+
+from typing import TypeVar
+
+import numpy as np
+
+from exset.grammars.columns.arrays import (
+    Flags,
+    Ints,
+    Longs,
+    T,
+    bits,
+    canonical_nan,
+    compact,
+    frozen,
+    is_constant,
+    offsets_of,
+    row_indices,
+)
+from exset.grammars.columns.ragged import Ragged, Reals, Strings
+from exset.grammars.lens.columns import (
+    REAL_FIELDS,
+    TIME_FIELDS,
+    Events,
+    ExampleColumns,
+    Ranges,
+    SetHeader,
+)
+
+C = TypeVar("C", bound=ExampleColumns)
+
+
+def normal_form(raw: C) -> C:
+    """The same set in normal form; the arrays that are so already are shared."""
+    raw = _in_list_order(raw)
+    group, groups = _groups(raw.ranges.group, raw.groups)
+    events = own_fields(raw.header, raw.events)
+    return raw.with_columns(
+        name=_strings(raw.name),
+        proc=without_empty(raw.proc),
+        frequency=compact(canonical_nan(raw.frequency)),
+        events=events.with_columns(
+            proc=without_empty(events.proc),
+            inputs=compact(events.inputs),
+            targets=compact(events.targets),
+        ),
+        lists=frozen(raw.lists),
+        ranges=_ranges(raw.ranges, group),
+        groups=groups,
+    )
+
+
+def _in_list_order(raw: C) -> C:
+    """The same set with its lists in the order of the normal form."""
+    inputs, targets, order = _number_lists(raw)
+    events = raw.events.with_columns(inputs=inputs, targets=targets)
+    if order is None:
+        return raw.with_columns(events=events)
+    lengths = np.diff(raw.lists)[order]
+    picked = row_indices(raw.lists[:-1][order], lengths)
+    return raw.with_columns(
+        events=events, lists=offsets_of(lengths), ranges=raw.ranges.take(picked)
+    )
+
+
+def _number_lists(raw: ExampleColumns) -> tuple[Longs, Longs, Longs | None]:
+    """The events' lists by their new numbers, and the old number of each (None: as they were).
+
+    A *use* is one event's having a list as inputs, or as targets. Uses are put in order example by
+    example, inputs before targets; a list then takes its place from its first use.
+    """
+    num_lists = raw.lists.size - 1
+    inputs, targets = raw.events.inputs, raw.events.targets
+    if _is_plain(raw):
+        return inputs, targets, None
+    has_ranges = np.append(raw.lists[1:] > raw.lists[:-1], False)
+    is_input, is_target = has_ranges[inputs], has_ranges[targets]
+    inputs_before, targets_before = offsets_of(is_input), offsets_of(is_target)
+    example = raw.example_of_event
+    at_input = (inputs_before[:-1] + targets_before[raw.event_offsets[:-1]][example])[is_input]
+    at_target = (targets_before[:-1] + inputs_before[raw.event_offsets[1:]][example])[is_target]
+
+    num_uses = at_input.size + at_target.size
+    used, owner = np.empty(num_uses, np.int64), np.empty(num_uses, np.int64)
+    used[at_input], used[at_target] = inputs[is_input], targets[is_target]
+    if num_uses == num_lists and np.array_equal(used, np.arange(num_lists)):
+        return _where_listed(inputs, is_input), _where_listed(targets, is_target), None
+
+    owner[at_input], owner[at_target] = example[is_input], example[is_target]
+    head = _first_uses(used, num_lists)[used]
+    if (owner[head] != owner).any():  # one list in two examples: each gets its own
+        _, first, codes = np.unique(
+            owner * num_lists + used, return_index=True, return_inverse=True
+        )
+        head = first[codes]
+    is_first = head == np.arange(num_uses)
+    number = (np.cumsum(is_first) - 1)[head]
+    inputs, targets = np.full_like(inputs, -1), np.full_like(targets, -1)
+    inputs[is_input], targets[is_target] = number[at_input], number[at_target]
+    order = used[is_first]
+    same_order = order.size == num_lists and bool((order == np.arange(num_lists)).all())
+    return inputs, targets, None if same_order else order
+
+
+def _is_plain(raw: ExampleColumns) -> bool:
+    """Whether each example is one event, with list after list for inputs and targets."""
+    n = len(raw)
+    if raw.num_events != n or raw.lists.size != 2 * n + 1:
+        return False
+    even = np.arange(0, 2 * n, 2)
+    inputs, targets = raw.events.inputs, raw.events.targets
+    return (
+        np.array_equal(inputs, even)
+        and np.array_equal(targets, even + 1)
+        and bool((raw.lists[1:] > raw.lists[:-1]).all())
+    )
+
+
+def _where_listed(numbers: Longs, listed: Flags) -> Longs:
+    return numbers if (listed == (numbers >= 0)).all() else np.where(listed, numbers, -1)
+
+
+def _first_uses(used: Longs | Ints, n: int) -> Longs:
+    """Where each of n things is first used: int64 [n]; the number of uses for one that never is."""
+    first = np.full(n, used.size, np.int64)
+    np.minimum.at(first, used, np.arange(used.size))
+    return first
+
+
+def own_fields(header: SetHeader, events: Events) -> Events:
+    """The same events with the real fields that they do not inherit."""
+    reals = {}
+    for field in REAL_FIELDS:
+        column = events.real(field)
+        if is_constant(column.given) and not column.given[:1].any():
+            reals[field] = Reals.none(len(column))
+            continue
+        values = canonical_nan(column.values)
+        if field in TIME_FIELDS:
+            given = column.given & ~np.isnan(values)
+        else:
+            inherited = np.array([header.real(field)])
+            given = column.given & (bits(values) != bits(canonical_nan(inherited)))
+        values = values if given.all() else np.where(given, values, np.float32(0))
+        reals[field] = Reals.unchecked(values=compact(values), given=compact(given))
+    return events.with_columns(**reals)
+
+
+def _groups(group: Ints, groups: Strings) -> tuple[Ints, Strings]:
+    """The ranges' groups by their new numbers, and the distinct names in order of first use."""
+    if len(groups) == 0:
+        return compact(group), Strings.none(0)
+    distinct, number = groups.distinct()
+    number[groups.lengths == 0] = -1
+    group = np.append(number, -1)[group]
+    used = group[group >= 0]
+    first = _first_uses(used, len(distinct))
+    by_use = np.argsort(first, kind="stable")[: np.count_nonzero(first < used.size)]
+    renumber = np.full(len(distinct) + 1, -1, np.int32)
+    renumber[by_use] = np.arange(by_use.size)
+    return compact(renumber[group]), _strings(distinct.take(by_use))
+
+
+def _ranges(ranges: Ranges, group: Ints) -> Ranges:
+    dense = ranges.values.lengths > 0
+    first, value = ranges.first, canonical_nan(ranges.value)
+    if (first[~dense] != 0).any():
+        first = np.where(dense, first, np.int32(0))
+    if (bits(value[dense]) != 0).any():
+        value = np.where(dense, np.float32(0), value)
+    values = ranges.values.with_columns(values=canonical_nan(ranges.values.values))
+    return Ranges.unchecked(
+        group=group,
+        first=compact(first),
+        value=compact(value),
+        values=_ragged(values),
+        units=_ragged(_with_stars(ranges.units)),
+    )
+
+
+def _with_stars(units: Ragged[np.int32]) -> Ragged[np.int32]:
+    """The units, a negative one that stands alone being -1."""
+    alone = units.offsets[:-1][units.lengths == 1]
+    wrong = alone[units.values[alone] < -1]
+    if wrong.size == 0:
+        return units
+    values = units.values.copy()
+    values[wrong] = -1
+    return Ragged(values, units.offsets)
+
+
+def without_empty(strings: Strings) -> Strings:
+    """The strings, the empty ones absent, with constant columns where they repeat."""
+    given = strings.given & (strings.offsets[1:] > strings.offsets[:-1])
+    return _strings(Strings.unchecked(data=strings.data, offsets=strings.offsets, given=given))
+
+
+def _strings(strings: Strings) -> Strings:
+    """The strings with constant columns where they repeat."""
+    if strings.data.size == 0 and not strings.given.any():
+        return Strings.none(len(strings))
+    return strings.with_columns(offsets=compact(strings.offsets), given=compact(strings.given))
+
+
+def _ragged(rows: Ragged[T]) -> Ragged[T]:
+    return rows.with_columns(values=compact(rows.values), offsets=compact(rows.offsets))

@@ -1,0 +1,272 @@
+"""Views: one example, event, range list or range of a set as an object, made when asked for.
+
+They hold the set and a number, and nothing else. Text, of names, procs and groups alike, is UTF-8;
+bytes that are not are lone surrogates, as Python has them in file names. The bytes themselves are
+in the columns.
+
+Views are equal if they say the same: own values bit for bit, NaN equal to NaN. Where they stand,
+what the set's header says and which lists are shared is not compared. They have no hash.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Literal, SupportsIndex, TypeVar, overload
+
+from exset.core.text import counted
+from exset.grammars.columns.arrays import Floats, Ints, canonical_nan, same
+from exset.grammars.lens.columns import REAL_FIELDS, ExampleColumns
+
+V = TypeVar("V", covariant=True)
+
+
+class Views(Sequence[V]):
+    """A sequence of views, each made when it is asked for; a slice is another such sequence.
+
+    `what` says in errors which sequence it is: IndexError, or TypeError for what is no index.
+    """
+
+    def __init__(self, make: Callable[[int], V], numbers: range, what: str) -> None:
+        self._make = make
+        self._numbers = numbers
+        self._what = what
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __iter__(self) -> Iterator[V]:
+        return map(self._make, self._numbers)
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> V: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Views[V]": ...
+    def __getitem__(self, index: SupportsIndex | slice) -> "V | Views[V]":
+        if isinstance(index, slice):
+            return Views(self._make, self._numbers[index], self._what)
+        try:
+            number = self._numbers[index]
+        except IndexError:
+            raise IndexError(f"{self._what}: no index {index}, there are {len(self)}") from None
+        except TypeError:
+            kind = type(index).__name__
+            raise TypeError(f"{self._what}: an integer or a slice is wanted, not {kind}") from None
+        return self._make(number)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Views):
+            return NotImplemented
+        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+
+    def __repr__(self) -> str:
+        head = [repr(view) for view in self[:3]]
+        return f"[{', '.join(head)}{', ...' if len(self) > 3 else ''}]"
+
+
+class ExampleView:
+    """One example of a set: its index, name, proc, frequency and events."""
+
+    def __init__(self, columns: ExampleColumns, index: int) -> None:
+        self._columns = columns
+        self.index = index
+
+    @property
+    def columns(self) -> ExampleColumns:
+        """The columns of the set that it is in."""
+        return self._columns
+
+    @property
+    def name(self) -> str | None:
+        """The name, or None for an example without."""
+        return self._columns.name.text(self.index)
+
+    @property
+    def proc(self) -> str | None:
+        """The Tcl code that Lens would run when it presents the example; here it is only text."""
+        return self._columns.proc.text(self.index)
+
+    @property
+    def frequency(self) -> float:
+        """How often the example is drawn, relative to others."""
+        return float(self._columns.frequency[self.index])
+
+    @property
+    def events(self) -> "Views[EventView]":
+        """The events of the example, at least one."""
+        begin, end = self._columns.event_offsets[self.index : self.index + 2].tolist()
+        make = partial(EventView, self._columns, self.index)
+        return Views(make, range(begin, end), f"examples[{self.index}].events")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ExampleView):
+            return NotImplemented
+        return self._key() == other._key() and self.events == other.events
+
+    def _key(self) -> tuple[str | None, str | None, str]:
+        return self.name, self.proc, self.frequency.hex()
+
+    def __repr__(self) -> str:
+        name = "" if self.name is None else f" {self.name!r}"
+        return f"<example {self.index}{name}: {counted(len(self.events), 'event')}>"
+
+
+class _Real:
+    """A real field of an event: the value given, or None."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+        self.__doc__ = f"The event's own {name}, or None where the set's holds."
+
+    @overload
+    def __get__(self, view: None, owner: type) -> "_Real": ...
+    @overload
+    def __get__(self, view: "EventView", owner: type) -> float | None: ...
+    def __get__(self, view: "EventView | None", owner: type) -> "_Real | float | None":
+        return self if view is None else view._columns.events.real(self._name)[view.row]
+
+
+class EventView:
+    """One event: its index in the example, its own values where it has them, inputs and targets."""
+
+    max_time = _Real()
+    min_time = _Real()
+    grace_time = _Real()
+    default_input = _Real()
+    active_input = _Real()
+    default_target = _Real()
+    active_target = _Real()
+
+    def __init__(self, columns: ExampleColumns, example: int, row: int) -> None:
+        self._columns = columns
+        self._example = example
+        self.row = row
+        self.index = row - int(columns.event_offsets[example])
+
+    @property
+    def proc(self) -> str | None:
+        """The Tcl code that Lens would run when the event starts; here it is only text."""
+        return self._columns.events.proc.text(self.row)
+
+    @property
+    def inputs(self) -> "RangeList | None":
+        """The ranges of the inputs, or None."""
+        return self._list("inputs", int(self._columns.events.inputs[self.row]))
+
+    @property
+    def targets(self) -> "RangeList | None":
+        """The ranges of the targets, or None."""
+        return self._list("targets", int(self._columns.events.targets[self.row]))
+
+    def effective(self, field: str) -> float:
+        """The value of a real field that holds at the event: its own, or the set's."""
+        own = self._columns.events.real(field)[self.row]
+        return float(self._columns.header.real(field)) if own is None else own
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, EventView):
+            return NotImplemented
+        return (
+            self._key() == other._key()
+            and self.inputs == other.inputs
+            and self.targets == other.targets
+        )
+
+    def _key(self) -> tuple[str | None, ...]:
+        reals: list[float | None] = [getattr(self, field) for field in REAL_FIELDS]
+        return self.proc, *(None if value is None else value.hex() for value in reals)
+
+    def _list(self, side: str, number: int) -> "RangeList | None":
+        if number < 0:
+            return None
+        what = f"examples[{self._example}].events[{self.index}].{side}"
+        return RangeList(self._columns, number, what)
+
+    def __repr__(self) -> str:
+        words = [
+            f"{side} {counted(len(ranges), 'range')}"
+            for side, ranges in (("inputs", self.inputs), ("targets", self.targets))
+            if ranges is not None
+        ]
+        return f"<event {self.index}: {', '.join(words) or 'nothing'}>"
+
+
+class RangeList(Views["RangeView"]):
+    """The ranges of an event's inputs or targets. Lists with the same number are one, shared."""
+
+    def __init__(self, columns: ExampleColumns, number: int, what: str) -> None:
+        begin, end = columns.lists[number : number + 2].tolist()
+        super().__init__(partial(RangeView, columns), range(begin, end), what)
+        self.number = number
+
+
+class RangeView:
+    """One range: a group or none, and dense values, or sparse units with one value, or neither."""
+
+    def __init__(self, columns: ExampleColumns, row: int) -> None:
+        self._columns = columns
+        self.row = row
+
+    @property
+    def group(self) -> str | None:
+        """The name of the group, or None for the whole network."""
+        number = int(self._columns.ranges.group[self.row])
+        return None if number < 0 else self._columns.groups.text(number)
+
+    @property
+    def kind(self) -> Literal["dense", "sparse"] | None:
+        """What the range has: values (dense), units (sparse), or neither (None)."""
+        if self.values.size:
+            return "dense"
+        return "sparse" if self.units.size else None
+
+    @property
+    def first(self) -> int:
+        """The unit that the first value of a dense range is for."""
+        return int(self._columns.ranges.first[self.row])
+
+    @property
+    def value(self) -> float:
+        """The value of all units of a sparse range."""
+        return float(self._columns.ranges.value[self.row])
+
+    @property
+    def values(self) -> Floats:
+        """The values of a dense range: float32, read-only."""
+        return self._columns.ranges.values[self.row]
+
+    @property
+    def units(self) -> Ints:
+        """The units of a sparse range as stored: n, -m for the end of a span, or -1 for all."""
+        return self._columns.ranges.units[self.row]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, RangeView):
+            return NotImplemented
+        if self.kind != other.kind or self.group != other.group:
+            return False
+        if self.kind == "dense":
+            values = canonical_nan(self.values), canonical_nan(other.values)
+            return self.first == other.first and same(*values)
+        return self.kind is None or (
+            self.value.hex() == other.value.hex() and same(self.units, other.units)
+        )
+
+    def __repr__(self) -> str:
+        where = "" if self.group is None else f" {self.group!r}"
+        if self.kind == "dense":
+            where += f" from {self.first}" if self.first else ""
+            return f"<dense{where}: {_short(self.values)}>"
+        if self.kind == "sparse":
+            units = "*" if self.units[0] == -1 and self.units.size == 1 else _short(self.units)
+            return f"<sparse{where} {self.value:g}: {units}>"
+        return f"<empty{where}>"
+
+
+def printable(text: str) -> str:
+    """The text, or its repr if it has characters that do not print."""
+    return text if text.isprintable() else repr(text)
+
+
+def _short(numbers: Floats | Ints) -> str:
+    return " ".join(f"{number:g}" for number in numbers[:8].tolist()) + (
+        " ..." if numbers.size > 8 else ""
+    )

@@ -1,0 +1,1 @@
+"""aeon manifests and loader configurations: parsing and rendering."""

@@ -1,0 +1,265 @@
+"""aeon's manifests (.tsv, .csv): bytes to `Manifest`; the way back is `manifest_text`.
+
+The language is `grammars/manifest.lark`; aeon's user guide describes it, and its readers decide:
+the last public one (7938b99), that of the user guide (f99a69a), and an old one (v0.2.7). What the
+fields of numbers and of base64 hold is looked at, and told of; what is made of them see
+`exset.runtime.aeon.elements`. Files are not looked at: see `exset.runtime.aeon.manifest_files`.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.core.errors import Findings, FormatError, Place
+from exset.core.kernels import Engine
+from exset.core.limits import DEFAULT, Limits
+from exset.core.lookalikes import foreign
+from exset.core.source import Source, Span
+from exset.core.text import counted
+from exset.grammars.aeon.manifest import Manifest
+from exset.grammars.aeon.manifest_findings import finding_at
+from exset.grammars.aeon.manifest_types import Dialect, ElementType
+from exset.grammars.columns.arrays import Longs, constant, row_indices
+from exset.grammars.columns.strings import Strings
+from exset.parsers.aeon import manifest_columns as c
+from exset.parsers.aeon.manifest_checks import check_elements
+from exset.parsers.aeon.manifest_columns import KERNELS
+from exset.parsers.aeon.manifest_dialects import (
+    GRAMMARS,
+    HEADER,
+    RECORD,
+    TYPES,
+    guessed,
+    header_without_at,
+    hint,
+    width_hint,
+)
+from exset.parsers.engine import driver
+from exset.parsers.engine.errors import syntax_error
+from exset.parsers.engine.stream import ParseStream, Rejection
+
+COMPILED_FROM: Final = 100_000
+"""Bytes of text from which it pays to compile, or to load what is compiled."""
+
+_BLOCK: Final = 1 << 20
+_TOKENS: Final = 1 << 16
+_FIELDS: Final = 1 << 10
+
+
+def parse(
+    source: Source,
+    *,
+    limits: Limits = DEFAULT,
+    findings: Findings | None = None,
+    engine: Engine = "auto",
+    dialect: Dialect | str | None = None,
+) -> Manifest:
+    """The manifest that a text is.
+
+    dialect: "head", "seed" or "csv"; by default it is told from the first line. `findings` collects
+    what aeon accepts but people are caught by, and the elements that it fails to read. `engine`:
+    "reference" has Lark itself run the grammar, "table" the tables that it is lowered to, compiled
+    whatever the size; "auto" runs the tables, compiled if the text is long. Raises FormatError
+    where aeon refuses or crashes, and ValueError for a dialect that there is not.
+    """
+    findings = Findings() if findings is None else findings
+    chosen = guessed(source.data) if dialect is None else Dialect(dialect)
+    is_guess = dialect is None
+    if is_guess and chosen is not Dialect.HEAD and (advice := foreign(source.data)):
+        raise FormatError("this is no manifest", source=source, span=Span(0, 1), hint=advice)
+    return _Reading(source, findings, engine, chosen).whole(is_guess)
+
+
+class _Reading:
+    """A text being read, part by part; each part but the last ends with a record."""
+
+    def __init__(
+        self, source: Source, findings: Findings, engine: Engine, dialect: Dialect
+    ) -> None:
+        self.source = source
+        self.findings = findings
+        self.engine = engine
+        self.dialect = dialect
+        self.grammar = GRAMMARS[dialect]
+        self.compiled = KERNELS.worthwhile(len(source.data), engine, loading=COMPILED_FROM)
+        self.find = KERNELS.compiled(c.find_fields) if self.compiled else c.find_fields
+        self.buffer = np.frombuffer(source.data, np.uint8)
+        names = ["BREAK", "COMMA_CELL" if dialect is Dialect.CSV else "CELL"]
+        self.line_break, self.cell = map(self.grammar.terminal, names)
+        self.types: tuple[ElementType, ...] | None = None
+        self.width: int | None = None
+        self.data = np.empty(len(source.data), np.uint8)  # what is not used is never touched
+        self.offsets = np.zeros(_FIELDS, np.int64)
+        self.lines = np.empty(_FIELDS, np.int32)
+        self.state = np.zeros(c.STATE_SIZE, np.int64)
+        self.state[c.LINE] = 1
+        self.fields = 0
+
+    def whole(self, is_guess: bool) -> Manifest:
+        """The manifest."""
+        for stream in self.streams():
+            self.part(stream)
+        records = int(self.state[c.RECORDS])
+        types = self.types or ()
+        width = len(types) if self.width is None else self.width
+        self.tell(is_guess, len(types), width)
+        return Manifest.unchecked(
+            dialect=self.dialect,
+            types=types,
+            width=width,
+            fields=Strings.unchecked(
+                data=self.data[: self.offsets[self.fields]],
+                offsets=self.offsets[: self.fields + 1],
+                given=constant(True, self.fields, np.bool_),
+            ),
+            lines=self.lines[:records],
+        )
+
+    def streams(self) -> Iterator[ParseStream]:
+        """The parse streams of the parts; FormatError where the grammar is broken."""
+        data = memoryview(self.source.data)
+        try:
+            if self.engine == "reference":
+                from exset.parsers.engine import reference  # which imports Lark
+
+                yield from reference.streams(self.grammar, self.source.data, boundary=RECORD)
+            else:
+                blocks = (data[at : at + _BLOCK] for at in range(0, len(data), _BLOCK))
+                yield from driver.streams(
+                    self.grammar,
+                    blocks,
+                    boundary=RECORD,
+                    compiled=self.compiled,
+                    tokens=_TOKENS,
+                )
+        except Rejection as rejection:
+            raise self.refusal(rejection) from None
+
+    def part(self, stream: ParseStream) -> None:
+        """Take in the records of a part."""
+        begin = 0
+        if stream.steps.size and stream.steps[0] == HEADER:
+            begin = int(stream.tokens_before[0])
+            self.types = tuple(
+                ElementType(self.grammar.terminals[kind])
+                for kind in stream.kinds[:begin].tolist()
+                if self.grammar.terminals[kind] in TYPES
+            )
+        if self.width is None:
+            self.set_width(stream, begin)
+        width = self.width or 0
+        before = int(self.state[c.RECORDS])
+        _make_room(self.lines, before + stream.steps.size)
+        starts, ends = (np.empty(stream.kinds.size - begin, np.int64) for _ in range(2))
+        self.state[c.WRONG] = -1
+        spans = stream.kinds, stream.starts, stream.ends
+        marks = begin, self.line_break, self.cell, width
+        self.find(self.buffer, *spans, *marks, starts, ends, self.lines, self.state)
+        if self.state[c.WRONG] >= 0:
+            raise self.wrong_width(stream)
+        count = (int(self.state[c.RECORDS]) - before) * width
+        starts, ends = starts[:count], ends[:count]
+        self.take(starts, ends)
+        if self.types and count:
+            given = self.source, self.buffer, self.types, width
+            check_elements(*given, starts, ends, self.compiled, self.findings)
+
+    def set_width(self, stream: ParseStream, begin: int) -> None:
+        """Set how many fields records have, in the first part."""
+        width = self.fields_of(stream, begin)
+        if self.dialect is Dialect.HEAD or not width:
+            self.width = len(self.types or ()) if self.types or width else None
+            return
+        if self.types is None:
+            self.types = (ElementType.FILE,) * width
+        elif width < len(self.types):
+            raise self.error(
+                stream,
+                begin,
+                f"the record has {counted(width, 'field')}, the header has"
+                f" {counted(len(self.types), 'type')}: aeon crashes on it",
+            )
+        self.width = width
+
+    def fields_of(self, stream: ParseStream, token: int) -> int:
+        """How many fields the record has that comes after a line break; 0 if none comes."""
+        kinds = stream.kinds[token + 1 :]
+        breaks = np.flatnonzero(kinds == self.line_break)
+        count = int(breaks[0]) if breaks.size else kinds.size
+        return count + (count > 0 and bool(kinds[0] == self.cell))
+
+    def take(self, starts: Longs, ends: Longs) -> None:
+        """Add fields to the columns."""
+        _make_room(self.offsets, self.fields + starts.size + 1)
+        offsets = self.offsets[self.fields : self.fields + starts.size + 1]
+        at = int(offsets[0])
+        if self.compiled:
+            copy = KERNELS.compiled(c.copy_fields)
+            copy(self.buffer, starts, ends, self.data, offsets[1:], at)
+        else:
+            np.cumsum(ends - starts, out=offsets[1:])
+            offsets[1:] += at
+            self.data[at : offsets[-1]] = self.buffer[row_indices(starts, ends - starts)]
+        self.fields += starts.size
+
+    def tell(self, is_guess: bool, types: int, width: int) -> None:
+        """Tell of what is odd about the whole."""
+        place = Place.of(self.source.name)
+        if is_guess and self.dialect is not Dialect.HEAD:
+            named = header_without_at(self.source.data)
+            advice = "put `@` before its first line, if that is the header; else " if named else ""
+            self.findings.add(
+                finding_at("aeon-dialect", place, dialect=self.dialect, advice=advice)
+            )
+        if not self.state[c.RECORDS]:
+            self.findings.add(finding_at("aeon-no-records", place))
+        if width > types:
+            self.findings.add(finding_at("aeon-extra-fields", place, width=width, types=types))
+        if count := int(self.state[c.RETURNS]):
+            at = int(self.state[c.RETURN])
+            place = Place.in_text(self.source, Span(at, at + 1))
+            self.findings.add(finding_at("aeon-carriage-return", place), count)
+
+    def wrong_width(self, stream: ParseStream) -> FormatError:
+        """The error for a record of another width than the others."""
+        token = int(self.state[c.WRONG])
+        width, wanted = self.fields_of(stream, token), self.width or 0
+        if self.dialect is Dialect.HEAD:
+            what = f"the header has {counted(wanted, 'type')}"
+        else:
+            what = f"the first one has {wanted}"
+        return self.error(stream, token, f"the record has {counted(width, 'field')}, {what}")
+
+    def error(self, stream: ParseStream, token: int, message: str) -> FormatError:
+        """The error for the record after a line break."""
+        start = int(stream.ends[token])
+        end = self.source.data.find(b"\n", start)
+        span = Span(start, len(self.source.data) if end < 0 else end)
+        line = self.source.data[span.start : span.end]
+        return FormatError(
+            message,
+            source=self.source,
+            span=span,
+            hint=width_hint(line, self.dialect),
+            code="aeon-record-width",
+        )
+
+    def refusal(self, rejection: Rejection) -> FormatError:
+        """The error for a text that is not in the language."""
+        data, at = self.source.data, rejection.offset
+        end = data.find(b"\n", at)
+        rest = data[at:] if end < 0 else data[at:end]
+        return syntax_error(
+            self.grammar,
+            self.source,
+            rejection,
+            lambda _, expected: hint(rest, expected),
+        )
+
+
+def _make_room(array: NDArray[np.generic], size: int) -> None:
+    """Make an array, of which nobody has a view, as long as that or longer."""
+    if size > array.size:
+        array.resize(max(size, 2 * array.size), refcheck=False)

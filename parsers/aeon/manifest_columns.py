@@ -1,0 +1,178 @@
+"""The tokens of a manifest as columns: where fields are, their bytes, the integers they are."""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.core.kernels import Kernels, bare_kernel
+
+Longs = NDArray[np.int64]
+Ints = NDArray[np.int32]
+Bytes = NDArray[np.uint8]
+
+KERNELS: Final = Kernels("exset.parsers.aeon.manifest_columns")
+
+# What is in the state of `find_fields`: how many records there are, the line of the last line
+# break, how many records end in a carriage return and the first of them, and the line break before
+# the first record of another width.
+(RECORDS, LINE, RETURNS, RETURN, WRONG, STATE_SIZE) = range(6)
+
+# What is odd about a number: nothing, bytes after it, a fraction that is cut off, it is beyond 32
+# bits, there is none, it is beyond what aeon reads.
+(FINE, TAIL, FRACTION, OVERFLOW, NO_NUMBER, RANGE) = range(6)
+
+_DIGITS: Final = 18  # fit in 63 bits
+_PADDING: Final = 61
+_INVALID: Final = 0x80
+_LEAST: Final = -(1 << 31)
+_LIMIT: Final = 1 << 31
+
+
+@bare_kernel
+def find_fields(
+    buffer: Bytes,
+    kinds: NDArray[np.int16],
+    token_starts: Longs,
+    token_ends: Longs,
+    begin: int,
+    line_break: int,
+    cell: int,
+    width: int,
+    starts: Longs,
+    ends: Longs,
+    lines: Ints,
+    state: Longs,
+) -> None:
+    """Fill where the fields of whole records begin and end, and the line of each record.
+
+    begin: the first token of a record. line_break, cell: the kinds of these tokens; a cell begins
+    with the separator. Stops at a record of another width than `width`.
+    """
+    count, filled = len(kinds), 0
+    token = begin
+    while token < count:
+        for place in range(token_starts[token], token_ends[token]):
+            state[LINE] += buffer[place] == 10
+        last = token
+        token += 1
+        if token == count:
+            return
+        first = filled
+        if kinds[token] == cell:
+            starts[filled] = ends[filled] = token_starts[token]
+            filled += 1
+        while token < count and kinds[token] != line_break:
+            starts[filled] = token_starts[token] + (kinds[token] == cell)
+            ends[filled] = token_ends[token]
+            filled += 1
+            token += 1
+        if filled - first != width:
+            state[WRONG] = last
+            return
+        record = state[RECORDS]
+        end = token_ends[token - 1]
+        if end > token_starts[token - 1] and buffer[end - 1] == 13:
+            if state[RETURNS] == 0:
+                state[RETURN] = end - 1
+            state[RETURNS] += 1
+        lines[record] = state[LINE]
+        state[RECORDS] += 1
+
+
+@bare_kernel
+def copy_fields(
+    buffer: Bytes, starts: Longs, ends: Longs, data: Bytes, offsets: Longs, at: int
+) -> None:
+    """Copy fields side by side into data, from `at` on; offsets: where each ends."""
+    for field in range(len(starts)):
+        start = starts[field]
+        size = ends[field] - start
+        for i in range(size):
+            data[at + i] = buffer[start + i]
+        at += size
+        offsets[field] = at
+
+
+@bare_kernel
+def read_ints(
+    buffer: Bytes, starts: Longs, ends: Longs, values: Ints, odds: NDArray[np.uint8], hard: Longs
+) -> int:
+    """Read numbers as aeon does, and what is odd about each; how many are left in `hard`."""
+    left = 0
+    for field in range(len(starts)):
+        at, end = starts[field], ends[field]
+        while at < end and (buffer[at] == 32 or 9 <= buffer[at] <= 13):
+            at += 1
+        negative = at < end and buffer[at] == 45
+        if negative or (at < end and buffer[at] == 43):
+            at += 1
+        value, first = 0, at
+        while at < end and 48 <= buffer[at] <= 57 and at - first < _DIGITS:
+            value = value * 10 + int(buffer[at]) - 48
+            at += 1
+        odd = FINE
+        if at == first or at - first == _DIGITS:
+            odd = RANGE  # for now
+        elif at < end:
+            byte = buffer[at]
+            if byte == 46 or byte == 69 or byte == 101 or byte == 88 or byte == 120:
+                odd = RANGE
+            else:
+                odd = TAIL
+        if odd == RANGE:
+            hard[left] = field
+            left += 1
+        else:
+            if negative:
+                value = -value
+            if value < _LEAST or value >= _LIMIT:
+                value, odd = _LEAST, OVERFLOW
+            values[field] = value
+        odds[field] = odd
+    return left
+
+
+@bare_kernel
+def find_odd(
+    buffer: Bytes, starts: Longs, ends: Longs, values: Bytes, odd: NDArray[np.bool_]
+) -> None:
+    """Fill which fields are not plain base64, padded as it should be.
+
+    values: of each byte, 0 to 63, 128 for one that is none.
+    """
+    for field in range(len(starts)):
+        start, end = starts[field], ends[field]
+        seen = 0
+        if (end - start) % 4:
+            seen = _INVALID
+        elif end > start and buffer[end - 1] == _PADDING:
+            end -= 2 if buffer[end - 2] == _PADDING else 1
+        for place in range(start, end):
+            seen |= int(values[buffer[place]])
+        odd[field] = seen & _INVALID
+
+
+@bare_kernel
+def decode_plain(buffer: Bytes, starts: Longs, values: Bytes, out: Bytes, offsets: Longs) -> None:
+    """Decode fields of plain base64 side by side; offsets: where each begins and ends in out."""
+    for field in range(len(starts)):
+        place, at, stop = starts[field], offsets[field], offsets[field + 1]
+        while at + 3 <= stop:
+            bits = (
+                int(values[buffer[place]]) << 18
+                | int(values[buffer[place + 1]]) << 12
+                | int(values[buffer[place + 2]]) << 6
+                | int(values[buffer[place + 3]])
+            )
+            out[at] = bits >> 16
+            out[at + 1] = (bits >> 8) & 255
+            out[at + 2] = bits & 255
+            at += 3
+            place += 4
+        if at < stop:
+            second = int(values[buffer[place + 1]])
+            out[at] = (int(values[buffer[place]]) << 2 | second >> 4) & 255
+            if at + 1 < stop:
+                third = int(values[buffer[place + 2]])
+                out[at + 1] = (second << 4 | third >> 2) & 255

@@ -1,0 +1,112 @@
+"""Manifests as text: what aeon reads back as the same manifest."""
+
+from typing import Final
+
+import numpy as np
+
+from exset.core.errors import Finding, Findings, FormatError, Place, Severity
+from exset.core.text import counted
+from exset.grammars.aeon.manifest import Manifest
+from exset.grammars.aeon.manifest_types import LINE_END, Dialect, ElementType
+
+_MODEL: Final = "manifest"
+
+
+def render(
+    manifest: Manifest,
+    *,
+    findings: Findings | None = None,
+    dialect: Dialect | str | None = None,
+    lossy: bool = False,
+) -> bytes:
+    """The text of a manifest, in its own dialect unless another is said.
+
+    Raises FormatError for what the dialect cannot say: a line break or a separator in a field, a
+    record that looks like a comment, a header or an empty line, fields that the header has no type
+    for, and with `csv` elements that are no files. `lossy` drops such fields, and calls all
+    elements files, with a finding. ValueError for a dialect that there is not.
+    """
+    chosen = manifest.dialect if dialect is None else Dialect(dialect)
+    losses = _Losses(lossy, Findings() if findings is None else findings)
+    if manifest.width > len(manifest.types) and chosen is not Dialect.SEED:
+        losses.tell(
+            "fields",
+            f"the header has {counted(len(manifest.types), 'type')} for"
+            f" {counted(manifest.width, 'field')}",
+            "the others are not written",
+        )
+        manifest = manifest.narrowed()
+    header = b""
+    if chosen is not Dialect.CSV:
+        types = b"\t".join(kind.encode("ascii") for kind in manifest.types)
+        header = b"@" + types + LINE_END if types else b""
+    elif any(kind is not ElementType.FILE for kind in manifest.types):
+        losses.tell("types", "the dialect csv knows files alone", "the types are not written")
+    _check_fields(manifest, chosen)
+    return header + _records(manifest, chosen.separator)
+
+
+class _Losses:
+    def __init__(self, lossy: bool, findings: Findings) -> None:
+        self.lossy = lossy
+        self.findings = findings
+
+    def tell(self, field: str, why: str, what: str) -> None:
+        """Add a finding of what is lost. Raises FormatError unless lossy."""
+        place = Place(_MODEL, field=field)
+        if not self.lossy:
+            advice = "say --lossy, or lossy=True in Python, to write it all the same"
+            raise FormatError(why, place=place, hint=advice, code="aeon-text")
+        self.findings.add(Finding("aeon-text-loss", Severity.WARNING, f"{why}: {what}", place))
+
+
+def _check_fields(manifest: Manifest, dialect: Dialect) -> None:
+    """Raise FormatError for the first field that the dialect cannot say."""
+    data, offsets = manifest.fields.data, manifest.fields.offsets
+    for byte, name in (
+        (LINE_END, "a line break"),
+        (dialect.separator, "a comma" if dialect is Dialect.CSV else "a tab"),
+    ):
+        found = data == byte[0]
+        if found.any():
+            at = int(found.argmax())
+            field = int(np.searchsorted(offsets, at, "right")) - 1
+            raise _refusal(manifest, field, f"{name} in a field (byte {at - int(offsets[field])})")
+    width = manifest.width
+    if not len(manifest):
+        return
+    first = offsets[: len(manifest) * width : width]
+    ends = offsets[1 : len(manifest) * width + 1 : width]
+    empty = first == ends
+    if width == 1 and empty.any():
+        raise _refusal(manifest, int(empty.argmax()), "a record of one empty field")
+    given = np.flatnonzero(~empty)
+    bad = np.isin(data[first[given]], list(dialect.comments))
+    if bad.any():
+        record = int(given[bad.argmax()])
+        mark = chr(data[first[record]])
+        raise _refusal(manifest, record * width, f"a record that begins with `{mark}`")
+
+
+def _refusal(manifest: Manifest, field: int, what: str) -> FormatError:
+    record, column = divmod(field, manifest.width)
+    return FormatError(
+        f"no manifest can say this: {what}",
+        place=Place(_MODEL, field=f"[{record}][{column}]"),
+        hint="there is no quotation and no escape: rename the file, or encode the field as BINARY",
+        code="aeon-text",
+    )
+
+
+def _records(manifest: Manifest, separator: bytes) -> bytes:
+    fields = len(manifest.fields)
+    if not fields:
+        return b""
+    text = np.empty(manifest.fields.data.size + fields, np.uint8)
+    is_field = np.ones(text.size, np.bool_)
+    ends = manifest.fields.offsets[1:] + np.arange(fields)
+    text[ends] = separator[0]
+    text[ends[manifest.width - 1 :: manifest.width]] = LINE_END[0]
+    is_field[ends] = False
+    text[is_field] = manifest.fields.data
+    return text.tobytes()

@@ -1,0 +1,273 @@
+"""The table driver: the lowered grammar, run by the kernel chunk by chunk."""
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.core.kernels import Kernels
+from exset.parsers.engine import output as k
+from exset.parsers.engine.expectation import END, certain, expected, opened
+from exset.parsers.engine.grammar import Grammar
+from exset.parsers.engine.kernel import parse
+from exset.parsers.engine.stream import ParseStream, Rejection
+from exset.parsers.engine.tables import COLUMNS, FIRST_STATE, ORIGIN, PART, STEP, Tables
+
+KERNELS = Kernels(
+    "exset.parsers.engine.tables",
+    "exset.parsers.engine.output",
+    "exset.parsers.engine.transition_cache",
+    "exset.parsers.engine.kernel",
+)
+
+Block = bytes | memoryview
+
+_TOKENS = 1 << 18
+_STACK = 256
+_SHORT = 1 << 16  # bytes of a cut token that are lexed again whatever there is of the rest
+
+T = TypeVar("T", bound=np.generic)
+R = TypeVar("R", k.Output, k.Shortcuts, Tables)
+
+
+def streams(
+    grammar: Grammar,
+    blocks: Iterable[Block],
+    *,
+    boundary: int | None = None,
+    compiled: bool | Callable[[], bool] = True,
+    tokens: int = _TOKENS,
+    eager: bool = False,
+) -> Iterator[ParseStream]:
+    """Parse a source given in blocks; raises `Rejection` after what comes before it.
+
+    Each stream but the last ends with the step `boundary`; with None there is one stream. A step is
+    complete as soon as it comes whatever token is next. Streams count their tokens and steps from
+    0, and their places from the source's first byte. They are views, good until the next one is
+    asked for. compiled: whether, or what tells it again and again. tokens: how many to make room
+    for, at first. eager: whether a stream is yielded for each block that completes something.
+    """
+    return _Parser(grammar, compiled, tokens, eager).run(blocks, boundary)
+
+
+class _Parser:
+    def __init__(
+        self, grammar: Grammar, compiled: bool | Callable[[], bool], tokens: int, eager: bool
+    ) -> None:
+        self.grammar = grammar
+        self.tables = grammar.lowered.tables
+        self.shortcuts = k.no_shortcuts(int(self.tables.sizes[COLUMNS]))
+        self.table = _Table(self.tables, grammar.terminals)
+        self.compiled = compiled
+        self.eager = eager
+        self.early = 0  # steps that were yielded and that the kernel is still to report
+        self.inner = 0  # steps among which there is no boundary
+        self.buffer = np.full(1, ord("\n"), np.uint8)  # the line break before the text
+        self.base = -1
+        self.final = False
+        self.output = k.Output(
+            kinds=np.empty(tokens, np.int16),
+            starts=np.empty(tokens, np.int64),
+            ends=np.empty(tokens, np.int64),
+            steps=np.empty(tokens, np.int16),
+            before=np.empty(tokens, np.int64),
+            stack=np.zeros(_STACK, np.int32),
+            state=np.zeros(k.STATE_SIZE, np.int64),
+        )
+        self.output.stack[0] = self.tables.sizes[FIRST_STATE]
+        self.output.state[[k.KIND, k.ROW, k.ROWS]] = k.NO_KIND, 1, 2
+        self.shortcuts.states[1] = self.tables.sizes[FIRST_STATE]
+
+    def run(self, blocks: Iterable[Block], boundary: int | None) -> Iterator[ParseStream]:
+        """The streams."""
+        waiting: list[Block] = []
+        for block in blocks:
+            waiting.append(block)
+            # A token that fills the buffer is lexed again only when there is twice as much of it.
+            left = len(self.buffer) - self.output.state[k.POSITION]
+            if (self.eager and left < _SHORT) or sum(map(len, waiting)) >= left:
+                self._extend(waiting)
+                waiting.clear()
+                yield from self._step(boundary)
+        self._extend([*waiting, b"\n"])  # and the one after it
+        self.final = True
+        yield from self._step(boundary)
+
+    def _extend(self, blocks: Iterable[Block]) -> None:
+        state = self.output.state
+        left = self.buffer[state[k.POSITION] :]
+        self.base += int(state[k.POSITION])
+        self.buffer = np.concatenate([left, *(np.frombuffer(block, np.uint8) for block in blocks)])
+        state[k.POSITION] = 0
+
+    def _step(self, boundary: int | None) -> Iterator[ParseStream]:
+        while True:
+            why = self._parse()
+            self._drop_early()
+            if why == k.MORE:
+                if self.eager:
+                    yield from self._complete(boundary, early=True)
+                return
+            if why == k.DONE:
+                yield self._stream(self.output.state[k.TOKENS], self.output.state[k.STEPS])
+                return
+            if why == k.REJECTED:
+                rejection = self._rejection()
+                yield from self._complete(boundary, early=True)
+                raise rejection
+            if why == k.DEEP:
+                deeper = np.concatenate([self.output.stack, np.zeros_like(self.output.stack)])
+                self.output = self.output._replace(stack=deeper)
+            else:
+                yield from self._complete(boundary)
+                self._make_room()
+
+    def _parse(self) -> int:
+        compiled = self.compiled if isinstance(self.compiled, bool) else self.compiled()
+        if compiled:
+            run, buffer, output = KERNELS.compiled(parse), self.buffer, self.output
+            tables, shortcuts = self.tables, self.shortcuts
+        else:
+            run, output = parse, _views(self.output)
+            buffer = cast("NDArray[np.uint8]", self.buffer.data)
+            tables, shortcuts = self._plain
+        return run(tables, buffer, self.final, self.base, shortcuts, output)
+
+    @cached_property
+    def _plain(self) -> tuple[Tables, k.Shortcuts]:
+        return _views(self.tables), _views(self.shortcuts)
+
+    def _complete(self, boundary: int | None, early: bool = False) -> Iterator[ParseStream]:
+        """The stream up to the last boundary, if there is one; the rest moves to the front.
+
+        early: with the steps that are certain to come.
+        """
+        if boundary is None:
+            return
+        if early:
+            self._add_early(boundary)
+        output, state = self.output, self.output.state
+        ends = np.flatnonzero(output.steps[self.inner : state[k.STEPS]] == boundary)
+        if not len(ends):
+            self.inner = int(state[k.STEPS])
+            return
+        steps = self.inner + int(ends[-1]) + 1
+        tokens = int(output.before[steps - 1])
+        yield self._stream(tokens, steps)
+        for array, count, done in (
+            (output.kinds, state[k.TOKENS], tokens),
+            (output.starts, state[k.TOKENS], tokens),
+            (output.ends, state[k.TOKENS], tokens),
+            (output.steps, state[k.STEPS], steps),
+            (output.before, state[k.STEPS], steps),
+        ):
+            array[: count - done] = array[done:count].copy()
+        output.before[: state[k.STEPS] - steps] -= tokens
+        state[k.TOKENS] -= tokens
+        state[k.STEPS] -= steps
+        self.inner = int(state[k.STEPS])
+
+    def _add_early(self, boundary: int) -> None:
+        """Add the steps up to a boundary that come whatever token is next."""
+        output, state = self.output, self.output.state
+        if self.early:
+            return
+        stack = output.stack[: state[k.DEPTH] + 1].tolist()
+        steps = certain(self.table, self.table.terminals, stack)
+        while steps and steps[-1] != boundary:
+            steps.pop()
+        if steps:
+            kept = int(state[k.STEPS])
+            state[k.STEPS] += len(steps)
+            while state[k.STEPS] > len(output.steps):
+                self._make_room()
+                output = self.output
+            output.steps[kept : state[k.STEPS]] = steps
+            output.before[kept : state[k.STEPS]] = state[k.TOKENS]
+            self.early = len(steps)
+
+    def _drop_early(self) -> None:
+        """Take away again what was added before, once the kernel reports it."""
+        output, state = self.output, self.output.state
+        if self.early and state[k.STEPS] >= self.early:
+            state[k.STEPS] -= self.early
+            for array in (output.steps, output.before):
+                array[: state[k.STEPS]] = array[self.early :][: state[k.STEPS]].copy()
+            self.early = 0
+
+    def _make_room(self) -> None:
+        output, state = self.output, self.output.state
+        tokens, steps = int(state[k.TOKENS]), int(state[k.STEPS])
+        self.output = output._replace(
+            kinds=_roomy(output.kinds, tokens, 1),
+            starts=_roomy(output.starts, tokens, 1),
+            ends=_roomy(output.ends, tokens, 1),
+            steps=_roomy(output.steps, steps, int(state[k.NEEDED])),
+            before=_roomy(output.before, steps, int(state[k.NEEDED])),
+        )
+
+    def _stream(self, tokens: int, steps: int) -> ParseStream:
+        output = self.output
+        starts, ends = output.starts[:tokens], output.ends[:tokens]
+        # Only the first token can begin with the line break before the text, only the last one can
+        # end with that after it.
+        length = self.base + len(self.buffer) - self.final
+        for places in (starts, ends):
+            places[:1].clip(0, length, out=places[:1])
+            places[-1:].clip(0, length, out=places[-1:])
+        return ParseStream(
+            kinds=output.kinds[:tokens],
+            starts=starts,
+            ends=ends,
+            steps=output.steps[:steps],
+            tokens_before=output.before[:steps],
+        )
+
+    def _rejection(self) -> Rejection:
+        """The error where the kernel stopped."""
+        offset = self.base + int(self.output.state[k.POSITION])
+        length = self.base + len(self.buffer) - self.final
+        before = self.output.stack[: self.output.state[k.DEPTH] + 1].tolist()
+        found = expected(self.table, self.table.terminals, before)
+        tokens = self.output.state[k.TOKENS]
+        kinds, starts = self.output.kinds[:tokens], self.output.starts[:tokens]
+        opener = opened(self.grammar.lowered.literals, kinds, starts)
+        return Rejection(min(max(offset, 0), length), found, opener)
+
+
+def _roomy(array: NDArray[T], count: int, needed: int) -> NDArray[T]:
+    """An array that `count` elements fill by half at most, and that has room for those needed."""
+    size = len(array)
+    if count + max(count, needed) <= size:
+        return array
+    return np.concatenate([array, np.empty(max(size, needed), array.dtype)])
+
+
+def _views(arrays: R) -> R:
+    """Arrays for the kernel as plain Python, which reads and fills them several times as fast."""
+    return arrays._replace(**{name: array.data for name, array in arrays._asdict().items()})
+
+
+class _Table:
+    """The lowered table, as `expected` asks it."""
+
+    def __init__(self, tables: Tables, terminals: tuple[str, ...]) -> None:
+        self.tables = tables
+        self.terminals = terminals
+        self.numbers = {name: number for number, name in enumerate((*terminals, END))}
+        self.columns, self.nonterminals, _, self.last, _ = tables.sizes.tolist()
+
+    def move(self, state: int, terminal: str) -> bool | tuple[int, int, int] | None:
+        move = int(self.tables.action[state * self.columns + self.numbers[terminal]])
+        if move >= 0:
+            return move > 0 or None
+        rule = int(self.tables.rules[-move - 1])
+        return rule & PART, rule >> ORIGIN, ((rule >> STEP) & PART) - 1
+
+    def goto(self, state: int, origin: int) -> int:
+        return int(self.tables.goto[state * self.nonterminals + origin])
+
+    def accepts(self, state: int) -> bool:
+        return bool(state == self.last)

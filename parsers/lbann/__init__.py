@@ -1,0 +1,1 @@
+"""LBANN sample lists, label files and schemas: parsing and rendering."""

@@ -1,0 +1,81 @@
+"""What conduit takes a YAML text for: an integer, a real, nothing, or a text.
+
+It asks the C library, whatever quotes the text stands in: what `strtol` reads to its end is an
+int64, else what `strtod` reads to its end is a float64 (conduit 0.9.2,
+conduit_generator.cpp: yaml_leaf_to_numeric_dtype).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Final
+
+from exset.grammars.lbann.schema import Value
+
+INT64: Final = (-(2**63), 2**63 - 1)
+
+_INTEGER = re.compile(r"[ \t\n\v\f\r]*([-+]?)([0-9]+)")
+_REAL = re.compile(
+    r"""[ \t\n\v\f\r]*(?P<sign>[-+]?)(?:
+        (?P<decimal>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?)
+      | (?P<hex>0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[-+]?[0-9]+)?)
+      | (?P<infinite>inf(?:inity)?)
+      | (?P<nan>nan(?:\([0-9a-z_]*\))?)
+    )""",
+    re.VERBOSE | re.IGNORECASE | re.ASCII,
+)
+OTHERS_READ: Final = re.compile(
+    r"~|null|true|false|yes|no|on|off|[-+]?0o[0-7]+|[-+]?[0-9][0-9_]*_[0-9_.e]*|\.inf|[-+]\.inf"
+    r"|\.nan|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}.*",
+    re.IGNORECASE | re.ASCII,
+)
+"""Plain texts that other readers of YAML take for something else."""
+_OCTAL = re.compile(r"[-+]?0[0-9]+", re.ASCII)
+_DIGITS = 4000  # Python refuses to read more of them at once; int64 has 19
+
+
+def scalar(text: str) -> int | float | str | None:
+    """Return what a text is: integers beyond int64 end at its bounds, reals may be infinite."""
+    if match := _INTEGER.fullmatch(text):
+        digits = match[2].lstrip("0") or "0"
+        number = int(digits) if len(digits) < _DIGITS else INT64[1] + 1
+        low, high = INT64
+        return max(low, min(high, -number if match[1] == "-" else number))
+    if match := _REAL.fullmatch(text):
+        return math.copysign(1, -1 if match["sign"] == "-" else 1) * _magnitude(match)
+    return text or None
+
+
+def doubt(text: str, plain: bool, value: Value) -> tuple[str, str] | None:
+    """Return what a text surprisingly is, and what may help; None if nobody is surprised."""
+    if isinstance(value, str):
+        if plain and OTHERS_READ.fullmatch(text):
+            return "a text", "YAML has other words for it; quote it if a text is meant"
+    elif isinstance(value, int | float):
+        if not plain:
+            return "a number, quotes or not", "a text must not look like a number"
+        if isinstance(value, int) and value in INT64 and int(value) != _exact(text):
+            return f"{value}, the last that 64 bits can hold", "write a smaller number"
+        if _OCTAL.fullmatch(text):
+            return f"the decimal number {value}", "remove the leading zeros"
+        if not math.isfinite(value) or "x" in text.lower():
+            return f"the number {value!r}", "write a decimal number"
+    return None
+
+
+def _magnitude(match: re.Match[str]) -> float:
+    if match["nan"]:
+        return math.nan
+    if match["infinite"]:
+        return math.inf
+    if match["decimal"]:
+        return float(match["decimal"])
+    try:
+        return float.fromhex(match["hex"])
+    except OverflowError:
+        return math.inf
+
+
+def _exact(text: str) -> int | None:
+    return int(text) if len(text) < _DIGITS else None

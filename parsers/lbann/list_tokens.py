@@ -1,0 +1,143 @@
+"""The words of a sample list by number: where each is, and what it is."""
+
+from collections.abc import Callable
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+
+from exset.core.errors import FormatError, LimitError, Place
+from exset.core.kernels import Kernels
+from exset.core.limits import Limits, remedy
+from exset.core.source import Source, Span
+from exset.grammars.columns.ragged import Flags, Strings
+from exset.grammars.lbann.list_types import Kind
+from exset.grammars.lbann.sample_list import Counts
+from exset.parsers.engine.grammar import Grammar
+from exset.parsers.engine.stream import ParseStream
+from exset.parsers.lbann import list_columns as c
+from exset.parsers.lbann.list_columns import Bytes, Ints
+
+KERNELS: Final = Kernels("exset.parsers.lbann.list_columns")
+COMPILED_FROM: Final = 100_000
+"""Bytes of text from which it pays to compile, or to load what is compiled."""
+
+KINDS: Final = MappingProxyType({kind.name: kind for kind in Kind})
+"""The kinds by their terminals."""
+
+_COUNT: Final = "a number of samples"
+_NAME: Final = "a name"
+
+GRAMMAR: Final = Grammar(
+    file="sample_list.lark",
+    start="sample_list",
+    steps=(
+        *("single_sample", "multi_sample", "multi_sample_v2", "conduit_hdf5"),
+        *("counts", "directory", "label_file", "record"),
+    ),
+    words=MappingProxyType(
+        {
+            **{terminal: f"`{kind}`" for terminal, kind in KINDS.items()},
+            "NUMBER": _COUNT,
+            "WORD": _NAME,
+            "LINE": "the end of the line",
+        }
+    ),
+)
+RECORD: Final = GRAMMAR.steps.index("record")
+
+
+class Words:
+    """The words of a part of a list. Places count from the source's first byte.
+
+    begin: where the text began that was parsed.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        stream: ParseStream,
+        begin: int,
+        compiled: bool,
+        grammar: Grammar = GRAMMAR,
+    ) -> None:
+        self.source = source
+        self.kinds = stream.kinds
+        self.starts = stream.starts + begin
+        self.ends = stream.ends + begin
+        self.buffer: Bytes = np.frombuffer(source.data, np.uint8)
+        self.compiled = compiled
+        self.grammar = grammar
+
+    def is_a(self, terminal: str) -> Flags:
+        """Which words are of a terminal: bool [words]."""
+        return np.asarray(self.kinds == self.grammar.terminal(terminal))
+
+    def raw(self, word: int) -> bytes:
+        """The bytes of a word."""
+        return self.source.data[self.starts[word] : self.ends[word]]
+
+    def span(self, word: int) -> Span:
+        """The bytes of a word."""
+        return Span(int(self.starts[word]), int(self.ends[word]))
+
+    def place(self, word: int) -> Place:
+        """Where a word stands."""
+        return Place.in_text(self.source, self.span(word))
+
+    def error(self, word: int, code: str, message: str, hint: str | None = None) -> FormatError:
+        """The error that a word is."""
+        return FormatError(message, source=self.source, span=self.span(word), hint=hint, code=code)
+
+    def strings(self, words: Ints) -> tuple[Strings, Ints]:
+        """Some words as strings, and a number for each that tells most of them apart."""
+        starts, ends = self.starts[words], self.ends[words]
+        data = np.empty(int((ends - starts).sum()), np.uint8)
+        offsets, hashes = np.empty(words.size + 1, np.int64), np.empty(words.size, np.int64)
+        self.run(c.copy_words)(self.buffer, 0, starts, ends, data, offsets, hashes)
+        given = np.broadcast_to(np.True_, words.shape)
+        return Strings.unchecked(data=data, offsets=offsets, given=given), hashes
+
+    def counts(self, words: Ints) -> tuple[Counts, Ints]:
+        """The values of numbers as C++ reads them, modulo 2**64, and which were below 0.
+
+        Raises FormatError for one of more than 64 bits.
+        """
+        values, hard = np.empty(words.size, np.int64), np.empty(words.size, np.int64)
+        spans = self.starts[words], self.ends[words]
+        read = self.run(c.read_counts)
+        left = read(self.buffer, 0, *spans, values, hard, np.empty(1, np.int64))
+        found = values.astype(np.uint64)
+        negative: list[int] = []
+        for number in hard[:left].tolist():
+            raw = self.raw(int(words[number]))
+            digits = raw.lstrip(b"+-0")
+            value = int(digits or b"0") if len(digits) < 21 else 2**64
+            if value >= 2**64:
+                raise self.error(
+                    int(words[number]),
+                    "lbann-hang",
+                    "a number of more than 64 bits: LBANN never ends on it",
+                    "write the right number",
+                )
+            if raw.startswith(b"-") and value:
+                negative.append(number)
+                value = 2**64 - value
+            found[number] = value
+        return found, np.array(negative, np.int64)
+
+    def check_lengths(self, limits: Limits) -> None:
+        """Raise LimitError for a word that is too long."""
+        long = np.flatnonzero(self.ends - self.starts > limits.max_name)
+        if long.size:
+            raise LimitError(
+                f"a word longer than {limits.max_name:,} bytes",
+                source=self.source,
+                span=self.span(int(long[0])),
+                hint=remedy("max_name"),
+            )
+
+    def run(self, function: Callable[..., int | None]) -> Callable[..., int]:
+        """A kernel, compiled if the text is long."""
+        chosen = KERNELS.compiled(function) if self.compiled else function
+        return chosen  # type: ignore[return-value]

@@ -1,0 +1,189 @@
+"""What is wrong in a Lens text beyond its grammar, and how it can be mended."""
+
+import re
+from typing import Final
+
+import numpy as np
+
+from exset.core.errors import FormatError, LimitError
+from exset.core.limits import Limits, remedy
+from exset.core.lookalikes import foreign
+from exset.core.text import counted
+from exset.parsers.engine.errors import shown
+from exset.parsers.lens import steps as c
+from exset.parsers.lens.steps import Columns, Ints, Tokens
+from exset.parsers.lens.string_kernels import DEEP, LONG
+from exset.parsers.lens.tokens import Quoted, Text
+
+_CLOSERS: Final = {b"{": b"}", b"[": b"]", b"(": b")", b'"': b'"'}
+_DELIMITERS: Final = ("LBRACE", "RBRACE", "LSQB", "RSQB", "LPAR", "RPAR", "QUOTE")
+
+_HINTS: Final = {
+    b",": "numbers have a point, as 0.5, and are separated by blanks alone",
+    b"#": "a comment begins in the first column of its line",
+    b"/": "a comment begins with `#`, in the first column of its line",
+    b"%": "a comment begins with `#`, in the first column of its line; 50% is written 0.5",
+    b"\x1a": "remove this byte, with which DOS ended files",
+    b"+": "numbers in lists have no plus sign",
+    b"*": "`*` stands alone, first in a sparse range",
+}
+_NAMED: Final = re.compile(rb"name:[ \t\r\n\f\v]*+[^ \t\r\n\f\v{}()\[\]\"]++[ \t]*+\Z")
+_LAST_WORD: Final = re.compile(rb"(?:name|proc):[ \t\r\n\f\v]*+([^ \t\r\n\f\v{}()\[\]\"]++)")
+_NAMING: Final = (b"name:", b"freq:", b"proc:")
+_NEAR: Final = 4096
+_KEYWORDS: Final = frozenset(
+    b"name: freq: proc: max: min: grace: defI: actI: defT: actT: I: T: B: i: t: b:".split()
+)
+
+
+def swallowed(before: bytes, found: bytes) -> str | None:
+    """How to mend a text whose last name or proc took in too much, or too little."""
+    words = _LAST_WORD.findall(before[-_NEAR:])
+    if words and (b";" in words[-1] or words[-1].endswith(b":")):
+        return f"the word {shown(words[-1])} took in what follows it: put a blank after the name"
+    if _NAMED.search(before[-_NEAR:]) and found + b":" not in _KEYWORDS:
+        return "a name with blanks or brackets in it stands in { }, as `name: {big cat}`"
+    return None
+
+
+def hint(found: bytes, expected: frozenset[str]) -> str | None:
+    """How to mend a text where `found` stands instead of the terminals expected."""
+    if found[:1] in _HINTS:
+        return _HINTS[found[:1]]
+    if found in _NAMING and "SEMICOLON" in expected:
+        return "put `;` before it, if another example begins; if not, it comes before the data"
+    if found in _KEYWORDS and "SEMICOLON" in expected:
+        return "such fields are the set's, before its first example, or stand in an event list"
+    if found + b":" in _KEYWORDS:
+        return f"it ends in a colon, with no blank before it: `{found.decode()}:`"
+    for keyword in _KEYWORDS:
+        if keyword.lower() == found.lower() and found not in _KEYWORDS:
+            return f"capital and small letters differ: `{keyword.decode()}`"
+    if not found and "SEMICOLON" in expected:
+        return "every example ends with `;`"
+    if not found and "CHARACTERS" in expected:
+        return "delimiters must balance, also inside quotation marks"
+    if {"RSQB", "STAR"} <= expected and found[:1].isalpha() and found not in _KEYWORDS:
+        return "[ ] holds events: a group name stands in ( ) or { }"
+    if re.fullmatch(rb"[dD][-+]?[0-9]++", found) and "VALUE" in expected:
+        return "an exponent is written with e, as 1e-3"
+    if found.startswith(b".") and "UNIT" in expected and "VALUE" not in expected:
+        return "`i:`, `t:` and `b:` list whole numbers of units: values stand after `I:` or `T:`"
+    if found.startswith(b"-") and not expected.isdisjoint(("VALUE", "REAL")):
+        return "a dash is NaN only where a blank, `;` or a closing delimiter follows"
+    if "VALUE" in expected and found[:1].isalpha():
+        return "an unknown value is written `-`; a group name stands in ( ) or { }"
+    return None
+
+
+def check_integers(text: Text, ints: Ints) -> None:
+    """Integers are of 32 bits: FormatError."""
+    if ints.max(initial=0) > c.MAX_INT or ints.min(initial=0) < -c.MAX_INT - 1:
+        wrong = int(np.argmax((ints > c.MAX_INT) | (ints < -c.MAX_INT - 1)))
+        message = f"{shown(text.raw(wrong))} does not fit in 32 bits"
+        advice = None if text.source.start else foreign(text.source.data)
+        raise _error(text, wrong, "lens-integer", message, advice)
+
+
+def check_event_counts(
+    text: Text, tokens: Tokens, counts: Ints, before: int, limits: Limits
+) -> None:
+    """An example has one event or more: FormatError; and not too many: LimitError.
+
+    counts: the events of each example. before: how many there are in the parts before. Not asked
+    where no example says how many it has.
+    """
+    given = tokens.before[tokens.steps == c.NUM_EVENTS] - 1
+    zero = given[tokens.ints[given] == 0]
+    if len(zero):
+        raise _error(text, zero[0], "lens-num-events", "an example has one event or more", None)
+    last = tokens.before[tokens.steps == c.EXAMPLE] - 1
+    many = before + np.cumsum(counts) > text.ends[last] + limits.max_events
+    if many.any():
+        after = given[given < last[many.argmax()]]
+        message = f"more than {limits.max_events:,} events beyond one for each byte"
+        raise _limit(text, int(after[-1]), message, "max_events")
+
+
+def check_strings(text: Text, quoted: Quoted, limits: Limits) -> None:
+    """Delimiters nest only so deep, and strings are only so long: LimitError."""
+    if quoted.found & LONG:
+        lengths = quoted.spans[:, 1] - quoted.spans[:, 0]
+        long = np.flatnonzero(lengths > limits.max_name)
+        if len(long):
+            message = f"a string longer than {limits.max_name:,} bytes"
+            raise _limit(text, quoted.pairs[long[0], 0], message, "max_name")
+    if not quoted.found & DEEP:
+        return
+    for first, after in quoted.pairs[(quoted.odd & DEEP) != 0].tolist():
+        stack: list[bytes] = []
+        tokens = np.arange(first, after)
+        for token in tokens[text.is_a(tokens, *_DELIMITERS)].tolist():
+            mark = text.raw(token)
+            if stack and mark == _CLOSERS[stack[-1]]:
+                stack.pop()
+                continue
+            stack.append(mark)
+            if len(stack) > limits.max_depth:
+                message = f"delimiters nest deeper than {limits.max_depth}"
+                raise _limit(text, token, message, "max_depth")
+
+
+def impossible(text: Text, columns: Columns, limits: Limits) -> FormatError:
+    """Why the actions stopped, as an error."""
+    state = columns.state
+    advice: str | None
+    token, number = int(state[c.CULPRIT]), state[c.NUMBER]
+    events = counted(int(state[c.NUM_EVENTS_HERE]), "event")
+    example = f"example {state[c.BEFORE] + state[c.EXAMPLES_DONE]}"
+    match state[c.REASON]:
+        case c.OUT_OF_RANGE:
+            message = f"event {number} is out of range: {example} has {events}"
+            return _error(text, token, "lens-event-range", message, _count_hint(text, columns))
+        case c.BAD_SPAN:
+            advice = "a single event is written alone, a span from its lower number to its higher"
+            message = f"a span of events cannot end at {number}"
+            return _error(text, token, "lens-event-order", message, advice)
+        case c.NO_EVENT_LEFT:
+            message = f"these would be for event {number}, but {example} has {events}"
+            return _error(text, token, "lens-no-event-left", message, _count_hint(text, columns))
+        case c.INPUTS_GIVEN | c.TARGETS_GIVEN:
+            role = "inputs" if state[c.REASON] == c.INPUTS_GIVEN else "targets"
+            advice = f"an event list such as `[0]` says which events the next {role} are for"
+            message = f"event {number} of {example} already has {role}"
+            return _error(text, token, "lens-given-twice", message, advice)
+        case c.NO_UNIT_BEFORE | c.UNIT_SPAN_DOWN:
+            message = f"{shown(text.raw(token))} would end a span of units, but "
+            if state[c.REASON] == c.NO_UNIT_BEFORE:
+                message += "none has begun"
+            else:
+                message += f"the unit before it is {number}"
+            advice = "a span is written from its lower unit to its higher, as 4-6"
+            return _error(text, token, "lens-unit-order", message, advice)
+        case _:
+            message = f"the event lists name more than {limits.max_expand} events in all"
+            return _limit(text, token, message, "max_expand")
+
+
+def _count_hint(text: Text, columns: Columns) -> str:
+    if (
+        not columns.state[c.BEFORE] + columns.state[c.EXAMPLES_DONE]
+        and text.is_a(np.zeros(1, np.int64), "COUNT")[0]
+    ):
+        return (
+            f"{shown(text.raw(0))} at the start of the file was thrown away, as Lens does;"
+            " put `;` before it to make it the number of events"
+        )
+    return (
+        "events count from 0; the number of events stands before an example's data, `;` at its end"
+    )
+
+
+def _error(text: Text, token: int, code: str, message: str, advice: str | None) -> FormatError:
+    span = text.span(int(token))
+    return FormatError(message, source=text.source, span=span, hint=advice, code=code)
+
+
+def _limit(text: Text, token: int, message: str, limit: str) -> LimitError:
+    span = text.span(int(token))
+    return LimitError(message, source=text.source, span=span, hint=remedy(limit))

@@ -1,0 +1,114 @@
+"""What Lens reads in a text but people are caught by, as findings in the order of their places."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from exset.core.errors import Findings
+from exset.grammars.lens.findings import LONG, LONG_STRING, finding_at
+from exset.parsers.engine.errors import shown
+from exset.parsers.engine.numbers import has_empty_exponent
+from exset.parsers.lens import steps as c
+from exset.parsers.lens import string_kernels as passes
+from exset.parsers.lens.steps import KEPT, NOTES, Columns, Ints, Tokens
+from exset.parsers.lens.tokens import Quoted, Text
+
+_INFINITE: Final = re.compile(rb"[-+]?[0-9.]+e999", re.IGNORECASE)  # the usual way to write it
+
+_LIKE_NUMBERS: Final = frozenset((b"nan", b"inf", b"infinity", b"-nan", b"-inf", b"na"))
+_IS_TAIL: Final = np.isin(np.arange(256), list(b"eEpP+-"))  # by byte
+_OVERFLOW: Final = "lens-overflow"
+_NUMBER_TAIL: Final = "lens-number-tail"
+
+
+class StringsOf(NamedTuple):
+    """The strings of a part; each proc of events once."""
+
+    header_proc: Quoted
+    name: Quoted
+    proc: Quoted
+    event_proc: Quoted
+    group: Quoted
+
+
+def report(
+    text: Text,
+    tokens: Tokens,
+    columns: Columns,
+    count: Ints,
+    hard: Ints,
+    strings: StringsOf,
+    groups: Iterable[bytes | None],
+    findings: Findings,
+) -> None:
+    """Add a finding for every trap.
+
+    count: of the steps of each kind. hard: the tokens of reals that may be traps. groups: the
+    distinct names.
+    """
+    doubts: list[tuple[int, str, int, int, int]] = []
+    for code, at in (
+        *_counts(tokens, count),
+        *_strings(strings),
+        *_groups(text, strings.group, groups),
+        *_reals(text, tokens, hard),
+    ):
+        for rank, token in enumerate(np.sort(at)[:KEPT].tolist()):
+            times = len(at) - rank if rank == KEPT - 1 else 1
+            doubts.append((token, code, times, 0, 0))
+    for kind in np.flatnonzero(columns.noted).tolist():
+        many = int(columns.noted[kind])
+        for rank, (token, first, second) in enumerate(columns.notes[kind, :many].tolist()):
+            times = many - rank if rank == KEPT - 1 else 1
+            doubts.append((token, NOTES[kind], times, first, second))
+    for token, code, times, first, second in sorted(doubts):
+        words = {"raw": shown(text.raw(token)), "first": first, "second": second, **LONG_STRING}
+        findings.add(finding_at(code, text.place(token), **words), times)
+
+
+def _is_harmless(code: str, raw: bytes) -> bool:
+    if code == _OVERFLOW:
+        return _INFINITE.fullmatch(raw) is not None
+    return code == _NUMBER_TAIL and not has_empty_exponent(raw)
+
+
+def _counts(tokens: Tokens, count: Ints) -> Iterator[tuple[str, Ints]]:
+    if count[c.EATEN_COUNT]:
+        yield "lens-eaten-count", tokens.before[tokens.steps == c.EATEN_COUNT] - 1
+    if count[c.EATEN_COUNTS]:
+        yield "lens-old-counts", tokens.before[tokens.steps == c.EATEN_COUNTS] - 2
+
+
+def _strings(strings: StringsOf) -> Iterator[tuple[str, Ints]]:
+    for quoted in strings:
+        if quoted.found & ~passes.EMPTY:
+            lengths = quoted.spans[:, 1] - quoted.spans[:, 0]
+            yield "lens-bare-word", quoted.those(passes.SWALLOWING)
+            yield "lens-nul", quoted.those(passes.WITH_NUL)
+            yield "lens-refuses", quoted.pairs[lengths > LONG, 0]
+    yield "lens-empty-name", strings.name.those(passes.EMPTY)
+    yield "lens-set-proc", strings.header_proc.pairs[strings.header_proc.pairs[:, 0] >= 0, 0]
+
+
+def _groups(
+    text: Text, quoted: Quoted, groups: Iterable[bytes | None]
+) -> Iterator[tuple[str, Ints]]:
+    if any(name is not None and name.lower() in _LIKE_NUMBERS for name in groups):
+        words = quoted.pairs[quoted.pairs[:, 0] >= 0, 0]
+        like = [t for t in words.tolist() if text.raw(t).lower() in _LIKE_NUMBERS]
+        yield "lens-group-number", np.array(like, np.int64)
+
+
+def _reals(text: Text, tokens: Tokens, hard: Ints) -> Iterator[tuple[str, Ints]]:
+    if len(hard):
+        last = text.buffer[text.ends[hard] - 1 - text.base]
+        is_whole = ((last >= ord("0")) & (last <= ord("9"))) | (last == ord("."))
+        is_long = text.ends[hard] - text.starts[hard] > 1
+        for code, some in (
+            (_OVERFLOW, hard[is_whole & np.isinf(tokens.reals[hard])]),
+            (_NUMBER_TAIL, hard[is_long & _IS_TAIL[last]]),
+        ):
+            found = [each for each in some.tolist() if not _is_harmless(code, text.raw(each))]
+            yield code, np.array(found, np.int64)

@@ -1,0 +1,68 @@
+"""The lists of a Lens text in the order of the normal form, where the text has another.
+
+Written like the actions of `exset.parsers.lens.actions`.
+"""
+
+import numpy as np
+
+from exset.core.kernels import bare_kernel, inline_kernel
+from exset.parsers.lens import steps as c
+from exset.parsers.lens.steps import Columns, Ints
+
+
+def room_for(columns: Columns) -> tuple[Columns, Ints]:
+    """What `arrange` fills for these columns: others, and the new number of each list."""
+    fields = ("lists", "group", "first", "value", "value_ends", "unit_ends", "values", "units")
+    made = {field: np.empty_like(getattr(columns, field)) for field in fields}
+    made |= {field: getattr(columns, field).copy() for field in ("inputs", "targets")}
+    return columns._replace(**made), np.full(columns.state[c.NUM_LISTS], -1, np.int64)
+
+
+@bare_kernel
+def arrange(old: Columns, new: Columns, numbers: Ints) -> None:
+    """Number each example's lists anew, of inputs by their first events, then of targets.
+
+    Ranges and their numbers follow. numbers: -1 for each list, its new number afterwards.
+    """
+    lists = ranges = 0
+    new.lists[0] = new.value_ends[0] = new.unit_ends[0] = 0
+    for example in range(len(old.event_offsets) - 1):
+        low, high = old.event_offsets[example], old.event_offsets[example + 1]
+        for turn in range(2 * (high - low)):
+            is_input = turn < high - low
+            event = low + turn if is_input else turn + 2 * low - high
+            number = old.inputs[event] if is_input else old.targets[event]
+            if number < 0:
+                continue
+            if numbers[number] < 0:
+                for index in range(old.lists[number], old.lists[number + 1]):
+                    copy_range(old, index, new, ranges)
+                    ranges += 1
+                numbers[number] = lists
+                lists += 1
+                new.lists[lists] = ranges
+            if is_input:
+                new.inputs[event] = numbers[number]
+            else:
+                new.targets[event] = numbers[number]
+
+
+@inline_kernel
+def copy_range(old: Columns, index: int, new: Columns, at: int) -> None:
+    """Copy a range, with its numbers."""
+    if len(new.group):
+        new.group[at, 0] = old.group[index, 0]
+        new.group[at, 1] = old.group[index, 1]
+    if len(new.first):
+        new.first[at] = old.first[index]
+    new.value[at] = old.value[index]
+    end = new.value_ends[at]
+    for place in range(old.value_ends[index], old.value_ends[index + 1]):
+        new.values[end] = old.values[place]
+        end += 1
+    new.value_ends[at + 1] = end
+    end = new.unit_ends[at]
+    for place in range(old.unit_ends[index], old.unit_ends[index + 1]):
+        new.units[end] = old.units[place]
+        end += 1
+    new.unit_ends[at + 1] = end

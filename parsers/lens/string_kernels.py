@@ -1,0 +1,134 @@
+"""Passes over the strings of a Lens text: where they are, what is odd about them, their bytes.
+
+Written like the actions of `exset.parsers.lens.actions`: they run compiled, or as they are.
+"""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.core.kernels import bare_kernel, kernel
+from exset.grammars.columns.arrays import Bytes
+
+Longs = NDArray[np.int64]
+
+# What is odd about a string: bits of a number.
+(BROKEN, DEEP, LONG, SWALLOWING, WITH_NUL, EMPTY) = (1, 2, 4, 8, 16, 32)
+
+# What begins a string.
+(DELIMITER, GROUP_WORD, WORD) = range(3)
+
+_OFFSET_BASIS: Final = 2166136261  # of the FNV-1a hash of 32 bits
+_PRIME: Final = 16777619
+_MASK: Final = 0xFFFFFFFF
+
+
+@bare_kernel
+def measure(
+    buffer: Bytes,
+    base: int,
+    beginnings: NDArray[np.int64],
+    kinds: NDArray[np.int16],
+    places: tuple[Longs, Longs],
+    pairs: Longs,
+    most: tuple[int, int],
+    has_nul: bool,
+    spans: Longs,
+    odd: Bytes,
+) -> int:
+    """Find the bytes of strings, delimiters left out, and what is odd about each; all that is odd.
+
+    pairs: the first token of each string and the one after its last, or -1. beginnings: what begins
+    with each kind of token. places: where tokens start and end. most: how many tokens and how many
+    bytes are not odd. has_nul: whether there may be a NUL. spans: int64 [pairs, 2], the first byte
+    of each and the one after its last, counted from the buffer's first.
+    """
+    starts, ends = places
+    found = 0
+    for index in range(len(pairs)):
+        first, after = pairs[index, 0], pairs[index, 1]
+        low = high = 0
+        what = 0
+        if after > first:
+            beginning = beginnings[kinds[first]]
+            if beginning == DELIMITER:
+                low, high = ends[first] - base, starts[after - 1] - base
+                for token in range(first + 1, after - 1):
+                    byte = buffer[starts[token] - base]
+                    if byte == 10 or byte == 13:
+                        what |= BROKEN
+                if after - first > most[0]:
+                    what |= DEEP
+            else:
+                low, high = starts[first] - base, ends[first] - base
+            if high - low > most[1]:
+                what |= LONG
+            if has_nul or beginning == WORD:
+                for at in range(low, high):
+                    if buffer[at] == 0:
+                        what |= WITH_NUL
+                    elif beginning == WORD and (
+                        buffer[at] == 59 or (buffer[at] == 58 and at == high - 1)
+                    ):
+                        what |= SWALLOWING
+        if first >= 0 and low == high:
+            what |= EMPTY
+        spans[index, 0], spans[index, 1] = low, high
+        odd[index] = what
+        found |= what
+    return found
+
+
+@kernel
+def gather(buffer: Bytes, spans: Longs, offsets: Longs, data: Bytes) -> None:
+    """Copy the spans one after another; offsets, the first one 0: where each ends."""
+    size = 0
+    for index in range(len(spans)):
+        low, high = spans[index, 0], spans[index, 1]
+        if high > low:
+            data[size : size + high - low] = buffer[low:high]
+            size += high - low
+        offsets[index + 1] = size
+
+
+@bare_kernel
+def number(
+    buffer: Bytes,
+    pairs: Longs,
+    spans: Longs,
+    table: Longs,
+    heads: Longs,
+    numbers: NDArray[np.int32],
+) -> int:
+    """Number the distinct strings in the order in which they come; how many there are.
+
+    table: twice as many -1 as there are strings or more, a power of two. heads: the first of each.
+    numbers: of each string, -1 where there is none.
+    """
+    count = 0
+    for index in range(len(pairs)):
+        numbers[index] = -1
+        if pairs[index, 0] < 0:
+            continue
+        low, size = spans[index, 0], spans[index, 1] - spans[index, 0]
+        key = _OFFSET_BASIS
+        for at in range(low, low + size):
+            key = ((key ^ int(buffer[at])) * _PRIME) & _MASK
+        slot = key & (len(table) - 1)
+        while True:
+            if table[slot] < 0:
+                heads[count] = index
+                table[slot] = count
+                count += 1
+            head = heads[table[slot]]
+            same, other = spans[head, 1] - spans[head, 0] == size, spans[head, 0]
+            at = 0
+            while same and at < size:
+                same = buffer[low + at] == buffer[other + at]
+                at += 1
+            if same:
+                break
+            slot = (slot + 1) & (len(table) - 1)
+        numbers[index] = table[slot]
+    return count

@@ -1,0 +1,261 @@
+"""The tokens of a Lens text: the grammar's words, and the values that tokens stand for."""
+
+import re
+from collections.abc import Callable
+from functools import cache, cached_property
+from types import MappingProxyType
+from typing import Final, NamedTuple, ParamSpec, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.core.errors import Place
+from exset.core.kernels import Kernels
+from exset.core.limits import Limits
+from exset.core.source import Source, Span
+from exset.grammars.columns.arrays import Flags, canonical_nan, compact
+from exset.grammars.columns.ragged import Strings
+from exset.grammars.lens.findings import LONG
+from exset.parsers.engine.conversion import (
+    INTEGER,
+    NOT_A_NUMBER,
+    NOTHING,
+    REAL,
+    convert,
+)
+from exset.parsers.engine.grammar import Grammar
+from exset.parsers.engine.numbers import float32s, int64s
+from exset.parsers.engine.stream import ParseStream
+from exset.parsers.lens import string_kernels
+from exset.parsers.lens.steps import STEPS, Floats, Ints
+
+KERNELS: Final = Kernels("exset.parsers.engine.conversion", "exset.parsers.lens.string_kernels")
+
+_A_STRING: Final = "a word or a string in { }, [ ], ( ) or quotation marks"
+_DATA: Final = "inputs or targets (`I:` `T:` `B:` `i:` `t:` `b:`)"
+_FIELD: Final = "a field such as `max:`"
+_TEXT: Final = "the rest of the string"
+
+GRAMMAR: Final = Grammar(
+    file="lens.lark",
+    start="example_set",
+    steps=STEPS,
+    words=MappingProxyType(
+        {
+            **dict.fromkeys(("REAL", "INF", "NAN", "VALUE", "UNKNOWN"), "a number"),
+            **dict.fromkeys(("INT", "COUNT"), "a whole number"),
+            **dict.fromkeys(("CHARACTERS", "ESCAPE", "BACKSLASH", "BREAK", "PROTECTED"), _TEXT),
+            **dict.fromkeys(("MAX", "MIN", "GRACE", "DEFI", "ACTI", "DEFT", "ACTT"), _FIELD),
+            **dict.fromkeys(("DENSE_INPUTS", "DENSE_TARGETS", "DENSE_BOTH"), _DATA),
+            **dict.fromkeys(("SPARSE_INPUTS", "SPARSE_TARGETS", "SPARSE_BOTH"), _DATA),
+            "UNIT": "a unit number",
+            "BARE": _A_STRING,
+            **dict.fromkeys(("WORD", "DASH", "DOT"), "a group name"),
+        }
+    ),
+)
+
+_LINE_BREAK: Final = re.compile(rb"\r\n?|\n")
+_INTEGERS: Final = ("INT", "UNIT", "COUNT")
+_ROLES: Final = MappingProxyType(
+    {
+        **dict.fromkeys(("REAL", "INF", "VALUE"), REAL),
+        **dict.fromkeys(("NAN", "UNKNOWN"), NOT_A_NUMBER),
+        **dict.fromkeys(_INTEGERS, INTEGER),
+    }
+)
+_BEGINNINGS: Final = MappingProxyType(
+    {
+        "BARE": string_kernels.WORD,
+        **dict.fromkeys(("WORD", "DASH", "DOT"), string_kernels.GROUP_WORD),
+    }
+)
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Quoted(NamedTuple):
+    """Strings of a text: their tokens, their bytes, and what is odd about them.
+
+    pairs: int64 [n, 2], the first token of each and the one after its last, or -1 twice. spans:
+    int64 [n, 2], places in the text's buffer. odd: uint8 [n], bits of `string_kernels`;
+    found: those of any.
+    """
+
+    pairs: Ints
+    spans: Ints
+    odd: NDArray[np.uint8]
+    found: int
+
+    def those(self, what: int) -> Ints:
+        """The first tokens of those that are odd in this way."""
+        return self.pairs[(self.odd & what) != 0, 0] if self.found & what else self.pairs[:0, 0]
+
+
+class Text:
+    """The tokens of a text, or of a part of it, by number.
+
+    Places count from the source's first byte. begin: where the text began that was parsed.
+    """
+
+    def __init__(
+        self, source: Source, stream: ParseStream, begin: int, *, compiled: bool, limits: Limits
+    ) -> None:
+        self.source = source
+        self.compiled = compiled
+        self.limits = limits
+        self.kinds = stream.kinds
+        self.starts = stream.starts + begin if begin else stream.starts
+        self.ends = stream.ends + begin if begin else stream.ends
+        self.base = source.start
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    @cached_property
+    def buffer(self) -> NDArray[np.uint8]:
+        """The source's bytes, from `base` on."""
+        return np.frombuffer(self.source.data, np.uint8)
+
+    def run(self, kernel: Callable[P, R]) -> Callable[P, R]:
+        """A function that can be compiled, compiled if the text is to be read so."""
+        return KERNELS.compiled(kernel) if self.compiled else kernel
+
+    def count(self, *names: str) -> int:
+        """How many tokens are one of these terminals."""
+        return sum(int(np.count_nonzero(self.kinds == GRAMMAR.terminal(name))) for name in names)
+
+    def is_a(self, tokens: Ints, *names: str) -> NDArray[np.bool_]:
+        """Which of these tokens are one of these terminals."""
+        wanted = np.zeros(len(GRAMMAR.terminals), np.bool_)
+        wanted[[GRAMMAR.terminal(name) for name in names]] = True
+        return wanted[self.kinds[tokens]]
+
+    def raw(self, token: int) -> bytes:
+        """The bytes of a token."""
+        return self.source.data[self.starts[token] - self.base : self.ends[token] - self.base]
+
+    def span(self, token: int) -> Span:
+        """The bytes of a token."""
+        return Span(int(self.starts[token]), int(self.ends[token]))
+
+    def place(self, token: int) -> Place:
+        """Where a token stands."""
+        return Place.in_text(self.source, self.span(token))
+
+    def numbers(self) -> tuple[Floats, Ints, Ints]:
+        """The values of all tokens: reals float32[tokens] and ints int64[tokens]; and hard reals.
+
+        A token that is no real has any real; one that is no integer has 0, and where there is no
+        integer at all, ints has no size. The hard ones are the tokens int64[k] of reals that are
+        written in an unusual way or too large, perhaps among others.
+        """
+        roles = _roles()
+        reals = np.empty(len(self), np.float32)
+        ints = np.zeros(len(self) if self.count(*_INTEGERS) else 0, np.int64)
+        if self.compiled:
+            hard = np.empty(len(self), np.int64)
+            spans = (self.kinds, self.starts, self.ends)
+            count = KERNELS.compiled(convert)(
+                self.buffer, self.base, *spans, roles, reals, ints, hard
+            )
+            rest = hard[:count]
+        else:
+            reals[roles[self.kinds] == NOT_A_NUMBER] = np.nan
+            rest = np.flatnonzero(np.isin(roles[self.kinds], (REAL, INTEGER)))
+        if not len(rest):
+            return reals, ints, rest
+        is_real = roles[self.kinds[rest]] == REAL
+        hard_reals, hard_ints = rest[is_real], rest[~is_real]
+        if len(hard_reals):
+            reals[hard_reals] = canonical_nan(float32s(self._numerals(hard_reals)))
+        if len(hard_ints):
+            ints[hard_ints] = int64s(self._numerals(hard_ints))
+        return reals, ints, hard_reals
+
+    def _numerals(self, tokens: Ints) -> list[bytes]:
+        return [self.raw(token) for token in tokens.tolist()]
+
+    def quoted(self, pairs: Ints) -> Quoted:
+        """The strings that pairs of tokens stand for."""
+        spans, odd = np.empty((len(pairs), 2), np.int64), np.empty(len(pairs), np.uint8)
+        found = self.run(string_kernels.measure)(
+            self.buffer,
+            self.base,
+            _beginnings(),
+            self.kinds,
+            (self.starts, self.ends),
+            pairs,
+            (self.limits.max_depth, min(self.limits.max_name, LONG)),
+            self._has_nul,
+            spans,
+            odd,
+        )
+        return Quoted(pairs, spans, odd, int(found))
+
+    @cached_property
+    def _has_nul(self) -> bool:
+        if not len(self):
+            return False
+        first, after = int(self.starts[0]) - self.base, int(self.ends[-1]) - self.base
+        return self.source.data.find(b"\0", first, after) >= 0
+
+    def strings(self, quoted: Quoted) -> Strings:
+        """Strings as Lens keeps them."""
+        given = quoted.pairs[:, 0] >= 0
+        if quoted.found & string_kernels.BROKEN:
+            raw = (self.source.data[start:end] for start, end in quoted.spans.tolist())
+            rows = zip(raw, given.tolist(), quoted.odd.tolist(), strict=True)
+            return Strings.of(
+                (unbroken(text) if odd & string_kernels.BROKEN else text) if some else None
+                for text, some, odd in rows
+            )
+        return self._joined(quoted.spans, given)
+
+    def _joined(self, spans: Ints, given: Flags) -> Strings:
+        offsets = np.zeros(len(spans) + 1, np.int64)
+        data = np.empty(int((spans[:, 1] - spans[:, 0]).sum()), np.uint8)
+        if data.size:
+            self.run(string_kernels.gather)(self.buffer, spans, offsets, data)
+        return Strings.unchecked(data=data, offsets=compact(offsets), given=compact(given))
+
+    def groups(self, quoted: Quoted) -> tuple[NDArray[np.int32], Strings]:
+        """Names of groups by number, -1 for none; and the distinct names, in order of first use."""
+        pairs, spans, size = quoted.pairs, quoted.spans, len(quoted.pairs)
+        numbers = np.empty(size, np.int32)
+        if quoted.found & string_kernels.BROKEN:
+            named = pairs[:, 0] >= 0
+            numbers[:] = -1
+            names, numbers[named] = self.strings(quoted).take(np.flatnonzero(named)).distinct()
+            return numbers, names
+        table = np.full(2 << size.bit_length(), -1, np.int64)
+        heads = np.empty(size, np.int64)
+        count = self.run(string_kernels.number)(self.buffer, pairs, spans, table, heads, numbers)
+        return numbers, self._joined(spans[heads[:count]], np.ones(count, np.bool_))
+
+
+@cache
+def _roles() -> Ints:
+    """What each terminal is converted to."""
+    return np.array([_ROLES.get(name, NOTHING) for name in GRAMMAR.terminals], np.int64)
+
+
+@cache
+def _beginnings() -> Ints:
+    """What string each terminal begins."""
+    delimiter = string_kernels.DELIMITER
+    return np.array([_BEGINNINGS.get(name, delimiter) for name in GRAMMAR.terminals], np.int64)
+
+
+def unbroken(raw: bytes) -> bytes:
+    """A string of several lines as Lens keeps it.
+
+    Comments are left out, and line breaks before the first character.
+    """
+    first, *rest = _LINE_BREAK.split(raw)
+    lines = [first] if first else []
+    for line in rest:
+        if not line.startswith(b"#") and (lines or line):
+            lines.append(line)
+    return b"\n".join(lines)

@@ -1,0 +1,85 @@
+"""Numbers as text, whole columns at a time: the shortest decimals that read back exactly."""
+
+import re
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.grammars.columns.arrays import Floats, Longs, is_constant, offsets_of
+from exset.grammars.columns.ragged import Ragged
+
+_CHUNK: Final = 1 << 20  # numbers joined at once
+_WORDS: Final = {"nan": "-", "inf": "1e999", "-inf": "-1e999"}
+_SCIENTIFIC: Final = re.compile(r"(-?)(\d)(?:\.(\d+))?e([-+]\d+)")
+
+
+def reals(values: Floats) -> list[bytes]:
+    """Each of n binary32 numbers as text.
+
+    That is the shortest decimal which, correctly rounded, is that very number; -0 is `-0`, NaN `-`,
+    infinity an overflowing decimal.
+    """
+    table, codes = _distinct(values)
+    return [table[code] for code in codes.tolist()]
+
+
+def real_rows(rows: Ragged[np.float32]) -> list[bytes]:
+    """Each row of numbers as one text, with a blank before every number."""
+    table, codes = _distinct(rows.values)
+    return _rows([b" " + text for text in table], codes, rows.offsets)
+
+
+def unit_rows(rows: Ragged[np.int32]) -> list[bytes]:
+    """Each row of integers as one text, with a blank before those not negative: 4, -6 is ` 4-6`."""
+    distinct, codes = np.unique(rows.values, return_inverse=True)
+    table = [b"%d" % n if n < 0 else b" %d" % n for n in distinct.tolist()]
+    return _rows(table, codes, rows.offsets)
+
+
+def _distinct(values: Floats) -> tuple[list[bytes], Longs]:
+    """The texts of the distinct numbers, and which of them each number is: int64 [n]."""
+    if is_constant(values):
+        return _spelt(values[:1]), np.zeros(values.size, np.int64)
+    patterns, codes = np.unique(values.view(np.uint32), return_inverse=True)
+    return _spelt(patterns.view(np.float32)), codes
+
+
+def _spelt(values: Floats) -> list[bytes]:
+    return [_spell(text).encode() for text in values.astype("U").tolist()]
+
+
+def _spell(text: str) -> str:
+    """A number as this module writes it, from NumPy's shortest spelling."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if "e" not in text:
+        return text.removesuffix(".0")
+    parts = _SCIENTIFIC.fullmatch(text)
+    assert parts, text
+    sign, whole, part, exponent = parts[1], parts[2], parts[3] or "", int(parts[4])
+    if part == "0":
+        part = ""
+    if -5 < exponent < 0:
+        return f"{sign}0.{'0' * (-exponent - 1)}{whole}{part}"
+    if 0 <= exponent < 10:
+        whole += part[:exponent].ljust(exponent, "0")
+        return sign + whole + ("." + part[exponent:] if part[exponent:] else "")
+    return f"{sign}{whole}{'.' if part else ''}{part}e{exponent:+03d}"
+
+
+def _rows(table: list[bytes], codes: NDArray[np.intp], offsets: Longs) -> list[bytes]:
+    """The texts table[code] of each row, one after another."""
+    if not table:
+        return [b""] * (offsets.size - 1)
+    texts = np.array(table, "S")
+    cells = texts.view(np.uint8).reshape(len(table), texts.itemsize)
+    lengths = np.count_nonzero(cells, axis=1)
+    chunks = []
+    for start in range(0, codes.size, _CHUNK):
+        picked = cells[codes[start : start + _CHUNK]]
+        chunks.append(picked[picked != 0].tobytes())
+    joined = b"".join(chunks)
+    ends = offsets_of(lengths[codes])[offsets].tolist()
+    return [joined[a:b] for a, b in pairwise(ends)]

@@ -1,0 +1,200 @@
+"""Numbers as text, one at a time: the shortest decimals of binary32 numbers, and integers.
+
+The kernels put bytes into a buffer that has room and give where the next go. The digits are those
+of Schubfach (R. Giulietti, "The Schubfach way to render doubles", 2020): exact, no number needs a
+second try, and nothing is wider than 64 bits. `numerals` says the same of columns.
+"""
+
+from typing import Final
+
+import numpy as np
+
+from exset.core.kernels import bare_kernel
+from exset.grammars.columns.arrays import Bytes, Ints, Longs
+
+REAL_ROOM: Final = 16
+"""More bytes than any real takes, a blank before it included: -0.00012345678, -1.2345678e-38."""
+INTEGER_ROOM: Final = 21
+"""More bytes than any integer takes, a blank before it included."""
+
+_MINUS: Final = ord("-")
+_POINT: Final = ord(".")
+_ZERO: Final = ord("0")
+_LETTER_E: Final = ord("e")
+_HALF: Final = (1 << 32) - 1
+
+# What `numerals` writes positionally: numbers from 1e-4 to below 1e10.
+_LEAST_POSITIONAL: Final = -4
+_MOST_POSITIONAL: Final = 9
+
+_LEAST_POWER: Final = -31
+_MOST_POWER: Final = 45
+
+
+def _powers() -> tuple[Longs, Longs]:
+    """10 ** k as 64 binary digits, rounded up: the upper and the lower half of each."""
+    high, low = [], []
+    for k in range(_LEAST_POWER, _MOST_POWER + 1):
+        shift = 63 - _log2_of_power(k)
+        dividend = 10 ** max(k, 0) << max(shift, 0)
+        digits = -(-dividend // (10 ** max(-k, 0) << max(-shift, 0)))
+        high.append(digits >> 32)
+        low.append(digits & _HALF)
+    return np.array(high, np.int64), np.array(low, np.int64)
+
+
+@bare_kernel
+def _log2_of_power(k: int) -> int:
+    """The integer part of the binary logarithm of 10 ** k."""
+    return (k * 1741647) >> 19
+
+
+_HIGH, _LOW = _powers()
+
+
+@bare_kernel
+def _scaled(high: int, low: int, n: int) -> int:
+    """A power times n, over 2 ** 64, rounded to odd: down, and 1 in the last bit if inexact.
+
+    Rounding to odd keeps every comparison right (Schubfach, section 9.4; n is below 2 ** 31).
+    """
+    middle = high * n + ((low * n) >> 32)
+    return (middle >> 32) | ((middle & _HALF) > 1)
+
+
+@bare_kernel
+def shortest(bits: int) -> tuple[int, int]:
+    """The shortest decimal of a finite binary32 number that is not zero, its sign apart.
+
+    bits: those of the number. (digits, power): digits * 10 ** power, the nearest of the shortest;
+    digits has no trailing zeros.
+    """
+    fraction, exponent = bits & 0x7FFFFF, (bits >> 23) & 0xFF
+    c, q = (fraction | 0x800000, exponent - 150) if exponent else (fraction, -149)
+    if -24 < q <= 0 and (c >> -q) << -q == c:
+        return _trimmed(c >> -q, 0)
+    # Below a power of two the numbers are twice as dense.
+    is_closer = 1 if fraction == 0 and exponent > 1 else 0
+    k = (q * 1262611 - (524031 if is_closer else 0)) >> 22  # of 2 ** q, or of 3/4 of it
+    shift = q + _log2_of_power(-k) + 1
+    high, low = _HIGH[-k - _LEAST_POWER], _LOW[-k - _LEAST_POWER]
+    # Four times the number, and the ends of what rounds to it, which belong to it if it is even.
+    odd = c & 1
+    value = _scaled(high, low, (4 * c) << shift)
+    lower = _scaled(high, low, (4 * c - 2 + is_closer) << shift) + odd
+    upper = _scaled(high, low, (4 * c + 2) << shift) - odd
+    digits = value >> 2
+    if digits >= 10:
+        tens = digits // 10
+        is_below, is_above = lower <= 40 * tens, 40 * tens + 40 <= upper
+        if is_below != is_above:
+            return _trimmed(tens + is_above, k + 1)
+    is_below, is_above = lower <= 4 * digits, 4 * digits + 4 <= upper
+    if is_below == is_above:  # both, or neither: the nearer, if they are level the even one
+        middle = 4 * digits + 2
+        is_above = value > middle or (value == middle and (digits & 1) != 0)
+    return _trimmed(digits + is_above, k)
+
+
+@bare_kernel
+def _trimmed(digits: int, power: int) -> tuple[int, int]:
+    while digits % 10000 == 0:
+        digits //= 10000
+        power += 4
+    if digits % 100 == 0:
+        digits //= 100
+        power += 2
+    if digits % 10 == 0:
+        digits //= 10
+        power += 1
+    return digits, power
+
+
+@bare_kernel
+def _count(digits: int) -> int:
+    """How many decimal digits a positive integer has."""
+    count, limit = 1, 10
+    while digits >= limit and count < 19:
+        count += 1
+        limit *= 10
+    return count
+
+
+@bare_kernel
+def _put_digits(out: Bytes, at: int, digits: int, count: int) -> int:
+    """The last `count` digits of an integer."""
+    for place in range(at + count - 1, at - 1, -1):
+        rest = digits // 10
+        out[place] = _ZERO + (digits - 10 * rest)
+        digits = rest
+    return at + count
+
+
+@bare_kernel
+def put_integer(out: Bytes, at: int, number: int) -> int:
+    """An integer of less than 64 bits."""
+    if number < 0:
+        out[at] = _MINUS
+        at += 1
+        number = -number
+    if number < 10:
+        out[at] = _ZERO + number
+        return at + 1
+    return _put_digits(out, at, number, _count(number))
+
+
+@bare_kernel
+def put_real(out: Bytes, at: int, bits: int) -> int:
+    """A binary32 number of these bits: -0 is `-0`, NaN `-`, infinity an overflowing decimal."""
+    magnitude = bits & 0x7FFFFFFF
+    if bits != magnitude and magnitude <= 0x7F800000:
+        out[at] = _MINUS
+        at += 1
+    if magnitude == 0:
+        out[at] = _ZERO
+        return at + 1
+    if magnitude == 0x7F800000:
+        out[at] = _ZERO + 1
+        out[at + 1] = _LETTER_E
+        return _put_digits(out, at + 2, 999, 3)
+    if magnitude > 0x7F800000:
+        out[at] = _MINUS
+        return at + 1
+    digits, power = shortest(magnitude)
+    count = _count(digits)
+    exponent = count + power - 1
+    if exponent < _LEAST_POSITIONAL or exponent > _MOST_POSITIONAL:
+        return _put_scientific(out, at, digits, count, exponent)
+    if exponent < 0:
+        out[at] = _ZERO
+        out[at + 1] = _POINT
+        return _put_digits(out, at + 2, digits, count - exponent - 1)
+    if power >= 0:
+        at = _put_digits(out, at, digits, count)
+        return _put_digits(out, at, 0, power)
+    # All digits one place to the right, then those of the whole part again, in their own places.
+    _put_digits(out, at + 1, digits, count)
+    for place in range(at, at + exponent + 1):
+        out[place] = out[place + 1]
+    out[at + exponent + 1] = _POINT
+    return at + count + 1
+
+
+@bare_kernel
+def _put_scientific(out: Bytes, at: int, digits: int, count: int, exponent: int) -> int:
+    _put_digits(out, at + 1, digits, count)
+    out[at] = out[at + 1]
+    out[at + 1] = _POINT
+    at += count + 1 if count > 1 else 1
+    out[at] = _LETTER_E
+    out[at + 1] = _MINUS if exponent < 0 else ord("+")
+    return _put_digits(out, at + 2, abs(exponent), 2)
+
+
+@bare_kernel
+def put_reals(out: Bytes, at: int, bits: Ints, start: int, end: int) -> int:
+    """Some numbers of a column, by their bits, a blank before each."""
+    for i in range(start, end):
+        out[at] = ord(" ")
+        at = put_real(out, at + 1, bits[i])
+    return at

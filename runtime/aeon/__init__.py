@@ -1,0 +1,1 @@
+"""aeon manifests, caches and configurations: elements, datasets, building and checking."""

@@ -1,0 +1,170 @@
+"""Caches of aeon: folders of blocks, their marker files, and all that may be wrong with them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from exset.codecs.aeon.cpio import decode
+from exset.core.errors import Findings, FormatError, Place, Severity
+from exset.core.limits import DEFAULT, Limits
+from exset.grammars.aeon.block import Block
+from exset.grammars.aeon.block_findings import finding_at
+from exset.io import files
+from exset.runtime.aeon import cache_lock
+
+COMPLETE: Final = "cache_complete"
+JOURNAL: Final = ".exset-journal"
+"""What a builder that was ended had done."""
+
+_BLOCK: Final = re.compile(r"block_(0|[1-9]\d{0,8})\.cpio", re.ASCII)
+_OLD_BLOCK: Final = re.compile(r"(0|[1-9]\d{0,8})-\d+\.cpio", re.ASCII)
+_FOLDER: Final = re.compile(r"aeon_cache_([0-9a-f]{8})")
+_OLD_FOLDER: Final = re.compile(r"[0-9a-f]{16}_([0-9a-f]{8})")
+_TEMPORARY: Final = re.compile(rf"\.exset-[0-9a-f]+|{cache_lock.NAME}\.[0-9a-f]+")
+
+
+def block_name(number: int) -> str:
+    """The name of the file of a block."""
+    return f"block_{number}.cpio"
+
+
+@dataclass(frozen=True)
+class Cache:
+    """A folder of blocks, as it is when it is looked at. Raises OSError.
+
+    Until 2017 aeon named folders and blocks otherwise; these are read too.
+    """
+
+    path: str
+    limits: Limits = DEFAULT
+
+    def __post_init__(self) -> None:
+        try:
+            os.stat(os.path.join(self.path, ""))
+        except NotADirectoryError as error:
+            why = f"{error.strerror}: a cache is a folder; exset validate looks at one block"
+            raise NotADirectoryError(error.errno, why, self.path) from None
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, self.path) from None
+        _ = self.blocks
+
+    @property
+    def name(self) -> str:
+        """The name of the folder."""
+        return os.path.basename(os.path.realpath(self.path))
+
+    @property
+    def uid(self) -> str | None:
+        """What aeon knows the manifest by; None if the name of the folder does not say it."""
+        found = _FOLDER.fullmatch(self.name) or _OLD_FOLDER.fullmatch(self.name)
+        return None if found is None else found[1]
+
+    @cached_property
+    def blocks(self) -> dict[int, str]:
+        """The paths of the blocks by their numbers, in order."""
+        found: dict[int, str] = {}
+        for name in self._names:
+            match = _BLOCK.fullmatch(name) or (self._is_old and _OLD_BLOCK.fullmatch(name)) or None
+            path = os.path.join(self.path, name)
+            if match is not None and os.path.isfile(path):
+                found[int(match[1])] = path
+        return dict(sorted(found.items()))
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether aeon takes it for whole: it has the marker, that is. Old ones had none."""
+        return COMPLETE in self._names or self._is_old
+
+    @property
+    def owner(self) -> cache_lock.Owner | None:
+        """Who is building it, or was; None if there is no lock."""
+        return cache_lock.owner_of(self.path)
+
+    @property
+    def others(self) -> list[str]:
+        """The names of the files that are no part of a cache."""
+        known = {os.path.basename(path) for path in self.blocks.values()}
+        known |= {COMPLETE, JOURNAL, cache_lock.NAME}
+        return [name for name in self._names if name not in known]
+
+    @property
+    def temporary(self) -> list[str]:
+        """The paths of the files that a builder left that was ended."""
+        return [os.path.join(self.path, name) for name in self.others if _TEMPORARY.fullmatch(name)]
+
+    def __len__(self) -> int:
+        return len(self.blocks)
+
+    def __iter__(self) -> Iterator[tuple[memoryview, ...]]:
+        """Yield the records of all blocks. Raises FormatError for a cache that is not whole."""
+        findings = Findings(strict=True)
+        self._check_folder(findings)
+        for number in self.blocks:
+            yield from self.block(number, findings)
+
+    def block(self, number: int, findings: Findings | None = None) -> Block:
+        """A block; its elements stay in the file. Raises KeyError, FormatError and OSError."""
+        source = files.read(self.blocks[number], limits=self.limits, maps=lambda _: True)
+        return decode(source, limits=self.limits, findings=findings)
+
+    def check(self, findings: Findings, width: int | None = None) -> dict[int, Block]:
+        """Add a finding for all that is wrong; return the blocks that are whole, by number.
+
+        width: how many elements a record has, by default what the first block says.
+        """
+        return dict(self.whole(findings, width))
+
+    def whole(self, findings: Findings, width: int | None = None) -> Iterator[tuple[int, Block]]:
+        """Yield the numbers of the blocks that are whole, and the blocks; otherwise as `check`."""
+        self._check_folder(findings)
+        for number, path in self.blocks.items():
+            heard = Findings()
+            try:
+                block = self.block(number, heard)
+            except (FormatError, OSError) as error:
+                place = error.place if isinstance(error, FormatError) else None
+                why = error.message if isinstance(error, FormatError) else error.strerror
+                place = place or Place.of(path)
+                findings.add(finding_at("aeon-cache-block", place, number=number, why=why))
+                continue
+            for finding in heard:
+                findings.add(finding)
+            if heard.worst is Severity.ERROR:
+                continue
+            width = width or block.width
+            if block.width not in (width, 0):
+                words = {"number": number, "width": block.width, "wanted": width}
+                findings.add(finding_at("aeon-cache-width", Place.of(path), **words))
+                continue
+            yield number, block
+
+    def _check_folder(self, findings: Findings) -> None:
+        place = Place.of(self.path)
+        if self.uid is None:
+            findings.add(finding_at("aeon-cache-name", place, name=self.name))
+        if not self.blocks:
+            findings.add(finding_at("aeon-cache-none", place))
+        for number in range(max(self.blocks, default=-1)):
+            if number not in self.blocks:
+                findings.add(finding_at("aeon-cache-gap", place, number=number))
+            if findings.count("aeon-cache-gap") > findings.keep:
+                break
+        if not self.is_complete:
+            findings.add(finding_at("aeon-cache-incomplete", place))
+        if self.owner is not None:
+            findings.add(finding_at("aeon-cache-lock", place, who=str(self.owner)))
+        for name in self.others:
+            findings.add(finding_at("aeon-cache-other", place, name=name))
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return sorted(os.listdir(self.path))
+
+    @property
+    def _is_old(self) -> bool:
+        return _OLD_FOLDER.fullmatch(self.name) is not None

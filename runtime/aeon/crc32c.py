@@ -1,0 +1,63 @@
+"""CRC-32C (Castagnoli), reflected, begun and ended with all ones: what aeon knows manifests by."""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.core.kernels import Kernels, bare_kernel
+
+KERNELS: Final = Kernels("exset.runtime.aeon.crc32c")
+COMPILED_FROM: Final = 100_000
+"""Bytes from which it pays to compile, or to load what is compiled."""
+
+_POLYNOMIAL: Final = 0x82F63B78
+_MASK: Final = 0xFF
+_ONES: Final = 0xFFFFFFFF
+
+
+def crc32c(data: NDArray[np.uint8]) -> int:
+    """The checksum of some bytes."""
+    compiled = KERNELS.worthwhile(data.size, loading=COMPILED_FROM)
+    run = KERNELS.compiled(update) if compiled else update
+    return int(run(np.ascontiguousarray(data), _tables(), _ONES)) ^ _ONES
+
+
+@bare_kernel
+def update(data: NDArray[np.uint8], tables: NDArray[np.int64], crc: int) -> int:
+    """Take bytes into a checksum, eight at a time."""
+    at, whole = 0, len(data) - len(data) % 8
+    while at < whole:
+        crc ^= (
+            int(data[at])
+            | int(data[at + 1]) << 8
+            | int(data[at + 2]) << 16
+            | int(data[at + 3]) << 24
+        )
+        crc = (
+            tables[7, crc & _MASK]
+            ^ tables[6, (crc >> 8) & _MASK]
+            ^ tables[5, (crc >> 16) & _MASK]
+            ^ tables[4, crc >> 24]
+            ^ tables[3, data[at + 4]]
+            ^ tables[2, data[at + 5]]
+            ^ tables[1, data[at + 6]]
+            ^ tables[0, data[at + 7]]
+        )
+        at += 8
+    while at < len(data):
+        crc = tables[0, (crc ^ int(data[at])) & _MASK] ^ (crc >> 8)
+        at += 1
+    return crc
+
+
+def _tables() -> NDArray[np.int64]:
+    """What a byte does that stands so many bytes before the end: int64 [8, 256]."""
+    tables = np.empty((8, 256), np.int64)
+    rest = np.arange(256)
+    for _ in range(8):
+        rest = np.where(rest & 1, rest >> 1 ^ _POLYNOMIAL, rest >> 1)
+    tables[0] = rest
+    for row in range(1, 8):
+        tables[row] = tables[row - 1] >> 8 ^ tables[0][tables[row - 1] & _MASK]
+    return tables

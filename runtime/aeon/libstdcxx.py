@@ -1,0 +1,184 @@
+"""Random numbers of GCC's C++ library, as aeon draws them: generators, distributions, the shuffle.
+
+C++ says what the generators give, and each library what the rest makes of it. This is libstdc++ as
+it is since GCC 11; before, `uniform_int_distribution` scaled otherwise what mt19937 gives.
+"""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.core.kernels import Kernels, bare_kernel
+
+Longs = NDArray[np.int64]
+
+KERNELS: Final = Kernels("exset.runtime.aeon.libstdcxx")
+COMPILED_FROM: Final = 100_000
+"""Numbers drawn from which it pays to compile, or to load what is compiled."""
+
+MINSTD, MERSENNE = range(2)
+"""The generators: minstd_rand0 (default_random_engine) and mt19937."""
+
+_LEHMER: Final = 16807
+_PRIME: Final = (1 << 31) - 1
+_MINSTD_RANGE: Final = _PRIME - 2  # from 1 to _PRIME - 1
+_SIZE: Final = 624
+_SHIFT: Final = 397
+_ONES: Final = 0xFFFFFFFF
+
+# The state of a generator: which it is; the number of minstd_rand0, or of mt19937 the next of its
+# 624 numbers; those numbers.
+_KIND: Final = 0
+_NEXT: Final = 1
+_FIRST: Final = 2
+
+
+def generator(kind: int, seed: int) -> Longs:
+    """The state of a generator, seeded with a number of 32 bits."""
+    if not 0 <= seed <= _ONES:
+        raise ValueError(f"seed must be from 0 to {_ONES}, not {seed}")
+    if kind == MINSTD:
+        return np.array([kind, seed % _PRIME or 1], np.int64)
+    state = np.empty(_FIRST + _SIZE, np.int64)
+    state[_KIND], state[_NEXT] = kind, _SIZE
+    number = seed
+    for i in range(_SIZE):
+        state[_FIRST + i] = number
+        number = (1812433253 * (number ^ number >> 30) + i + 1) & _ONES
+    return state
+
+
+@bare_kernel
+def draw(state: Longs) -> int:
+    """The next number: of minstd_rand0 from 1 to 2147483646, of mt19937 from 0 to 2**32 - 1."""
+    if state[_KIND] == MINSTD:
+        state[_NEXT] = state[_NEXT] * _LEHMER % _PRIME
+        return int(state[_NEXT])
+    if state[_NEXT] == _SIZE:
+        for i in range(_SIZE):
+            after = state[_FIRST + (i + 1) % _SIZE]
+            both = (int(state[_FIRST + i]) & 0x80000000) | (int(after) & 0x7FFFFFFF)
+            mixed = int(state[_FIRST + (i + _SHIFT) % _SIZE]) ^ both >> 1
+            if both & 1:
+                mixed ^= 0x9908B0DF
+            state[_FIRST + i] = mixed
+        state[_NEXT] = 0
+    number = int(state[_FIRST + state[_NEXT]])
+    state[_NEXT] += 1
+    number ^= number >> 11
+    number ^= (number << 7) & 0x9D2C5680
+    number ^= (number << 15) & 0xEFC60000
+    return number ^ number >> 18
+
+
+@bare_kernel
+def uniform(state: Longs, last: int) -> int:
+    """A number from 0 to last < 2**62, as uniform_int_distribution<size_t> gives it."""
+    if state[_KIND] == MERSENNE:
+        if last < _ONES:  # Lemire's nearly divisionless
+            count = last + 1
+            product = draw(state) * count
+            low = product & _ONES
+            if low < count:
+                threshold = (_ONES + 1 - count) % count
+                while low < threshold:
+                    product = draw(state) * count
+                    low = product & _ONES
+            return product >> 32
+        least, width = 0, _ONES
+    else:
+        least, width = 1, _MINSTD_RANGE
+        if last < width:
+            count = last + 1
+            scaling = width // count
+            past = count * scaling
+            number = draw(state) - least
+            while number >= past:
+                number = draw(state) - least
+            return number // scaling
+    if last == width:
+        return draw(state) - least
+    # More than the generator gives at once: a digit in its base, and the rest in the same way.
+    while True:
+        number = (width + 1) * uniform(state, last // (width + 1))
+        number += draw(state) - least
+        if number <= last:
+            return number
+
+
+@bare_kernel
+def shuffle(state: Longs, order: Longs) -> None:
+    """Put numbers in the order of std::shuffle: two draws at a time, as long as one can hold both.
+
+    That is where the generator's range is no less than the square of how many there are.
+    """
+    count = len(order)
+    if count < 2:
+        return
+    width = _ONES if state[_KIND] == MERSENNE else _MINSTD_RANGE
+    if width // count < count:
+        for i in range(1, count):
+            swap(order, i, uniform(state, i))
+        return
+    i = 1
+    if count % 2 == 0:
+        swap(order, 1, uniform(state, 1))
+        i = 2
+    while i < count:
+        both = uniform(state, (i + 1) * (i + 2) - 1)
+        swap(order, i, both // (i + 2))
+        swap(order, i + 1, both % (i + 2))
+        i += 2
+
+
+@bare_kernel
+def swap(order: Longs, a: int, b: int) -> None:
+    """Exchange two numbers."""
+    kept = order[a]
+    order[a] = order[b]
+    order[b] = kept
+
+
+@bare_kernel
+def choose(state: Longs, count: int, needed: int, share: float, chosen: Longs) -> int:
+    """Fill in which of `count` aeon's generate_subset takes; how many they are.
+
+    Each is taken with the probability `share` of std::bernoulli_distribution, or if all that are
+    left are needed. It stops when no more are needed; where none is from the start, it never does.
+    """
+    taken = 0
+    width = float(_MINSTD_RANGE + 1)
+    for i in range(count):
+        take = needed == count - i
+        if not take:
+            # generate_canonical: two draws make the bits of a double.
+            low = float(draw(state) - 1)
+            real = (low + float(draw(state) - 1) * width) / (width * width)
+            take = min(real, 1.0 - 2.0**-53) < share
+        if take:
+            chosen[taken] = i
+            taken += 1
+            needed -= 1
+            if needed == 0:
+                break
+    return taken
+
+
+def shuffled(count: int, kind: int, seed: int) -> Longs:
+    """The order in which std::shuffle puts so many, by a generator that is new."""
+    order = np.arange(count)
+    run = KERNELS.compiled(shuffle) if _compiled(count) else shuffle
+    run(generator(kind, seed), order)
+    return order
+
+
+def subset(count: int, share: float, needed: int, seed: int) -> Longs:
+    """Which of so many generate_subset takes, with minstd_rand0."""
+    chosen = np.empty(count, np.int64)
+    run = KERNELS.compiled(choose) if _compiled(count) else choose
+    return chosen[: run(generator(MINSTD, seed), count, needed, share, chosen)]
+
+
+def _compiled(count: int) -> bool:
+    return KERNELS.worthwhile(count, loading=COMPILED_FROM)

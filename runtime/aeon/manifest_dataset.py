@@ -1,0 +1,87 @@
+"""Datasets of manifests: the elements that aeon makes of records, files and all."""
+
+from collections.abc import Iterable, Iterator
+from typing import NoReturn
+
+import numpy as np
+
+from exset.core.errors import Finding, Findings, FormatError, Place, Severity
+from exset.core.limits import DEFAULT, Limits
+from exset.grammars.aeon.manifest import Manifest
+from exset.grammars.aeon.manifest_types import ElementType
+from exset.grammars.columns.arrays import Bytes, Longs, offsets_of
+from exset.grammars.columns.strings import Strings
+from exset.io.access import USUAL, Access
+from exset.runtime.aeon.elements import ElementError, contents, elements
+from exset.runtime.aeon.record_dataset import Column, RecordDataset
+
+
+class ManifestDataset(RecordDataset):
+    """The records of a manifest; the files that it names are read when a batch has them."""
+
+    name = "manifest"
+
+    def __init__(
+        self,
+        manifest: Manifest,
+        *,
+        names: Iterable[str] | None = None,
+        padded: bool = False,
+        root: str | bytes = b"",
+        access: Access = USUAL,
+        findings: Findings | None = None,
+        limits: Limits = DEFAULT,
+    ) -> None:
+        """Take the manifest, and what its columns are called: by default by their numbers.
+
+        padded: give bytes in rows of one length, with a mask. root: aeon's manifest_root. access:
+        its roots are the folders that all files must lie in. findings: nothing is added; what is
+        wrong with an element is an error of the batch that it is in. Raises ValueError for names.
+
+        A batch is FormatError where aeon fails on an element or reads what lies in memory, and for
+        a file that there is not or that lies outside; LimitError for more than `max_array` bytes.
+        """
+        super().__init__(manifest.types, names, padded, limits)
+        self.manifest = manifest
+        self._root = root
+        self._access = access
+
+    def __len__(self) -> int:
+        return len(self.manifest)
+
+    def _columns(self, rows: Longs) -> Iterator[Column]:
+        part = self.manifest.select(rows)
+        for column, kind in enumerate(self.types):
+            found = elements(part, column, root=self._root)
+            if found.errors:
+                _fail(found.errors[0], rows)
+            if not isinstance(found.values, Strings):
+                yield found.values.copy()
+            elif kind is ElementType.FILE:
+                yield self._files(part, column, found.values, rows)
+            else:
+                self._check(found.values.data.size, self.names[column])
+                yield found.values.data.copy(), found.values.offsets.copy()
+
+    def _files(
+        self, part: Manifest, column: int, paths: Strings, rows: Longs
+    ) -> tuple[Bytes, Longs]:
+        data, lengths = bytearray(), []
+        for row, path in enumerate(paths):
+            left = self._limits.max_array - len(data)
+            found = contents(part, row, column, path or b"", self._access, left)
+            if isinstance(found, ElementError):
+                _fail(found, rows)
+            data += found
+            lengths.append(len(found))
+        return np.frombuffer(data, np.uint8), offsets_of(np.array(lengths, np.int64)).copy()
+
+
+def _fail(error: ElementError, rows: Longs) -> NoReturn:
+    """Raise the error of an element of some records, under the number of its record."""
+    record = int(rows[error.record])
+    place = Place(
+        ManifestDataset.name, line=error.line or None, field=f"[{record}][{error.column}]"
+    )
+    message = f"record {record}, column {error.column}: {error.message}"
+    raise FormatError.of(Finding(error.code, Severity.ERROR, message, place))

@@ -1,0 +1,1 @@
+"""LBANN sample lists and schemas with the HDF5 files that they describe."""

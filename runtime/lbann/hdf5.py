@@ -1,0 +1,350 @@
+"""HDF5 files as hostile ground: every step of a path is looked at before it is taken.
+
+Refused unless asked for: links that are not hard ones, data that lie in other files (external
+storage, virtual datasets), filters that are plugins. Refused always: what claims far more than the
+file holds, and types that are neither numbers nor text. What the library raises on a broken file
+becomes a FormatError; what it does not survive is for a process of its own (`exset.core.jobs`).
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NoReturn, Self, TypeAlias
+
+import h5py
+import numpy as np
+from h5py import h5d, h5f, h5g, h5i, h5l, h5o, h5s, h5t
+
+from exset.core.errors import FormatError, LimitError, Place
+from exset.core.limits import DEFAULT, Limits, remedy
+from exset.io.access import USUAL, Access, check_plain, lies_in
+
+Kind: TypeAlias = Literal["number", "text"]
+
+_HOPS: Final = 16
+"""How many links one path may follow."""
+DEEPEST: Final = 200
+"""How deep groups may lie in a sample."""
+_THOUSAND: Final = 1000
+_BUILT_IN: Final = frozenset((1, 2, 3, 4, 5, 6, 32000))
+"""Filters that HDF5 and h5py bring along; for any other a plugin would be loaded, which is code."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a dataset holds: numbers of a type (native byte order), or text, and in which shape."""
+
+    kind: Kind
+    dtype: str
+    shape: tuple[int, ...]
+
+    @property
+    def count(self) -> int:
+        """How many values there are."""
+        return math.prod(self.shape)
+
+    def __str__(self) -> str:
+        return f"{self.dtype} {self.shape}" if self.shape else self.dtype
+
+
+class File:
+    """An HDF5 file that is open for reading; a context manager.
+
+    OSError if it cannot be opened, FormatError if it is none, or lies outside of the roots.
+    """
+
+    def __init__(self, path: str, access: Access = USUAL, limits: Limits = DEFAULT) -> None:
+        self.path = path
+        self._access = access
+        self._limits = limits
+        self._files: dict[str, Any] = {}
+        self._stack = ExitStack()
+        self._root = self._opened(path, access.roots, None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        with self._guarded("/"):
+            self._stack.close()
+
+    def find(self, path: str, start: Any = None, where: str = "") -> Any:
+        """Return the group or dataset at a path below another, or below the root; None if absent.
+
+        where: the path of the other one, for messages. Raises FormatError for a link that is not to
+        be followed, and for what is neither.
+        """
+        hops = [_HOPS]
+        whole = f"{where}/{path}" if where else path
+        return self._walk(self._root if start is None else start, path.split("/"), whole, hops)
+
+    def form(self, dataset: Any, path: str) -> Form:
+        """Return what a dataset holds, having checked that it can be read; FormatError if not."""
+        with self._guarded(path):
+            space, kind = dataset.get_space(), dataset.get_type()
+            if space.get_simple_extent_type() == h5s.NULL:
+                self._refuse(path, "it holds nothing", "hdf5-type")
+            shape = tuple(map(int, space.get_simple_extent_dims()))
+            self._check_storage(dataset, kind, shape, path)
+            if kind.get_class() == h5t.STRING:
+                return Form("text", "text", shape)
+            dtype = kind.dtype
+            if kind.get_class() not in (h5t.INTEGER, h5t.FLOAT) or dtype.itemsize > 8:
+                hint = "fields are numbers of up to 64 bits, or text"
+                self._refuse(path, f"values of type {dtype}", "hdf5-type", hint)
+            return Form("number", dtype.newbyteorder("=").name, shape)
+
+    def read(self, dataset: Any, into: np.ndarray[Any, Any], path: str) -> None:
+        """Read all numbers of a dataset into an array of as many, of its own type."""
+        with self._guarded(path):
+            dataset.read(h5s.ALL, h5s.ALL, into)
+
+    def texts(self, dataset: Any, path: str) -> list[str]:
+        """Return the texts of a dataset; bytes that are not UTF-8 become lone surrogates."""
+        with self._guarded(path):
+            self._check_lengths(dataset, path)
+            values = np.asarray(h5py.Dataset(dataset)[()], object).reshape(-1).tolist()
+            return [
+                each.decode("utf-8", "surrogateescape") if isinstance(each, bytes) else str(each)
+                for each in values
+            ]
+
+    def names(self, group: Any, path: str) -> list[str]:
+        """Return the names in a group, in the order of their creation where that is kept."""
+        tracked = self.is_ordered(group, path)
+        with self._guarded(path):
+            names = list(h5py.Group(group)) if tracked else [_text(name) for name in group]
+        if len(names) > self._limits.max_nodes:
+            self._limit(path)
+        return names
+
+    def is_ordered(self, group: Any, path: str) -> bool:
+        """Tell whether a group keeps in which order its members were made."""
+        with self._guarded(path):
+            return bool(group.get_create_plist().get_link_creation_order() & 1)
+
+    def has(self, group: Any, name: str, path: str) -> bool:
+        """Tell whether a group has a member of that name; a link is refused as by `find`."""
+        raw = name.encode("utf-8", "surrogateescape")
+        with self._guarded(path):
+            if b"\0" in raw or not group.links.exists(raw):
+                return False
+            if group.links.get_info(raw).type == h5l.TYPE_HARD:
+                return True
+        return self.find(name, group, path.rpartition("/")[0]) is not None
+
+    def datasets(self, group: Any, path: str) -> Iterator[tuple[str, Any]]:
+        """Yield the datasets below a group, depth first, by their paths from it.
+
+        What hard links lead to twice is passed over the second time, so no circle is walked.
+        """
+        seen = {self._identity(group, path)}
+        left = self._limits.max_nodes
+        stack = [("", group)]
+        while stack:
+            whole, here = stack.pop()
+            if not is_group(here):
+                yield whole, here
+                continue
+            below = []
+            for name in self.names(here, f"{path}/{whole}"):
+                inside = f"{whole}/{name}" if whole else name
+                each = self.find(name, here, f"{path}/{whole}" if whole else path)
+                left -= 1
+                if each is None:
+                    hint = "take it out, or mend what it leads to"
+                    self._refuse(f"{path}/{inside}", "a broken link", "hdf5-link", hint)
+                if left < 0:
+                    self._limit(path)
+                if inside.count("/") > DEEPEST:
+                    self._refuse(f"{path}/{inside}", f"more than {DEEPEST} groups deep", "hdf5")
+                if (identity := self._identity(each, f"{path}/{inside}")) not in seen:
+                    seen.add(identity)
+                    below.append((inside, each))
+            stack += reversed(below)
+
+    def _walk(self, start: Any, steps: Sequence[str], path: str, hops: list[int]) -> Any:
+        here = start
+        for step in steps:
+            if step == "":
+                continue
+            if step in (".", "..") or "\0" in step:
+                self._refuse(path, f"no object can be called {step!r}", "hdf5-path")
+            if not is_group(here):
+                return None
+            name = step.encode("utf-8", "surrogateescape")
+            with self._guarded(path):
+                if not here.links.exists(name):
+                    return None
+                kind = here.links.get_info(name).type
+                if kind == h5l.TYPE_HARD:
+                    here = h5o.open(here, name)
+                    continue
+            here = self._followed(here, name, kind, path, hops)
+            if here is None:
+                return None
+        if not is_group(here) and not isinstance(here, h5d.DatasetID):
+            self._refuse(path, "it is neither a group nor a dataset", "hdf5-type")
+        return here
+
+    def _followed(self, group: Any, name: bytes, kind: int, path: str, hops: list[int]) -> Any:
+        if kind not in (h5l.TYPE_SOFT, h5l.TYPE_EXTERNAL):
+            self._refuse(path, "a link of a kind of somebody's own", "hdf5-link")
+        word = "a soft link" if kind == h5l.TYPE_SOFT else "a link to another file"
+        if not self._access.links:
+            hint = "follow links with --follow-links, or Access(links=True), if the file is trusted"
+            self._refuse(path, f"{word} stands in the way", "hdf5-link", hint)
+        hops[0] -= 1
+        if hops[0] < 0:
+            self._refuse(path, f"more than {_HOPS} links follow each other", "hdf5-link")
+        with self._guarded(path):
+            value = group.links.get_val(name)
+        if kind == h5l.TYPE_SOFT:
+            target = _text(value)
+            with self._guarded(path):
+                start = h5g.open(h5i.get_file_id(group), b"/") if target.startswith("/") else group
+            return self._walk(start, target.split("/"), path, hops)
+        other, target = _text(value[0]), _text(value[1])
+        with self._guarded(path):
+            folder = os.path.dirname(os.path.abspath(_text(h5f.get_name(group))))
+        roots = self._access.roots or (os.path.dirname(os.path.abspath(self.path)),)
+        root = self._opened(os.path.join(folder, other), roots, path)
+        return self._walk(root, target.split("/"), path, hops)
+
+    def _opened(self, path: str, roots: tuple[str, ...], link: str | None) -> Any:
+        """Return the root group of a file, opened once; link: the path that led to it."""
+        try:
+            real = os.path.realpath(os.fsencode(path).decode("utf-8", "surrogateescape"))
+        except ValueError:  # a NUL, or what is no text
+            self._refuse(link, "no file can have this name", "file-name")
+        if not lies_in(real, roots):
+            hint = "name its folder with --root, or Access(roots=...), if it is trusted"
+            self._refuse(link, f"{path} lies outside of the roots", "hdf5-roots", hint)
+        if real in self._files:
+            return self._files[real]
+        check_plain(path)
+        with self._guarded(link):
+            try:
+                file = h5py.File(path, "r", locking=self._access.locking)
+            except OSError as error:
+                if error.errno is not None:
+                    raise OSError(error.errno, os.strerror(error.errno), path) from None
+                hint = "write it again, or leave it out"
+                self._refuse(link, "not an HDF5 file, or a broken one", "hdf5", hint, error)
+            self._stack.callback(file.close)
+            self._files[real] = h5g.open(file.id, b"/")
+        return self._files[real]
+
+    def _check_storage(self, dataset: Any, kind: Any, shape: tuple[int, ...], path: str) -> None:
+        """Refuse data from other files, plugins, and what claims far more than is stored."""
+        made = dataset.get_create_plist()
+        layout = made.get_layout()
+        if layout == h5d.VIRTUAL:
+            self._refuse(path, "a virtual dataset, whose data lie elsewhere", "hdf5-elsewhere")
+        if layout == h5d.CONTIGUOUS and made.get_external_count():
+            self._refuse(path, "its data lie in another file", "hdf5-elsewhere")
+        for index in range(made.get_nfilters()):
+            filter_id = made.get_filter(index)[0]
+            if filter_id not in _BUILT_IN and not self._access.plugins:
+                hint = "allow plugins with Access(plugins=True) if you trust those installed"
+                self._refuse(path, f"it needs the filter plugin {filter_id}", "hdf5-filter", hint)
+        claimed = math.prod(shape) * kind.get_size()
+        if layout == h5d.CHUNKED:
+            claimed = max(claimed, math.prod(map(int, made.get_chunk())) * kind.get_size())
+        # A broken or hostile file may claim to store more than it is long.
+        whole = int(h5i.get_file_id(dataset).get_filesize())
+        stored = min(int(dataset.get_storage_size()), whole)
+        self._check_claim(claimed, stored, path)
+
+    def _check_claim(self, claimed: int, stored: int, path: str) -> None:
+        """Refuse what claims far more bytes than are stored of it."""
+        if claimed > self._limits.max_array and claimed > _THOUSAND * stored:
+            raise LimitError(
+                f"it claims {claimed:,} bytes, of which the file holds {stored:,}",
+                place=self._place(path),
+                hint=remedy("max_array"),
+            )
+
+    def _check_lengths(self, dataset: Any, path: str) -> None:
+        """Refuse texts that claim more than there is: the library makes room before it looks.
+
+        Each is stored as its length, of four bytes, and where it lies; those of chunks that are
+        filtered are not looked at.
+        """
+        if not dataset.get_type().is_variable_str():
+            return
+        made, file = dataset.get_create_plist(), h5i.get_file_id(dataset)
+        whole, size = int(file.get_filesize()), 8 + file.get_create_plist().get_sizes()[0]
+        places = [(dataset.get_offset(), dataset.get_storage_size())]
+        if made.get_layout() == h5d.CHUNKED:
+            count = 0 if made.get_nfilters() else dataset.get_num_chunks()
+            chunks = map(dataset.get_chunk_info, range(count))
+            places = [(each.byte_offset, each.size) for each in chunks]
+        claimed = 0
+        with open(_text(h5f.get_name(dataset)), "rb") as raw:
+            for offset, stored in places:
+                if offset is None:
+                    continue
+                raw.seek(offset)
+                count = min(stored, whole) // size
+                found = np.frombuffer(raw.read(count * size), np.uint8)
+                lengths = found[: found.size // size * size].reshape(-1, size)[:, :4].copy()
+                sizes = lengths.view("<u4").astype(np.int64)
+                if sizes.size and sizes.max() > whole:
+                    what = f"a text claims {sizes.max():,} bytes, and the file has {whole:,}"
+                    self._refuse(path, what, "hdf5")
+                claimed += int(sizes.sum())
+        self._check_claim(claimed, whole, path)
+
+    def _identity(self, found: Any, path: str) -> tuple[int, int]:
+        with self._guarded(path):
+            info = h5o.get_info(found)
+            return int(info.fileno), int(info.addr)
+
+    @contextmanager
+    def _guarded(self, path: str | None) -> Iterator[None]:
+        """Turn what the library raises into a FormatError; the system's errors pass."""
+        try:
+            yield
+        except (FormatError, MemoryError):
+            raise
+        except OSError as error:
+            if error.errno is not None:
+                raise
+            self._refuse(path, "HDF5 cannot read it", "hdf5", cause=error)
+        except Exception as error:
+            self._refuse(path, "HDF5 cannot read it", "hdf5", cause=error)
+
+    def _refuse(
+        self,
+        path: str | None,
+        message: str,
+        code: str,
+        hint: str | None = None,
+        cause: Exception | None = None,
+    ) -> NoReturn:
+        why = "" if cause is None else f": {' '.join(str(cause).split())[:200]}"
+        raise FormatError(message + why, place=self._place(path), hint=hint, code=code) from cause
+
+    def _limit(self, path: str) -> NoReturn:
+        raise LimitError(
+            f"more than {self._limits.max_nodes:,} objects in a group",
+            place=self._place(path),
+            hint=remedy("max_nodes"),
+        )
+
+    def _place(self, path: str | None) -> Place:
+        return Place(self.path, field=path or None)
+
+
+def is_group(found: Any) -> bool:
+    """Tell whether what was found is a group."""
+    return isinstance(found, h5g.GroupID)
+
+
+def _text(name: bytes | str) -> str:
+    return name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else name

@@ -1,0 +1,1 @@
+"""Lens example sets as arrays, datasets, statistics and plots."""

@@ -1,0 +1,71 @@
+"""Sparse arrays of an example set: what ranges give, in compressed rows, one an event."""
+
+from dataclasses import dataclass
+from types import ModuleType
+
+from exset.core.errors import Findings, heard, warn
+from exset.core.limits import DEFAULT, Limits
+from exset.grammars.columns.arrays import Floats, Longs
+from exset.grammars.lens.examples import ExampleSet
+from exset.runtime.arrays import Device, namespace, to_device
+from exset.runtime.lens.fill_sides import filling_of, layouts_of
+from exset.runtime.lens.network_layout import SIDES, Layout, LayoutLike
+from exset.runtime.lens.runs import Columns
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Csr:
+    """One side of a set in compressed sparse rows, as `scipy.sparse.csr_array` takes them.
+
+    Event i has data[indptr[i]:indptr[i + 1]], float32, on the units that indices, int64, has there,
+    which rise; zeros that a range gives are there too. All other units have default[i], float32.
+    """
+
+    data: Floats
+    indices: Longs
+    indptr: Longs
+    default: Floats
+    layout: Layout
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of events and that of units."""
+        return self.default.size, self.layout.units
+
+    def __repr__(self) -> str:
+        return f"Csr({self.data.size} of {self.shape[0]} x {self.shape[1]})"
+
+
+def to_csr(
+    examples: ExampleSet,
+    inputs: LayoutLike | None = None,
+    targets: LayoutLike | None = None,
+    *,
+    device: Device = "cpu",
+    strict: bool = False,
+    findings: Findings | None = None,
+    limits: Limits = DEFAULT,
+) -> tuple[Csr, Csr]:
+    """The inputs and the targets of all events, one row an event, without what is the default.
+
+    Arguments and errors are those of `to_arrays`.
+    """
+    told, xp = heard(strict, findings), namespace(device)
+    layouts = layouts_of(examples, (inputs, targets), told)
+    columns = Columns.of(xp, examples)
+    both = []
+    for side, layout in zip(SIDES, layouts, strict=True):
+        filling = filling_of(xp, examples, columns, side, layout, told, limits.max_expand)
+        default = to_device(xp, examples.effective(f"default_{side[:-1]}")).copy()
+        both.append(_compressed(xp, *filling.settled(xp), default, layout))
+    if findings is None:
+        warn(told, 3)
+    return both[0], both[1]
+
+
+def _compressed(
+    xp: ModuleType, cells: Longs, values: Floats, default: Floats, layout: Layout
+) -> Csr:
+    begins = xp.arange(default.size + 1) * layout.units
+    indptr = xp.searchsorted(cells, begins).astype(xp.int64)
+    return Csr(values, cells % max(layout.units, 1), indptr, default, layout)

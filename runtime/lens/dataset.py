@@ -1,0 +1,116 @@
+"""Datasets of example sets: what Lens would put on the units of a network, for chosen samples."""
+
+from types import ModuleType
+from typing import Final, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from exset.core.errors import Findings, LimitError, Place, blaming, heard, warn
+from exset.core.limits import DEFAULT, Limits, remedy
+from exset.core.text import counted
+from exset.grammars.columns.arrays import Longs, chosen_rows, row_indices
+from exset.grammars.lens.examples import TIME_FIELDS, ExampleSet
+from exset.runtime.arrays import Device, namespace, to_device
+from exset.runtime.lens.arrays import ExampleArrays, arrays_of, check_size
+from exset.runtime.lens.fill_sides import filling_of, layouts_of
+from exset.runtime.lens.network_layout import MODEL, SIDES, Layout, LayoutLike
+from exset.runtime.lens.runs import Columns
+from exset.runtime.training.dataset import Dataset, Values
+
+By = Literal["event", "example"]
+"""What is a sample: an event, or an example with all its events."""
+
+_FIELDS: Final = (
+    *("inputs", "targets", "input_mask", "target_mask", "example", "event", "frequency"),
+    *TIME_FIELDS,
+)
+
+
+class ExampleDataset(Dataset):
+    """The events of a set, or its examples: inputs, targets and what `ExampleArrays` says of them.
+
+    What is kept, and pickled, is the set itself; only what a batch has is expanded.
+    """
+
+    name = MODEL
+
+    def __init__(
+        self,
+        examples: ExampleSet,
+        inputs: LayoutLike | None = None,
+        targets: LayoutLike | None = None,
+        *,
+        by: By = "event",
+        strict: bool = False,
+        findings: Findings | None = None,
+        limits: Limits = DEFAULT,
+    ) -> None:
+        """Take the set, and the layouts of the network as `to_arrays` does.
+
+        by: what a sample is. An example has a row for each of its events; those that have fewer
+        than the one with the most in a batch are padded, and `present`, bool, is false there.
+
+        All ranges are looked at once, so that a batch is never wrong. Raises and tells as
+        `to_arrays`, and ValueError for another word.
+        """
+        if by not in get_args(By):
+            raise ValueError(f"by must be {' or '.join(map(repr, get_args(By)))}, not {by!r}")
+        told = heard(strict, findings)
+        self.examples = examples
+        self.by = by
+        self.layouts: tuple[Layout, Layout] = layouts_of(examples, (inputs, targets), told)
+        self._limits = limits
+        self._guessed = tuple(given is None for given in (inputs, targets))
+        columns, most = Columns.of(np, examples), np.iinfo(np.int64).max
+        for side, layout in zip(SIDES, self.layouts, strict=True):
+            filling_of(np, examples, columns, side, layout, told, int(most))
+        if findings is None:
+            warn(told, 3)
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the arrays of a batch, in their order."""
+        return (*_FIELDS, "present") if self.by == "example" else _FIELDS
+
+    def __len__(self) -> int:
+        return self.examples.num_events if self.by == "event" else len(self.examples)
+
+    def __repr__(self) -> str:
+        sides = f"{self.layouts[0].units} inputs, {self.layouts[1].units} targets"
+        return f"ExampleDataset({len(self)} {self.by}s, {sides})"
+
+    def batch(self, indices: ArrayLike) -> dict[str, Values]:
+        """Return the arrays of some samples; raises as `Dataset.batch`."""
+        return self._made(np, chosen_rows(indices, len(self)))
+
+    def to_arrays(self, device: Device = "cpu") -> dict[str, Values]:
+        """Return the arrays of all samples, expanded on the device."""
+        return self._made(namespace(device), np.arange(len(self)))
+
+    def _made(self, xp: ModuleType, chosen: Longs) -> dict[str, Values]:
+        with blaming(self.name, MODEL):
+            arrays = self._events(xp, chosen) if self.by == "event" else self._examples(xp, chosen)
+        return {name: getattr(arrays, name) for name in self.fields}
+
+    def _events(self, xp: ModuleType, rows: Longs) -> ExampleArrays:
+        for side, layout, guessed in zip(SIDES, self.layouts, self._guessed, strict=True):
+            if guessed:
+                check_size(self.examples, side, layout, rows.size, self._limits)
+        return arrays_of(xp, self.examples, self.layouts, Findings(), self._limits, rows)
+
+    def _examples(self, xp: ModuleType, chosen: Longs) -> ExampleArrays:
+        starts = self.examples.event_offsets[chosen]
+        counts = self.examples.event_offsets[chosen + 1] - starts
+        units = sum(layout.units for layout in self.layouts)
+        size = 4 * units * chosen.size * int(counts.max(initial=0))
+        if size > self._limits.max_array:
+            examples = counted(chosen.size, "example")
+            raise LimitError(
+                f"{examples} of up to {counts.max():,} events have {size:,} bytes",
+                place=Place.of(MODEL),
+                hint=f"take fewer at a time, or one row an event; or {remedy('max_array')}",
+            )
+        arrays = self._events(xp, row_indices(starts, counts))
+        row = to_device(xp, np.repeat(np.arange(chosen.size), counts))
+        return arrays.stacked(row, chosen.size)

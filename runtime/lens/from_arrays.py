@@ -1,0 +1,78 @@
+"""Example sets of arrays: the way back from `to_arrays`."""
+
+import numpy as np
+
+from exset.grammars.columns.arrays import Floats, bits, offsets_of
+from exset.grammars.columns.inputs import raw
+from exset.grammars.columns.ragged import Ragged, Reals, Strings, constant
+from exset.grammars.lens.examples import TIME_FIELDS, Events, ExampleSet, Ranges, SetHeader
+from exset.runtime.arrays import to_host
+from exset.runtime.lens.arrays import ExampleArrays
+from exset.runtime.lens.network_layout import Layout
+
+
+def from_arrays(arrays: ExampleArrays) -> ExampleSet:
+    """The set that `to_arrays` makes these arrays of, with the same layouts; one row an event.
+
+    Each event has its inputs and targets dense, group by group. Names and procs are not in arrays.
+    Raises ValueError for arrays of another form, and for what no file says: a time that is NaN at
+    some events only.
+    """
+    arrays.check_flat("from_arrays")
+    example, event = to_host(arrays.example), to_host(arrays.event)
+    counts = np.bincount(example, minlength=0)
+    offsets = offsets_of(counts.astype(np.int64))
+    if not np.array_equal(example, np.repeat(np.arange(counts.size), counts)) or not np.array_equal(
+        event, np.arange(event.size) - offsets[example]
+    ):
+        raise ValueError("from_arrays: examples and their events are wanted in order")
+    m = event.size
+    parts = [*_parts(arrays.input_layout), *_parts(arrays.target_layout)]
+    sides = [len(_parts(arrays.input_layout)), len(_parts(arrays.target_layout))]
+    names: dict[bytes | None, int] = {}
+    group = [names.setdefault(name, len(names)) if name else -1 for name, _ in parts]
+    lengths = offsets_of(np.tile(np.array([size for _, size in parts], np.int64), m))
+    values = np.concatenate([to_host(arrays.inputs), to_host(arrays.targets)], axis=1)
+    header, times = _times(arrays)
+    none = constant(-1, m, np.int64)
+    number = np.arange(m, dtype=np.int64) * 2
+    return ExampleSet.normal(
+        header=header,
+        name=Strings.none(counts.size),
+        proc=Strings.none(counts.size),
+        frequency=to_host(arrays.frequency)[offsets[:-1]],
+        event_offsets=offsets,
+        events=Events.none(m).with_columns(
+            inputs=number if sides[0] else none, targets=number + 1 if sides[1] else none, **times
+        ),
+        lists=offsets_of(np.tile(np.array(sides, np.int64), m)),
+        ranges=Ranges(
+            group=np.tile(np.array(group, np.int32), m),
+            first=constant(0, m * len(parts), np.int32),
+            value=constant(0, m * len(parts), np.float32),
+            values=Ragged(values.reshape(-1), lengths),
+            units=Ragged.none(m * len(parts), np.int32),
+        ),
+        groups=Strings.of(names),
+    )
+
+
+def _parts(layout: Layout) -> list[tuple[bytes | None, int]]:
+    """The groups that have units, by name; the whole network where there are no groups."""
+    groups = [(raw("group", name), size) for name, size in layout.groups.items()]
+    return [each for each in groups or [(None, layout.units)] if each[1]]
+
+
+def _times(arrays: ExampleArrays) -> tuple[SetHeader, dict[str, Reals]]:
+    """A header of the times that are the same at all events, and those of the others."""
+    said: dict[str, float] = {}
+    times = {}
+    for field in TIME_FIELDS:
+        time: Floats = to_host(getattr(arrays, field))
+        if time.size and (bits(time) == bits(time[:1])).all():
+            said[field] = float(time[0])
+        elif np.isnan(time).any():
+            raise ValueError(f"from_arrays: {field} is NaN at some events only")
+        else:
+            times[field] = Reals(time, np.ones(time.size, np.bool_))
+    return SetHeader(**said), times  # type: ignore[arg-type]

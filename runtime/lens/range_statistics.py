@@ -1,0 +1,97 @@
+"""What the numbers of ranges are like, of each side of the events and of each group."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.core.text import counted
+from exset.grammars.columns.arrays import Flags, Longs
+from exset.grammars.lens.examples import ExampleSet, Ranges
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What some ranges hold; a list that is shared is counted once."""
+
+    ranges: int
+    values: int
+    """Values of dense ranges."""
+    zeros: int
+    nans: int
+    low: float
+    """The least value that is not NaN; infinity where there is none."""
+    high: float
+    units: int
+    """Unit numbers of sparse ranges, spans and `*` as one or two."""
+
+    @property
+    def sparsity(self) -> float | None:
+        """Which part of the values is zero; None where there are none."""
+        return self.zeros / self.values if self.values else None
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the numbers for JSON; what is not finite is null."""
+        ends = {"low": self.low, "high": self.high}
+        plain = {name: end if math.isfinite(end) else None for name, end in ends.items()}
+        return {**asdict(self), **plain, "sparsity": self.sparsity}
+
+    def __str__(self) -> str:
+        said = [counted(self.ranges, "range")]
+        if self.values:
+            between = f" from {self.low:g} to {self.high:g}" if self.low <= self.high else ""
+            said.append(f"{counted(self.values, 'value')}{between}, {self.sparsity:.1%} zero")
+            said += [f"{self.nans:,} NaN"] * bool(self.nans)
+        if self.units:
+            said.append(f"{counted(self.units, 'unit')} named")
+        return ", ".join(said)
+
+
+def by_side(model: ExampleSet) -> dict[str, Numbers]:
+    """Return what the inputs and the targets of all events are like."""
+    owner = np.repeat(np.arange(model.lists.size - 1), np.diff(model.lists))
+    found = {}
+    for side in ("inputs", "targets"):
+        used = np.zeros(model.lists.size, np.bool_)
+        used[getattr(model.events, side)] = True  # the last for -1, which is none
+        used[-1] = False
+        chosen = used[owner]
+        found[side] = _numbers(model.ranges, np.where(chosen, 0, -1), 1)[0]
+    return found
+
+
+def by_group(model: ExampleSet) -> dict[str, Numbers]:
+    """Return what the ranges of each group are like."""
+    names = [model.groups.text(number) or "" for number in range(len(model.groups))]
+    found = _numbers(model.ranges, model.ranges.group.astype(np.int64), len(names))
+    return dict(zip(names, found, strict=True))
+
+
+def _numbers(ranges: Ranges, part: Longs, count: int) -> list[Numbers]:
+    """What the ranges of each part are like; part: of each range, -1 for none."""
+    values = ranges.values.values
+    of_value = np.repeat(part, ranges.values.lengths)
+    of_unit = np.repeat(part, ranges.units.lengths)
+    low, high = np.full(count + 1, np.inf, np.float32), np.full(count + 1, -np.inf, np.float32)
+    nan = np.isnan(values)
+    # Those of no part are last.
+    np.minimum.at(low, of_value[~nan], values[~nan])
+    np.maximum.at(high, of_value[~nan], values[~nan])
+
+    def tally(of: Longs, mask: Flags | None = None) -> NDArray[np.int64]:
+        chosen = of[of >= 0] if mask is None else of[mask & (of >= 0)]
+        return np.bincount(chosen, minlength=count)
+
+    columns = (
+        tally(part),
+        tally(of_value),
+        tally(of_value, values == 0),
+        tally(of_value, nan),
+        low[:count],
+        high[:count],
+        tally(of_unit),
+    )
+    return [Numbers(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]

@@ -1,0 +1,183 @@
+"""Runs: which cells of a dense array, one row an event, the ranges of a set fill, and with what.
+
+Cells are numbered row after row. A dense range is one run of cells that takes values one after the
+other; a sparse one is a run for each unit and span, of one value. Lens, example.c: loadDenseRange,
+loadSparseRange. Nothing here loops over examples; the columns are on the device already.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+
+from exset.core.errors import FormatError
+from exset.grammars.columns.arrays import Floats, Ints, Longs, is_constant
+from exset.grammars.lens.examples import ExampleSet
+from exset.runtime.arrays import repeat, spread, to_device
+
+Number = Longs | int
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The range lists and ranges of a set on a device; `value` is a number if all have the same."""
+
+    lists: Longs
+    group: Ints
+    first: Ints
+    value: Floats | float
+    values: Floats
+    value_offsets: Longs
+    units: Ints
+    unit_offsets: Longs
+
+    @classmethod
+    def of(cls, xp: ModuleType, examples: ExampleSet) -> "Columns":
+        """Those of a set, moved as they are."""
+        ranges = examples.ranges
+        same = is_constant(ranges.value) and len(ranges) > 0
+        return cls(
+            lists=to_device(xp, examples.lists),
+            group=to_device(xp, ranges.group),
+            first=to_device(xp, ranges.first),
+            value=float(ranges.value[0]) if same else to_device(xp, ranges.value),
+            values=to_device(xp, ranges.values.values),
+            value_offsets=to_device(xp, ranges.values.offsets),
+            units=to_device(xp, ranges.units.values),
+            unit_offsets=to_device(xp, ranges.units.offsets),
+        )
+
+
+@dataclass(frozen=True)
+class Uses:
+    """Which event has which range, event by event and in the order of its list.
+
+    row, range: int64 [k]. base: the cell of the first unit that the range can name; room: how many
+    it can name, int64 [k], or one number for all.
+    """
+
+    row: Longs
+    range: Longs
+    several: bool
+    """Whether an event has more than one."""
+    base: Longs
+    room: Number
+
+    @classmethod
+    def of(cls, xp: ModuleType, columns: Columns, numbers: Longs) -> "Uses":
+        """Those of the lists with these numbers, one an event, -1 for none; base and room 0."""
+        row = xp.flatnonzero(numbers >= 0)
+        begin = columns.lists[numbers[row]]
+        count = columns.lists[numbers[row] + 1] - begin
+        several = bool(count.size) and int(count.max()) > 1
+        if several or (count.size and int(count.min()) == 0):
+            row, begin = repeat(xp, row, count), spread(xp, begin, count)
+        return cls(row, begin, several, row, 0)
+
+    def take(self, which: Longs) -> "Uses":
+        """Some of them."""
+        room = self.room if isinstance(self.room, int) else self.room[which]
+        return Uses(self.row[which], self.range[which], self.several, self.base[which], room)
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Runs of cells, in the order of their uses; int64 [k] each.
+
+    `source` is where the values of a dense range begin, or the range that a sparse run is of; it is
+    not asked for where all ranges have one value, nor is `use` where each event has one range.
+    """
+
+    start: Longs
+    length: Longs | None
+    """None: one cell each."""
+    source: Longs
+    use: Longs
+
+    @property
+    def stop(self) -> Longs:
+        """The cell after the last of each."""
+        return self.start + (1 if self.length is None else self.length)
+
+    def cells(self, xp: ModuleType) -> Longs:
+        """The cells of all, one after the other."""
+        return self.start if self.length is None else spread(xp, self.start, self.length)
+
+    def each(self, xp: ModuleType, array: Longs) -> Longs:
+        """What there is one of a run, once for each cell."""
+        return array if self.length is None else repeat(xp, array, self.length)
+
+
+Fail = Callable[[Uses, int, str], FormatError]
+"""What makes the error of one use, of its message."""
+
+
+def dense_runs(xp: ModuleType, columns: Columns, uses: Uses, fail: Fail) -> Runs:
+    """The runs of dense ranges. Raises what `fail` makes for units outside."""
+    source = columns.value_offsets[uses.range]
+    length = columns.value_offsets[uses.range + 1] - source
+    which = xp.flatnonzero(length > 0)
+    if which.size < length.size:
+        uses, source, length = uses.take(which), source[which], length[which]
+    first = columns.first[uses.range].astype(xp.int64)
+    wrong = (first < 0) | (first + length > uses.room)
+    if bool(wrong.any()):
+        at = int(wrong.argmax())
+        begin = int(first[at])
+        end = begin + int(length[at]) - 1
+        raise fail(uses, at, f"unit {begin} is" if begin == end else f"units {begin}-{end} are")
+    return Runs(uses.base + first, length, source, which)
+
+
+def sparse_runs(xp: ModuleType, columns: Columns, uses: Uses, fail: Fail) -> Runs:
+    """The runs of sparse ranges. Raises what `fail` makes for units outside."""
+    begin = columns.unit_offsets[uses.range]
+    count = columns.unit_offsets[uses.range + 1] - begin
+    which = xp.flatnonzero(count > 0)
+    if which.size < count.size:
+        uses, begin, count = uses.take(which), begin[which], count[which]
+    stored = columns.units[spread(xp, begin, count)]
+    use = repeat(xp, xp.arange(count.size), count)
+    negative = xp.flatnonzero(stored < 0)
+    units = last = stored.astype(xp.int64)
+    if negative.size:
+        head = xp.cumsum(count) - count
+        units, last, use = _spans(xp, units, negative, use, head, uses.room)
+    room = uses.room if isinstance(uses.room, int) else uses.room[use]
+    wrong = (units < 0) | (last >= room)
+    if negative.size:
+        # Of `*` in a group of no units the last is -1, which is right.
+        wrong |= (last < units) & (last >= 0)
+    if bool(wrong.any()):
+        at = int(wrong.argmax())
+        unit, end = int(units[at]), int(last[at])
+        text = f"unit {unit} is" if unit == end else f"units {unit} to {end} are"
+        raise fail(uses, int(use[at]), text)
+    length = last - units + 1 if negative.size else None
+    source = use if isinstance(columns.value, float) else uses.range[use]
+    return Runs(uses.base[use] + units, length, source, which[use] if uses.several else use)
+
+
+def _spans(
+    xp: ModuleType, units: Longs, negative: Longs, use: Longs, head: Longs, room: Number
+) -> tuple[Longs, Longs, Longs]:
+    """First unit, last unit and use of each unit or span; `*` is a span from 0.
+
+    `head` is where each range begins, `negative` where the negative numbers are. One of these ends
+    the span that the number before it begins; the first of a range is `*`, and what follows that is
+    not looked at. One after another begins a span, outside of any network.
+    """
+    ends = negative[negative > head[use[negative]]]
+    ends = ends[units[ends - 1] >= 0]
+    last = units.copy()
+    last[ends - 1] = -units[ends]
+    keep = xp.ones(units.size, xp.bool_)
+    keep[ends] = False
+    star = units[head] < 0
+    if bool(star.any()):
+        at = head[star]
+        keep &= ~star[use]
+        keep[at] = True
+        units[at] = 0
+        last[at] = (room if isinstance(room, int) else room[star]) - 1
+    kept = xp.flatnonzero(keep)
+    return units[kept], last[kept], use[kept]

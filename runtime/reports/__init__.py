@@ -1,0 +1,1 @@
+"""Summaries, statistics and differences of models."""

@@ -1,0 +1,189 @@
+"""Labels from files: a column of a CSV file or a manifest, a NumPy array, an HDF5 dataset."""
+
+import csv
+import io
+import warnings
+from typing import TYPE_CHECKING, NoReturn, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.core.errors import FormatError, Place
+from exset.core.limits import DEFAULT, Limits
+from exset.core.source import Source
+from exset.grammars.aeon.manifest_types import Dialect
+from exset.io.files import read
+from exset.parsers.aeon import manifest
+from exset.parsers.aeon.manifest_dialects import guessed
+from exset.runtime.samplers.grouping import Labels
+
+if TYPE_CHECKING:
+    import h5py
+
+NAMES = ("label", "labels")
+"""The column or dataset that is meant when none is named, or the only dataset that there is."""
+
+_NPY = b"\x93NUMPY"
+_HDF5 = b"\x89HDF\r\n\x1a\n"
+_KINDS = "biufSU"
+_REAL = 4 << 30
+_RATIO = 1000
+
+
+def read_labels(path: str, column: str | None = None, *, limits: Limits = DEFAULT) -> Labels:
+    """Read the labels that a file holds, one for each item; its content tells what it is.
+
+    column: of a CSV file, by its name in the first line, or by its number from 0 where the first
+    line is an item like the others, by default `label` or `labels`; of a manifest with a header its
+    number, by default the last; of an HDF5 file the dataset's path. FormatError for what holds no
+    labels, LimitError and OSError as `exset.io.files.read`.
+    """
+    source = read(path, limits=limits)
+    if source.data.startswith(_NPY):
+        return _npy(source)
+    if source.data.startswith(_HDF5):
+        return _hdf5(source, column)
+    if source.data and guessed(source.data) is Dialect.HEAD:
+        return _manifest(source, column, limits)
+    return _csv(source, column)
+
+
+def _npy(source: Source) -> NDArray[np.generic]:
+    file = io.BytesIO(source.data)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of headers that Python 2 wrote
+            major, _ = np.lib.format.read_magic(file)
+            one = major == 1
+            header = (
+                np.lib.format.read_array_header_1_0 if one else np.lib.format.read_array_header_2_0
+            )
+            shape, _, dtype = header(file)
+    except Exception as error:  # NumPy's parser of headers raises what it meets
+        _refuse(source, f"no NumPy array: {error}")
+    if len(shape) != 1 or dtype.kind not in _KINDS or not dtype.itemsize:
+        _refuse(source, f"an array of shape {shape} and type {dtype}, not a list of labels")
+    begin = file.tell()
+    if not 0 <= shape[0] * dtype.itemsize <= len(source.data) - begin:
+        _refuse(source, f"cut short: it says that it has {shape[0]} labels, and ends before them")
+    return np.frombuffer(source.data, dtype, shape[0], begin)
+
+
+def _manifest(source: Source, column: str | None, limits: Limits) -> list[str]:
+    read = manifest.parse(source, limits=limits)
+    numbers = [str(number) for number in range(len(read.types))]
+    which = column or (numbers[-1] if numbers else "")
+    if which not in numbers:
+        kinds = zip(numbers, read.types, strict=True)
+        _choose(source, column, [f"{number} ({kind})" for number, kind in kinds])
+    labels = []
+    for line, label in zip(read.lines.tolist(), read.column(int(which)), strict=True):
+        if not label:
+            _refuse(source, f"no label in column {which}", line=line)
+        labels.append(label.decode("utf-8", "surrogateescape"))
+    return labels
+
+
+def _csv(source: Source, column: str | None) -> list[str]:
+    if b"\0" in source.data:
+        _refuse(source, "neither text nor an HDF5 file nor an array of NumPy (.npy)")
+    text = source.data.decode("utf-8-sig", "surrogateescape")
+    tabbed = any(part in ("tsv", "tab") for part in source.name.lower().split(".")[-2:])
+    lines = io.StringIO(text, newline="")
+    # Not strict, it takes all that follows an open quote for one label.
+    rows = csv.reader(lines, delimiter="\t" if tabbed else ",", strict=True)
+    labels: list[str] = []
+    at = None
+    try:
+        for row in rows:
+            if not row:
+                continue
+            if at is None:
+                at, first = _column(source, row, column)
+                if first:
+                    continue
+            if at >= len(row) or not row[at]:
+                _refuse(source, f"no label in column {column or at}", line=rows.line_num)
+            labels.append(row[at])
+    except csv.Error as error:
+        _refuse(source, f"this is no CSV: {error}", line=rows.line_num)
+    return labels
+
+
+def _column(source: Source, row: list[str], column: str | None) -> tuple[int, bool]:
+    """Which column it is, and whether the first line names the columns."""
+    if column is None:
+        named = [name for name in NAMES if name in row]
+        if named:
+            return row.index(named[0]), True
+    elif column in row:
+        return row.index(column), True
+    elif column.isdecimal() and column.isascii() and int(column) < len(row):
+        return int(column), False
+    _choose(source, column, row, ", or number it, from 0, if line 1 is an item, too")
+
+
+def _hdf5(source: Source, column: str | None) -> NDArray[np.generic]:
+    import h5py
+
+    try:
+        with h5py.File(io.BytesIO(source.data), "r") as file:
+            if column is None:
+                root = [name for name in file if _is_dataset(file, name)]
+                named = [name for name in NAMES if name in root]
+                if not named and len(root) != 1:
+                    _choose(source, None, root)
+                column = (named or root)[0]
+            dataset = _dataset(source, file, column)
+            text = h5py.check_string_dtype(dataset.dtype) is not None
+            if not text and dataset.dtype.kind not in _KINDS:
+                _refuse(source, f"{column!r} has no labels, but {dataset.dtype}")
+            array = (dataset.asstr(errors="surrogateescape") if text else dataset)[...]
+    except FormatError:
+        raise
+    except Exception as error:  # h5py has no family of errors for files that are wrong
+        _refuse(source, f"the HDF5 library: {error}")
+    return cast("NDArray[np.generic]", array)
+
+
+def _is_dataset(file: "h5py.File", name: str) -> bool:
+    import h5py
+
+    return file.get(name, getclass=True, getlink=True) is h5py.HardLink and (
+        file.get(name, getclass=True) is h5py.Dataset
+    )
+
+
+def _dataset(source: Source, file: "h5py.File", path: str) -> "h5py.Dataset":
+    """Walk to a dataset; what leads elsewhere, into other files too, is not followed."""
+    import h5py
+
+    found: object = file
+    for part in filter(None, path.split("/")):
+        link = found.get(part, getlink=True) if isinstance(found, h5py.Group) else None
+        if not isinstance(link, h5py.HardLink):
+            _refuse(source, f"no dataset {path!r} that is in the file itself")
+        assert isinstance(found, h5py.Group)
+        found = found[part]
+    if not isinstance(found, h5py.Dataset) or found.ndim != 1:
+        _refuse(source, f"{path!r} is not a dataset of one dimension")
+    if found.external or found.is_virtual:
+        _refuse(source, f"{path!r} has its data in other files")
+    stored = max(found.id.get_storage_size(), 1)
+    if found.nbytes > _REAL and found.nbytes > _RATIO * stored:
+        _refuse(source, f"{path!r} says that it has {found.nbytes} bytes, but has {stored}")
+    return found
+
+
+def _choose(source: Source, column: str | None, names: list[str], hint: str = "") -> NoReturn:
+    what = "which column?" if column is None else f"no column {column!r};"
+    shown = ", ".join(names[:20]) or "none"
+    if len(names) == 1 and (marks := [mark for mark in ";\t|" if mark in names[0]]):
+        hint += f"; columns are separated by commas, not {marks[0]!r}"
+    _refuse(source, f"{what} there are: {shown}", f"name one with --column{hint}")
+
+
+def _refuse(
+    source: Source, message: str, hint: str | None = None, line: int | None = None
+) -> NoReturn:
+    raise FormatError(message, place=Place(source.name, line=line), hint=hint, code="labels")

@@ -1,0 +1,68 @@
+"""Samplers by name, as a configuration gives them."""
+
+from importlib.metadata import entry_points
+from typing import Final, cast
+
+from exset.core.plugins import loaded
+from exset.runtime.samplers.base import NxMSampler
+from exset.runtime.samplers.grouping import Labels
+from exset.runtime.samplers.nxm import ExhaustiveNxMSampler, RandomNxMSampler
+from exset.runtime.samplers.planned import PlannedNxMSampler
+
+GROUP: Final = "exset.samplers"
+"""The entry points by which other packages add samplers."""
+
+_BALR = "balr.samplers.nxm_samplers"
+SAMPLERS: Final[dict[str, type[NxMSampler]]] = {
+    "random": RandomNxMSampler,
+    "exhaustive": ExhaustiveNxMSampler,
+    "planned": PlannedNxMSampler,
+}
+
+
+def sampler_class(name: str) -> type[NxMSampler]:
+    """Return the sampler of a name.
+
+    It is one of `SAMPLERS`, the name of its class, also by BA-LR's dotted path, or an entry point
+    of the group exset.samplers. No module is imported by its name; ValueError lists the names.
+    FormatError for an entry point that cannot be used.
+    """
+    classes = {each.__name__: each for each in SAMPLERS.values()}
+    known = {**SAMPLERS, **classes}
+    for each in (RandomNxMSampler, ExhaustiveNxMSampler):
+        known[f"{_BALR}.{each.__name__}"] = each
+    if name in known:
+        return known[name]
+    others = entry_points(group=GROUP)
+    for other in others:
+        if other.name == name:
+            return cast("type[NxMSampler]", loaded(other, type))
+    names = ", ".join([*SAMPLERS, *sorted(each.name for each in others)])
+    raise ValueError(f"no sampler is called {name!r}; there are {names}")
+
+
+def build_sampler(
+    path: str,
+    labels: Labels,
+    N_classes_per_batch: int,
+    M_samples_per_class: int,
+    batch_size: int | None = None,
+    shuffle: bool = True,
+    drop_last: bool = False,
+    rank: int = -1,
+    *,
+    num_replicas: int | None = None,
+    seed: int = 1234,
+) -> NxMSampler:
+    """Make the sampler that `sampler_class` names; ValueError as that, and as the sampler."""
+    return sampler_class(path)(
+        labels,
+        N_classes_per_batch,
+        M_samples_per_class,
+        batch_size,
+        shuffle,
+        drop_last,
+        num_replicas,
+        rank,
+        seed,
+    )

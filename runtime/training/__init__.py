@@ -1,0 +1,1 @@
+"""Datasets and batches for training, on NumPy, CuPy and PyTorch."""

@@ -1,0 +1,27 @@
+"""Caches for tests: what goes into them, and what is seen in them."""
+
+from exset.core.errors import Findings
+from exset.grammars.aeon.manifest import Manifest
+from exset.runtime.aeon.cache import Cache
+from exset.runtime.aeon.cache_build import Plan
+
+
+def manifest(count: int = 10) -> Manifest:
+    return Manifest.of(["STRING", "ASCII_INT"], [(f"name{i}", i) for i in range(count)])
+
+
+def records(count: int = 10) -> list[list[bytes]]:
+    return [[b"name%d" % i, i.to_bytes(4, "little")] for i in range(count)]
+
+
+def seen(path: str) -> list[list[bytes]]:
+    return [[bytes(each) for each in record] for record in Cache(path)]
+
+
+def codes(cache: Cache, plan: Plan | None = None) -> list[str]:
+    findings = Findings()
+    if plan is None:
+        cache.check(findings)
+    else:
+        plan.check(cache, findings)
+    return [finding.code for finding in findings]

@@ -1,0 +1,197 @@
+"""aeon's caches: built as aeon builds them, checked, mended, and never half believed."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from exset.codecs.aeon.cpio import decode
+from exset.core.errors import Findings, FormatError
+from exset.core.source import Source
+from exset.grammars.aeon.block import Block
+from exset.grammars.aeon.manifest import Manifest
+from exset.io.access import Access
+from exset.io.files import writing
+from exset.runtime.aeon import cache_lock
+from exset.runtime.aeon.cache import COMPLETE, JOURNAL, Cache
+from exset.runtime.aeon.cache_build import Plan, build, repair
+from tests.aeon.caches import codes, manifest, records, seen
+from tests.aeon.cpio_files import TIME, TRAILER, block, elements, header
+
+
+@pytest.fixture
+def plan() -> Plan:
+    return Plan.of(manifest(), block_size=3)
+
+
+@pytest.fixture
+def built(plan: Plan, tmp_path: Path) -> Path:
+    """A cache of blocks of 4, 4 and 2 records."""
+    return Path(build(plan, str(tmp_path), clock=lambda: TIME).folder)
+
+
+def test_built_as_aeon_does(built: Path, plan: Plan) -> None:
+    assert built.name == "aeon_cache_c7716f98"
+    assert sorted(os.listdir(built)) == [
+        *("block_0.cpio", "block_1.cpio", "block_2.cpio"),
+        "cache_complete",
+    ]
+    assert (built / COMPLETE).read_bytes() == b""
+    for number, part in enumerate((records()[:4], records()[4:8], records()[8:])):
+        assert (built / f"block_{number}.cpio").read_bytes() == block(part)
+    assert seen(str(built)) == records()
+    cache = Cache(str(built))
+    assert len(cache) == 3 and cache.uid == "c7716f98" and cache.owner is None
+    assert not codes(cache) and not codes(cache, plan)
+    again = build(plan, str(built.parent))
+    assert again.written == () and again.kept == (0, 1, 2)
+
+
+def test_other_blocks_than_those_there(built: Path) -> None:
+    other = Plan.of(manifest(), block_size=5)
+    assert "aeon-cache-count" in codes(Cache(str(built)), other)
+    assert not codes(Cache(str(built)), other.fitted(Cache(str(built))))
+    with pytest.raises(FormatError, match="complete cache already"):
+        build(other, str(built.parent))
+    more = Plan.of(manifest(), block_size=2)
+    assert "aeon-cache-gap" in codes(Cache(str(built)), more)
+    assert repair(other, str(built)).written == (0, 1)
+    assert seen(str(built)) == records() and len(Cache(str(built))) == 2
+
+
+def test_an_empty_last_block() -> None:
+    findings = Findings()
+    made = Plan.of(manifest(16), block_size=3, findings=findings)
+    assert [len(each) for each in made.blocks] == [4, 4, 4, 4]
+    assert [finding.code for finding in findings] == ["aeon-cache-empty-block"]
+    with pytest.raises(FormatError, match="no records"):
+        Plan.of(manifest(0))
+
+
+def test_what_is_wrong(built: Path, plan: Plan, tmp_path: Path) -> None:
+    path = built / "block_1.cpio"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-100])
+    assert codes(Cache(str(built))) == ["aeon-cache-block"]
+    path.write_bytes(b"")
+    assert codes(Cache(str(built)), plan) == ["aeon-cache-block"]
+    with pytest.raises(FormatError):
+        seen(str(built))
+    path.unlink()
+    assert codes(Cache(str(built))) == ["aeon-cache-gap"]
+    shifted = header(4) + b"".join(elements([[b"a"], [b"b", b"1234"]])) + TRAILER
+    path.write_bytes(shifted)
+    assert codes(Cache(str(built))) == ["aeon-block-no-end", "aeon-block-shift"]
+    path.write_bytes(block([[b"a"]] * 4))
+    assert codes(Cache(str(built))) == ["aeon-cache-width"]
+    other = records()[4:8]
+    other[3][1] = bytes(4)
+    path.write_bytes(block(other))
+    assert codes(Cache(str(built))) == [] and codes(Cache(str(built)), plan) == ["aeon-cache-count"]
+    path.write_bytes(whole)
+    (built / COMPLETE).unlink()
+    assert codes(Cache(str(built))) == ["aeon-cache-incomplete"]
+    with pytest.raises(FormatError, match="no cache_complete"):
+        seen(str(built))
+    (built / cache_lock.NAME).touch()
+    (built / "notes").touch()
+    os.mkfifo(built / "block_3.cpio")
+    assert codes(Cache(str(built))) == [
+        *("aeon-cache-incomplete", "aeon-cache-lock"),
+        *("aeon-cache-other", "aeon-cache-other"),
+    ]
+    (tmp_path / "empty").mkdir()
+    assert codes(Cache(str(tmp_path / "empty"))) == [
+        *("aeon-cache-name", "aeon-cache-none", "aeon-cache-incomplete"),
+    ]
+    with pytest.raises(NotADirectoryError):
+        Cache(str(path))
+    (tmp_path / "empty" / "block_999999999.cpio").touch()
+    assert len(codes(Cache(str(tmp_path / "empty")))) < 110
+
+
+def test_another_manifest(built: Path) -> None:
+    other = Plan.of(manifest(9), block_size=3)
+    assert "aeon-cache-uid" in codes(Cache(str(built)), other)
+    with pytest.raises(FormatError, match="the manifest's is"):
+        repair(other, str(built))
+
+
+def test_other_types_of_the_same_text(tmp_path: Path) -> None:
+    """aeon takes them for one manifest, and the integers of its cache for real numbers."""
+    ints, reals = (Manifest.of([kind], [(5,), (6,)]) for kind in ("ASCII_INT", "ASCII_FLOAT"))
+    done = build(Plan.of(ints), str(tmp_path))
+    assert Plan.of(reals).folder == Plan.of(ints).folder
+    assert codes(Cache(done.folder), Plan.of(reals)) == ["aeon-cache-count"]
+    with pytest.raises(FormatError, match="not this one"):
+        build(Plan.of(reals), str(tmp_path))
+
+
+def test_mended(built: Path, plan: Plan) -> None:
+    before = (built / "block_0.cpio").stat().st_mtime_ns
+    (built / "block_1.cpio").write_bytes(b"junk")
+    (built / "block_2.cpio").unlink()
+    (built / COMPLETE).unlink()
+    done = repair(plan, str(built), clock=lambda: TIME)
+    assert done.written == (1, 2) and done.kept == (0,)
+    assert seen(str(built)) == records() and not codes(Cache(str(built)), plan)
+    assert (built / "block_0.cpio").stat().st_mtime_ns == before
+
+
+def test_old_caches(tmp_path: Path) -> None:
+    folder = tmp_path / "0123456789abcdef_c7716f98"
+    folder.mkdir()
+    (folder / "0-5000.cpio").write_bytes(block(records()))
+    assert Cache(str(folder)).uid == "c7716f98" and seen(str(folder)) == records()
+
+
+def test_elements_that_there_are_not(tmp_path: Path) -> None:
+    """aeon would write a block in which all that follows is shifted: nothing is written."""
+    (tmp_path / "a").write_bytes(b"12345")
+    made = Manifest.of(["FILE", "ASCII_INT"], [("a", 1), ("missing", 2), ("a", "x")])
+    plan = Plan.of(made, root=str(tmp_path))
+    with pytest.raises(FormatError, match=r"record 1, .*missing.*record 2, column 1") as caught:
+        build(plan, str(tmp_path))
+    assert caught.value.code == "aeon-file"
+    folder = tmp_path / plan.folder
+    assert os.listdir(folder) == [JOURNAL] and not Cache(str(folder)).is_complete
+    (tmp_path / "missing").write_bytes(b"")
+    fixed = Plan.of(made.select([0, 1]), root=str(tmp_path))
+    assert seen(build(fixed, str(tmp_path)).folder) == [
+        [b"12345", b"\1\0\0\0"],
+        [b"", b"\2\0\0\0"],
+    ]
+
+
+def test_files_outside_of_the_roots_are_not_cached(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a").write_bytes(b"12345")
+    (tmp_path / "secret").write_bytes(b"67890")
+    made = Manifest.of(["FILE"], [("a",), ("../secret",)])
+    root = str(tmp_path / "in")
+    plan = Plan.of(made, root=root, access=Access(roots=(root,)))
+    with pytest.raises(FormatError, match=r"record 1, .*secret lies outside") as caught:
+        build(plan, str(tmp_path))
+    assert caught.value.code == "aeon-file-outside"
+    assert os.listdir(tmp_path / plan.folder) == [JOURNAL]
+    assert build(Plan.of(made, root=root), str(tmp_path)).written == (0,)
+
+
+def test_only_the_last_folder_is_made(plan: Plan, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        build(plan, str(tmp_path / "no" / "such"))
+
+
+def test_a_block_of_a_stream_is_whole_or_not_there(tmp_path: Path) -> None:
+    path = tmp_path / "block_0.cpio"
+    path.write_bytes(b"old")
+    with pytest.raises(RuntimeError), writing(path) as file:
+        file.write(b"new")
+        raise RuntimeError
+    assert path.read_bytes() == b"old" and os.listdir(tmp_path) == ["block_0.cpio"]
+
+
+def test_decode_is_what_a_cache_reads(built: Path) -> None:
+    raw = (built / "block_0.cpio").read_bytes()
+    assert Cache(str(built)).block(0) == decode(Source("x", raw))
+    assert isinstance(Cache(str(built)).block(0), Block)

@@ -1,0 +1,195 @@
+"""Builders of caches that are ended, that meet, or that find what others left."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from exset.core.errors import Findings, FormatError
+from exset.runtime.aeon import cache_build, cache_lock
+from exset.runtime.aeon.cache import COMPLETE, JOURNAL, Cache
+from exset.runtime.aeon.cache_build import Plan, build
+from tests.aeon.caches import codes, manifest, records, seen
+from tests.aeon.cpio_files import block
+
+ROOT = Path(__file__).parents[2]
+KILLS = int(os.environ.get("EXSET_CASES", "8"))
+
+
+@pytest.fixture
+def plan() -> Plan:
+    return Plan.of(manifest(), block_size=3)
+
+
+def test_blocks_of_others_are_not_trusted(plan: Plan, tmp_path: Path) -> None:
+    """What is there without a journal may be half written, or of another block size."""
+    folder = tmp_path / plan.folder
+    folder.mkdir()
+    for number in range(4):
+        (folder / f"block_{number}.cpio").write_bytes(block(records()[:4]))
+    done = build(plan, str(tmp_path))
+    assert done.written == (0, 1, 2) and seen(done.folder) == records()
+    assert not (folder / "block_3.cpio").exists()
+
+
+def test_a_journal_is_trusted_for_its_own_plan(plan: Plan, tmp_path: Path) -> None:
+    folder = tmp_path / plan.folder
+    folder.mkdir()
+    good, bad = block(records()[:4]), block(records()[4:7])
+    for token, kept in ((plan.token, (0,)), ([1], ())):
+        shutil.rmtree(folder)
+        folder.mkdir()
+        (folder / "block_0.cpio").write_bytes(good)
+        (folder / "block_1.cpio").write_bytes(bad)
+        (folder / JOURNAL).write_text(json.dumps({"plan": token, "done": [0, 1, "x"]}))
+        assert build(plan, str(tmp_path)).kept == kept
+        assert seen(str(folder)) == records()
+    for junk in (b"", b"[", b"{}", b'{"plan": 1, "done": 2}', b"\xff", b"[" * 10**6):
+        (folder / JOURNAL).write_bytes(junk)
+        (folder / COMPLETE).unlink()
+        assert build(plan, str(tmp_path)).kept == ()
+
+
+SCRIPT = """
+import sys
+from tests.aeon.caches import manifest
+from exset.runtime.aeon.cache_build import Plan, build
+print("ready", flush=True)
+sys.stdin.readline()
+try:
+    done = build(Plan.of(manifest(int(sys.argv[2])), block_size=4), sys.argv[1])
+    print("built", len(done.written), len(done.kept), flush=True)
+except BlockingIOError:
+    print("held", flush=True)
+"""
+
+
+def builder(folder: Path, count: int) -> "subprocess.Popen[str]":
+    process = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(folder), str(count)],
+        cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    return process
+
+
+def test_killed_at_any_time(tmp_path: Path) -> None:
+    """What is left is no cache to a reader, or a whole one; the next build completes it."""
+    count, kept, random_ = 400, 0, random.Random(0)
+    whole = Plan.of(manifest(count), block_size=4)
+    for case in range(KILLS):
+        folder = tmp_path / str(case)
+        folder.mkdir()
+        process = builder(folder, count)
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+        time.sleep(random_.random() * 0.3)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        path = folder / whole.folder
+        if path.exists():
+            cache = Cache(str(path))
+            if cache.is_complete:
+                assert list(cache.check(Findings())) == list(range(100))
+            else:
+                with pytest.raises(FormatError):
+                    list(cache)
+            for number in cache.blocks:
+                assert whole.wants(number, cache.block(number))
+        done = build(whole, str(folder))
+        kept += len(done.kept)
+        assert seen(done.folder) == records(count) and not codes(Cache(done.folder), whole)
+        assert COMPLETE in os.listdir(done.folder)
+        assert len(os.listdir(done.folder)) == 101
+    assert kept
+
+
+def test_stopped_at_every_step(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the machine went down before the n-th thing that a builder does to its folder."""
+    real = {name: getattr(os, name) for name in ("replace", "link", "unlink", "rename", "open")}
+
+    class Down(BaseException):
+        pass
+
+    for step in range(100):
+        folder = tmp_path / str(step)
+        folder.mkdir()
+        left = step
+
+        def counted(name: str) -> object:
+            def act(*given: object, **named: object) -> object:
+                nonlocal left
+                if left == 0:
+                    raise Down
+                left -= 1
+                return real[name](*given, **named)
+
+            return act
+
+        for name in real:
+            monkeypatch.setattr(os, name, counted(name))
+        down = True
+        try:
+            build(plan, str(folder))
+            down = False
+        except Down:
+            pass
+        monkeypatch.undo()
+        if not down:
+            assert step > 15
+            return
+        path = folder / plan.folder
+        lock = path / cache_lock.NAME
+        if lock.exists():  # it is this very process that was stopped
+            lock.write_text(json.dumps({"pid": 2**22 + 1, "host": cache_lock.host(), "start": ""}))
+        if path.exists() and Cache(str(path)).is_complete:
+            assert list(Cache(str(path)).check(Findings())) == [0, 1, 2]
+        assert seen(build(plan, str(folder)).folder) == records()
+        assert set(os.listdir(path)) >= {COMPLETE} and JOURNAL not in os.listdir(path)
+    pytest.fail("it never came to an end")
+
+
+def test_many_builders_at_once(tmp_path: Path) -> None:
+    count = 200
+    processes = [builder(tmp_path, count) for _ in range(4)]
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    said = [process.communicate()[0].strip() for process in processes]
+    assert [process.returncode for process in processes] == [0] * 4
+    assert "built 50 0" in said and set(said) <= {"built 50 0", "held", "built 0 50"}
+    path = str(tmp_path / Plan.of(manifest(count)).folder)
+    assert seen(path) == records(count)
+
+
+def test_a_lock_that_was_taken_away(plan: Plan, tmp_path: Path) -> None:
+    def steal(number: int) -> None:
+        if number == 1:
+            (tmp_path / plan.folder / cache_lock.NAME).unlink()
+
+    with pytest.raises(BlockingIOError, match="took the lock away"):
+        build(plan, str(tmp_path), heard=steal)
+    assert not Cache(str(tmp_path / plan.folder)).is_complete
+    assert build(plan, str(tmp_path)).kept == (0, 1)
+
+
+def test_a_full_disk_leaves_no_block(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Full:
+        def __init__(self, *_: object) -> None:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(cache_build, "BlockWriter", Full)
+    with pytest.raises(OSError, match="No space"):
+        build(plan, str(tmp_path))
+    assert os.listdir(tmp_path / plan.folder) == [JOURNAL]

@@ -1,0 +1,101 @@
+"""`exset cache`, and the common verbs on blocks."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from tests.aeon.cpio_files import BLOCK, END, entry
+from tests.cli import command_line
+
+MANIFEST = b"@STRING\tASCII_INT\n" + b"".join(b"name%d\t%d\n" % (i, i) for i in range(10))
+FOLDER = "aeon_cache_c7716f98"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.tsv").write_bytes(MANIFEST)
+    return tmp_path
+
+
+def run(line: str) -> Result:
+    return command_line.run(*line.split())
+
+
+def test_from_manifest_to_files(folder: Path) -> None:
+    done = run("cache predict m.tsv --block-size 3 --cache-directory .")
+    assert done.output.splitlines() == [
+        FOLDER,
+        "10 records in 3 blocks of 4, the last 2",
+        f"./{FOLDER}: not there",
+    ]
+    row = json.loads(run("cache predict m.tsv --json").stdout)
+    assert row["sizes"] == [10] and row["folder"] == FOLDER and row["exists"] is None
+    assert "3 blocks written" in run("cache build m.tsv . --block-size 3").stderr
+    assert "0 blocks written, 3 kept" in run("cache build m.tsv . --block-size 3").stderr
+    assert run("cache build m.tsv .").exit_code == 1
+    assert run("cache build m.tsv no/such").exit_code == 3
+    assert "ok, 3 of 3" in run(f"cache check {FOLDER} --manifest m.tsv").stdout
+    assert run(f"cache check {FOLDER} --manifest m.tsv --block-size 5").exit_code == 1
+    path = folder / FOLDER / "block_1.cpio"
+    path.write_bytes(path.read_bytes()[:200])
+    done = run(f"cache check {FOLDER} --json")
+    row = json.loads(done.stdout)
+    assert done.exit_code == 1 and row["whole"] == [0, 2] and row["ok"] is False
+    done = run(f"cache repair {FOLDER}")
+    assert done.exit_code == 1 and "block 1 is broken" in done.stdout
+    done = run(f"cache extract {FOLDER} -o x")
+    assert done.exit_code == 1 and "--damaged" in done.stderr
+    done = run(f"cache extract {FOLDER} -o x --types STRING,ASCII_INT --damaged")
+    assert done.exit_code == 1 and "7 records" in done.stderr
+    assert "1 block written, 2 kept" in run(f"cache repair {FOLDER} --manifest m.tsv").stderr
+    done = run(f"cache extract {FOLDER} -o y --types STRING,ASCII_INT")
+    assert done.exit_code == 0 and (folder / "y" / "manifest.tsv").read_bytes() == MANIFEST
+    done = run(f"cache extract {FOLDER} -o z --manifest m.tsv")
+    assert done.exit_code == 0 and (folder / "z" / "manifest.tsv").read_bytes() == MANIFEST
+
+
+def test_manifests_of_strangers(folder: Path) -> None:
+    (folder / "x").write_bytes(b"x")
+    (folder / "data").mkdir()
+    (folder / "f.tsv").write_text("@FILE\n../x\n")
+    done = run("cache build f.tsv . --manifest-root data --root data")
+    assert done.exit_code == 1 and "lies outside of the roots [aeon-file-outside]" in done.stderr
+    done = run("cache build f.tsv . --manifest-root data --root data --root .")
+    assert done.exit_code == 0 and "1 block written" in done.stderr
+    (name,) = (path.name for path in folder.glob("aeon_cache_*"))
+    done = run(f"cache extract {name} -o out")
+    assert "1 file, and no manifest of them: for that, --types" in done.stderr
+
+
+def test_what_cannot_be_meant(folder: Path) -> None:
+    (folder / "b.cpio").write_bytes(BLOCK)
+    for line in (
+        *("cache predict m.tsv --subset-fraction 2", "cache extract b.cpio -o x --manifest m.tsv"),
+        *("cache extract b.cpio -o x --types WHAT", "cache extract m.tsv -o x"),
+        *("cache build m.tsv . --block-size 0", "cache extract b.cpio"),
+    ):
+        assert run(line).exit_code == 2, line
+    assert run("cache check m.tsv").exit_code == 3
+    assert run("cache predict none.tsv").exit_code == 3
+
+
+def test_blocks_and_archives(folder: Path) -> None:
+    (folder / "b.cpio").write_bytes(BLOCK)
+    assert "2 a record" in run("info b.cpio").stdout
+    assert run("validate --strict b.cpio").exit_code == 0
+    assert run("head -n 1 b.cpio").stdout == "@BINARY\tBINARY\nMTIzNDU=\tAQAAAA==\n"
+    assert run("convert b.cpio a.cpio --to cpio").exit_code == 0
+    assert "cpio archive" in run("info a.cpio").stdout
+    assert run("convert a.cpio -o c.cpio").exit_code == 0
+    assert len((folder / "c.cpio").read_bytes()) == len(BLOCK)
+    done = run("cache extract b.cpio -o x --ext jpg,bin")
+    assert done.exit_code == 0 and (folder / "x" / "0000000.0.jpg").read_bytes() == b"12345"
+    data = entry(b"../up", b"1") + entry(b"ok", b"2") + END
+    (folder / "evil.cpio").write_bytes(data)
+    done = run("cache extract evil.cpio -o e")
+    assert done.exit_code == 1 and "leads out" in done.stderr
+    assert sorted(path.name for path in (folder / "e").iterdir()) == ["ok"]
+    assert not (folder / "up").exists()

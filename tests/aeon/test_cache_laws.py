@@ -1,0 +1,51 @@
+"""What goes into a cache comes out of it."""
+
+import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import exset
+from exset import Findings, Manifest
+from exset.grammars.aeon.manifest_types import ElementType
+from exset.runtime.aeon.cache import Cache
+from exset.runtime.aeon.cache_build import Plan, build
+from exset.runtime.aeon.cache_extract import extract_cache
+from exset.runtime.aeon.elements import encoded
+from exset.testing import manifests
+
+
+@given(manifests(dialect="head"), st.integers(1, 4), st.booleans())
+def test_from_manifest_to_cache_and_back(made: Manifest, size: int, is_known: bool) -> None:
+    """The elements are the same, whether the manifest is at hand or only its types."""
+    with TemporaryDirectory() as folder:
+        source, out = os.path.join(folder, "in"), os.path.join(folder, "out")
+        os.mkdir(source)
+        given = with_files(made, source)
+        values = [[*record] for record in encoded(given, root=source)]
+        whole = [
+            i for i, record in enumerate(values) if all(isinstance(each, bytes) for each in record)
+        ]
+        wanted = [values[i] for i in whole]
+        assume(wanted and [b""] not in wanted)  # no text says a record of one empty field
+        plan = Plan.of(given.select(whole), root=source, block_size=size)
+        cache = Cache(build(plan, folder).folder)
+        assert [[bytes(each) for each in record] for record in cache] == wanted
+        how = {"plan": plan} if is_known else {"types": plan.manifest.types}
+        extract_cache(cache, out, **how, findings=Findings(strict=True))
+        back = exset.load(f"{out}/manifest.tsv", model=Manifest, findings=Findings())
+        assert list(encoded(back, root=out)) == wanted
+
+
+def with_files(made: Manifest, folder: str) -> Manifest:
+    """The manifest with files, which hold what their fields were."""
+    columns = made.columns(ElementType.FILE)
+    rows = [list(record) for record in made]
+    for number, row in enumerate(rows):
+        for column in columns:
+            name = f"{number}.{column}"
+            Path(folder, name).write_bytes(row[column])
+            row[column] = name.encode()
+    return Manifest.of(made.types, rows)

@@ -1,0 +1,394 @@
+"""cpio archives and aeon's blocks: what is read, what is written, what is refused."""
+
+import io
+import json
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import exset
+from exset.codecs.aeon.cpio import decode, decode_archive, salvage
+from exset.codecs.aeon.cpio_write import BlockWriter, encode, encode_archive
+from exset.core.errors import Finding, Findings, FormatError
+from exset.core.kernels import Engine
+from exset.core.source import Source
+from exset.grammars.aeon.block import Block, BlockHeader
+from exset.grammars.columns.blobs import Blobs
+from exset.testing import archives, blocks
+from tests.aeon.cpio_files import BLOCK, END, RECORDS, TIME, TRAILER, block, elements, entry, header
+
+ENGINES: list[Engine] = ["auto", "table", "reference"]
+BODY = b"".join(elements(RECORDS))
+
+
+def read(data: bytes, engine: Engine = "auto") -> tuple[Block, list[str]]:
+    findings = Findings()
+    found = decode(Source("b.cpio", data), findings=findings, engine=engine)
+    return found, [finding.code for finding in findings]
+
+
+def values(found: Block) -> list[list[bytes]]:
+    return [[bytes(element) for element in record] for record in found]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_block_and_back(engine: Engine) -> None:
+    found, codes = read(BLOCK, engine)
+    assert values(found) == RECORDS and not codes
+    assert len(found) == 3 and found.width == 2 and found.padding == 0
+    assert found.elements.name[2] == b"rec_0000001.02"
+    assert set(found.elements.time.tolist()) == {TIME}
+    assert found.header == BlockHeader(3, 3)
+    assert encode(found, engine=engine) == BLOCK
+    assert [bytes(each) for each in found[-1]] == RECORDS[-1]
+    with pytest.raises(IndexError):
+        found[3]
+    assert repr(found) == "Block(3 records, 6 elements, aeon)"
+
+
+def test_made_in_python() -> None:
+    made = Block.of(RECORDS, time=TIME)
+    assert encode(made) == BLOCK and made == read(BLOCK)[0]
+    assert made != Block.of(RECORDS) and made != Block.of(RECORDS[:2], time=TIME)
+    assert pickle.loads(pickle.dumps(made)) == made
+    with pytest.raises(ValueError, match="as many elements"):
+        Block.of([[b"a"], [b"b", b"c"]])
+    with pytest.raises(ValueError, match="time"):
+        Block.of([[b"a"]], time=-1)
+
+
+def test_some_records() -> None:
+    found = read(BLOCK)[0].select([2, 0])
+    assert encode(found) == block([RECORDS[2], RECORDS[0]])
+    assert encode(read(BLOCK)[0].select(slice(0))) == block([])
+
+
+def test_payload_stays_in_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "block_0.cpio"
+    path.write_bytes(BLOCK)
+    found = exset.load(path, model=Block)
+    base = found.elements.data.data
+    while isinstance(base, np.ndarray) and base.base is not None:
+        base = base.base
+    assert isinstance(base, memoryview) and type(base.obj).__name__ == "mmap"
+    assert values(found) == RECORDS
+    path.write_bytes(b"x")  # on the same inode, but nothing is read from it any more
+    other = tmp_path / "packed.cpio.gz"
+    exset.save(read(BLOCK)[0], other)
+    assert exset.load(other) == read(BLOCK)[0]
+
+
+def test_writer_streams() -> None:
+    file = io.BytesIO()
+    file.write(b"before")
+    times = iter(range(100))
+    writer = BlockWriter(file, lambda: next(times))
+    for record in RECORDS:
+        writer.write(record)
+    writer.close()
+    found, codes = read(file.getvalue()[6:])
+    assert values(found) == RECORDS and not codes
+    assert found.elements.time.tolist() == [1, 2, 3, 4, 5, 6]
+    assert found.frame.time.tolist() == [0, 7, 8]
+
+
+def test_many_records_have_names_cut_short() -> None:
+    records = [[b"%d" % i, b""] for i in range(600)]
+    file = io.BytesIO()
+    writer = BlockWriter(file, lambda: TIME)
+    for record in records:
+        writer.write(record)
+    writer.close()
+    assert file.getvalue() == block(records) == encode(Block.of(records, time=TIME))
+    found = read(block(records))[0]
+    assert len(set(found.elements.name)) == 1100 and values(found) == records
+
+
+SHIFTED = header(3) + b"".join(elements([RECORDS[0], RECORDS[1][1:], RECORDS[2]])) + TRAILER + END
+EVEN = header(2) + b"".join(elements([[b"a"], [b"b", b"c", b"d"]])) + TRAILER + END
+
+
+@pytest.mark.parametrize(
+    ("data", "codes", "message"),
+    [
+        (SHIFTED, ["aeon-block-shift"], "by the names, record 1 has fewer"),
+        (EVEN, ["aeon-block-shift"], "by the names, record 0 has fewer"),
+        (header(4) + BODY + TRAILER + END, ["aeon-block-shift"], "6 elements are not 4 records"),
+        (header(0) + TRAILER + END, ["aeon-block-empty"], "no records"),
+        (header(0) + BODY + TRAILER + END, ["aeon-block-empty", "aeon-block-shift"], ""),
+        (header(3) + BODY + END, ["aeon-block-no-trailer"], ""),
+        (header(3) + BODY + TRAILER, ["aeon-block-no-end"], ""),
+        (header(3) + BODY + TRAILER + END[:-1], ["aeon-block-no-end"], ""),
+        (header(3, version=9) + BODY + TRAILER + END, ["aeon-block-version"], "is 9"),
+        (header(3, rest=b"\1" * 36) + BODY + TRAILER + END, ["aeon-block-2016"], ""),
+        (BLOCK + b"junk", ["cpio-trailing-bytes"], "4 bytes follow"),
+        (BLOCK + bytes(512), [], ""),
+        (header(3, 0, kind=b"00000000") + BODY + TRAILER + END, [], ""),
+    ],
+)
+def test_findings(data: bytes, codes: list[str], message: str) -> None:
+    findings = Findings()
+    found = decode(Source("b", data), findings=findings)
+    assert [finding.code for finding in findings] == codes
+    assert message in "".join(finding.message for finding in findings)
+    assert [bytes(each) for each in found.elements.data] == [
+        bytes(each) for each in salvage(Source("b", data)).data
+    ]
+    if codes not in (["aeon-block-no-end"], ["cpio-trailing-bytes"]):
+        assert encode(found) == data
+
+
+def test_a_shift_leaves_no_records() -> None:
+    found, _ = read(SHIFTED)
+    assert found.width is None and len(found) == 3 and len(found.elements) == 5
+    for act in (lambda: found[0], lambda: list(found), lambda: found.select([0])):
+        with pytest.raises(FormatError, match="5 elements for 3 records"):
+            act()
+    with pytest.raises(FormatError, match="no telling which record"):
+        encode_archive(found)
+    with pytest.raises(FormatError, match="aeon takes the elements"):
+        decode(Source("b", SHIFTED), findings=Findings(strict=True))
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "data end inside magic"),
+        (b"\x71\xc7" + BLOCK[2:], "magic must be"),
+        (BLOCK[:34] + b"MACS" + BLOCK[38:], "magic must be"),
+        (entry(b"a", b"1") + END, "has 1 bytes"),
+        (END, "has 0 bytes"),
+        (header(1000) + BODY + TRAILER + END, "more than the file can hold"),
+        (header(2**32 - 1) + BODY + TRAILER + END, "more than the file can hold"),
+        (header(3) + BODY[:-3], r"element 5 goes beyond the end .*more than the bytes left"),
+        (header(3) + BODY, "element 6 goes beyond the end .*data end inside"),
+        (BLOCK[:20] + b"\0\0" + BLOCK[22:], "must satisfy: namesize > 0"),
+        (BLOCK[:20] + b"\xff\xff" + BLOCK[22:], "more than the bytes left"),
+        (BLOCK[:22] + b"\xff\xff" + BLOCK[24:], "more than the bytes left"),
+    ],
+)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_refused(data: bytes, message: str, engine: Engine) -> None:
+    with pytest.raises(FormatError, match=message):
+        read(data, engine)
+
+
+def test_cut_anywhere() -> None:
+    """An error, and what is whole before it, but where only what aeon never looks at is lost."""
+    whole = len(header(3) + BODY + TRAILER)
+    for end in range(len(BLOCK)):
+        source = Source("b", BLOCK[:end])
+        if end >= whole:
+            assert read(BLOCK[:end])[1] == ["aeon-block-no-end"]
+            continue
+        with pytest.raises(FormatError):
+            decode(source)
+        if end < len(header(3)):
+            with pytest.raises(FormatError):
+                salvage(source)
+            continue
+        saved = [bytes(each) for each in salvage(source).data]
+        assert saved == [each for record in RECORDS for each in record][: len(saved)]
+    assert len(saved) == 6
+
+
+def attempt(data: bytes) -> None:
+    """Both drivers read the same, and what was read is written back."""
+    for reader in (decode, decode_archive):
+        results: list[tuple[Block | None, list[Finding]]] = []
+        for engine in ENGINES:
+            findings = Findings()
+            try:
+                result = reader(Source("b", data), findings=findings, engine=engine)
+                results.append((result, list(findings)))
+            except FormatError as error:
+                results.append((None, [error.finding]))
+        assert results[0] == results[1] == results[2]
+        found, seen = results[0]
+        if found is not None and found.header is not None and not seen:
+            assert decode(Source("b", encode(found))) == found
+
+
+@given(st.lists(st.tuples(st.integers(0, len(BLOCK) - 1), st.integers(0, 255)), max_size=4))
+def test_changed_anywhere(changes: list[tuple[int, int]]) -> None:
+    data = bytearray(BLOCK)
+    for at, byte in changes:
+        data[at] = byte
+    attempt(bytes(data))
+
+
+@given(st.binary(max_size=80))
+def test_any_bytes(tail: bytes) -> None:
+    attempt(tail)
+    attempt(header(1) + tail)
+    attempt(header(1) + entry(b"x", b"1")[:20] + tail + END)
+
+
+@pytest.mark.parametrize("number", [0, 1, 0x7FFF, 0x8000, 0xFFFF])
+def test_any_word_may_be_wrong(number: int) -> None:
+    for at in range(0, len(BLOCK) - 1, 2):
+        attempt(BLOCK[:at] + number.to_bytes(2, "little") + BLOCK[at + 2 :])
+
+
+def test_names() -> None:
+    found, codes = read(header(1) + entry(b"a\0b\x1b[31m", b"1") + TRAILER + END)
+    assert found.elements.name[0] == b"a\0b\x1b[31m" and not codes
+    wrong = entry(b"abc", b"1").replace(b"abc\0", b"abcd")
+    found, codes = read(header(1) + wrong + TRAILER + END)
+    assert found.elements.name[0] == b"abc" and codes == ["cpio-name"]
+
+
+def test_an_archive_and_back() -> None:
+    files = [(b"a/b.txt", b"text"), (b"odd", b"123"), (b"cpiotlr", bytes(16))]
+    data = b"".join(entry(name, each, nlink=1) for name, each in files) + END
+    found = decode_archive(Source("a", data + bytes(-len(data) % 512)))
+    assert found.header is None and len(found) == 3 and found.width == 1
+    rows = zip(found.elements.name, found.elements.data.tolist(), strict=True)
+    assert list(rows) == files
+    assert encode_archive(found) == data + bytes(-len(data) % 512)
+    assert len(encode_archive(found)) % 512 == 0
+    assert exset.loads(data, model=Block).header is None
+    assert exset.loads(BLOCK, model=Block).header is not None
+    assert encode_archive(decode_archive(Source("b", BLOCK))) == BLOCK
+
+
+def test_block_to_archive_to_block() -> None:
+    records = [[b"\xff\xd8\xff\xe0 jpeg", b"\1\0\0\0"], [b"\x89PNG\r\n\x1a\n", b"caption"]]
+    archive = exset.dumps(Block.of(records, time=TIME), format="cpio")
+    assert len(archive) % 512 == 0
+    found = exset.loads(archive, model=Block)
+    assert found.elements.name.tolist() == [
+        *(b"0000000.0.jpg", b"0000000.1.bin"),
+        *(b"0000001.0.png", b"0000001.1.txt"),
+    ]
+    assert exset.dumps(found, format="block") == block(records)
+    alone = Block.archive([(b"x", b"1"), (b"y", b"2")], time=TIME)
+    assert exset.dumps(alone, format="block") == block([[b"1"], [b"2"]])
+
+
+def test_what_an_archive_or_a_block_cannot_hold() -> None:
+    odd = read(header(1, kind=b"00000000") + entry(b"sha", b"1") + TRAILER + END)[0]
+    with pytest.raises(FormatError, match="words of the header"):
+        encode_archive(odd)
+    findings = Findings()
+    data = encode_archive(odd, lossy=True, findings=findings)
+    assert [finding.code for finding in findings] == ["cpio-loss", "cpio-loss"]
+    assert exset.loads(data, model=Block).elements.name.tolist() == [b"0000000.0.txt"]
+    folder = decode_archive(Source("a", entry(b".", mode=0o040755) + entry(b"x", b"1") + END))
+    with pytest.raises(FormatError, match="no plain file"):
+        encode(folder)
+    assert exset.loads(encode(folder, lossy=True, findings=findings), model=Block).width == 1
+
+
+def test_blobs() -> None:
+    blobs = Blobs.of([b"ab", b"", b"cde"])
+    assert blobs.tolist() == [b"ab", b"", b"cde"]
+    assert bytes(blobs[2]) == b"cde" and len(blobs[1:]) == 2
+    assert Blobs.concat([blobs, blobs[:1]]).tolist() == [b"ab", b"", b"cde", b"ab"]
+    assert blobs == Blobs.of([b"ab", b"", b"cde"]) != Blobs.of([b"ab", b"", b"cdf"])
+    assert blobs.take(np.array([2, 0])).tolist() == [b"cde", b"ab"]
+    assert pickle.loads(pickle.dumps(blobs[2:])).data.size == 3
+    assert repr(blobs) == "Blobs(3, 5 bytes)" and blobs != 1
+    for start, length in ((-1, 1), (0, 6), (5, 1), (6, -1), (2**62, 2**62)):
+        with pytest.raises(ValueError, match="out of bounds"):
+            Blobs(blobs.data, np.array([start]), np.array([length]))
+
+
+def blocks_of(corpus: Path) -> list[tuple[Path, dict[str, object]]]:
+    found = []
+    for path in sorted((corpus / "aeon/cpio").glob("*.json")):
+        for name, about in json.loads(path.read_text())["tree"].items():
+            if "raw" in about:
+                found.append((path.with_suffix("") / name, about))
+    return found
+
+
+def test_blocks_of_aeon(corpus: Path) -> None:
+    """Read equal to what aeon's own reader found, written equal to what its writer wrote."""
+    found_there = blocks_of(corpus)
+    assert len(found_there) == 34
+    for path, about in found_there:
+        findings = Findings()
+        found = exset.load(path, model=Block, findings=findings)
+        assert found.header is not None and encode(found) == path.read_bytes()
+        codes = [finding.code for finding in findings]
+        if "c07" in str(path):
+            assert codes == ["aeon-block-shift"] and found.width is None
+        else:
+            made = Block.of(found, time=TIME)
+            assert not codes and encode(made) == path.read_bytes()
+        if "c06" in str(path):  # too long for the table
+            assert len(found) == 600 and len(set(found.elements.name)) == 1100
+            continue
+        raw = about["raw"]
+        assert isinstance(raw, dict)
+        for word in ("format_version", "writer_version", "record_count"):
+            assert getattr(found.header, word) == raw[word]
+        assert found.header.elements_per_record == raw["elements_per_record_field"]
+        assert found.header.data_type == raw["data_type"].encode()
+        framed = [found.elements, found.frame.take(np.arange(1, 3))]
+        whole = type(found.elements).concat(framed)
+        rows = zip(whole.name, whole.time.tolist(), whole.data, strict=True)
+        seen = [(str(name, "ascii"), time, bytes(data).hex()) for name, time, data in rows if name]
+        wanted = [
+            (each["name"], each["mtime"], each["hex"])
+            for each in raw["entries"]
+            if isinstance(each, dict)
+        ]
+        assert [each for each in seen if each in wanted] == wanted
+        assert len(seen) == len(raw["entries"]) or "..." in str(raw["entries"])
+
+
+def test_real_archives(corpus: Path) -> None:
+    """Those of aeon's network server, of several generations, and one that GNU cpio copied."""
+    paths = [*(corpus / "aeon/files").rglob("*.cpio"), corpus / "aeon/cpio/y.cpio"]
+    assert len(paths) == 4
+    for path in paths:
+        findings = Findings()
+        found = exset.load(path, model=Block, findings=findings)
+        assert not list(findings) and found.width in (2, 3)
+        assert encode(found) == path.read_bytes()
+        assert found.padding == (306 if path.name == "y.cpio" else 0)
+
+
+def test_as_text() -> None:
+    """A manifest of base64: what `exset cat` shows, and reads back."""
+    found = read(BLOCK)[0]
+    text = exset.dumps(found, format="records")
+    assert text.splitlines()[:2] == [b"@BINARY\tBINARY", b"MTIzNDU=\tAQAAAA=="]
+    back = exset.loads(text, model=Block, format="records")
+    assert values(back) == RECORDS
+    assert exset.loads(text).__class__.__name__ == "Manifest"
+    mixed = b"@STRING\tASCII_INT\nab\t1\n"
+    found = exset.loads(mixed, model=Block, format="records")
+    assert values(found) == [[b"ab", b"\1\0\0\0"]]
+    with pytest.raises(FormatError, match="names files"):
+        exset.loads(b"@FILE\nx\n", format="records")
+    with pytest.raises(FormatError, match="is no number"):
+        exset.loads(b"@ASCII_INT\nx\n", format="records", findings=Findings())
+    with pytest.raises(FormatError, match="no telling which record"):
+        exset.dumps(read(SHIFTED)[0], format="records")
+
+
+@given(blocks())
+def test_any_block_and_back(made: Block) -> None:
+    for engine in ENGINES:
+        assert encode(made, engine=engine) == encode(made)
+    findings = Findings()
+    found = decode(Source("b", encode(made)), findings=findings)
+    assert found == made
+    assert {finding.code for finding in findings} <= {"aeon-block-empty"}
+    if len(made):
+        archive = exset.loads(encode_archive(made), model=Block)
+        assert values(exset.loads(exset.dumps(archive, format="block"), model=Block)) == values(
+            made
+        )
+
+
+@given(archives())
+def test_any_archive_and_back(made: Block) -> None:
+    assert decode_archive(Source("a", encode_archive(made))) == made

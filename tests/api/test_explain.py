@@ -1,0 +1,81 @@
+"""Every code that exset gives is explained, in one table, of which the page is made."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from exset import formats
+from exset.core.errors import FormatError, LimitError
+from exset.explain import codes, explain, page
+from exset.families import family as families
+from exset.grammars.lbann.schema import DIRECTIVES, HWC
+from tests.cli.command_line import run
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = ("exset", "grammars", "parsers", "codecs", "runtime")
+CODE = re.compile(r"(aeon|cpio|hdf5|json|lbann|lens|list|schema)-[a-z0-9]+(-[a-z0-9]+)*")
+NO_CODES = {known.family.name for known in formats.FORMATS} | {
+    value.name for value in vars(families).values() if isinstance(value, families.Family)
+}
+
+
+def given() -> Iterator[str]:
+    """Every code that the source names: what looks like one, and what is called one."""
+    for folder in FOLDERS:
+        for path in (ROOT / folder).rglob("*.py"):
+            if any(parent.is_symlink() for parent in path.parents):
+                continue
+            for node in ast.walk(ast.parse(path.read_bytes())):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    if CODE.fullmatch(node.value):
+                        yield node.value
+                elif isinstance(node, ast.Call):
+                    yield from (
+                        word.value.value
+                        for word in node.keywords
+                        if word.arg == "code"
+                        and isinstance(word.value, ast.Constant)
+                        and isinstance(word.value.value, str)
+                    )
+
+
+def test_every_code_is_explained_and_no_other() -> None:
+    made = {f"schema-{name}" for name in (*DIRECTIVES, HWC)}
+    errors = {FormatError.default_code, LimitError.default_code, "system"}
+    assert {*given(), *made, *errors} - NO_CODES == set(codes())
+    assert len(set(codes())) == len(codes())
+
+
+@pytest.mark.parametrize("code", codes())
+def test_an_explanation_is_whole(code: str) -> None:
+    known = explain(code)
+    assert set(known.severity.split(" or ")) <= {"error", "warning", "note"}
+    assert all(len(text) > 5 for text in (known.means, known.matters, known.mend))
+    assert known.family and known.to_dict()["code"] == code
+
+
+def test_the_page_is_up_to_date() -> None:
+    """If not: exset explain --markdown > docs/findings.md"""
+    assert (ROOT / "docs" / "findings.md").read_text(encoding="utf-8") == page()
+    assert run("explain", "--markdown").stdout == page()
+
+
+def test_explain() -> None:
+    assert run("explain", "lens-bare-word").stdout.startswith("lens-bare-word: warning\n  A word")
+    assert len(run("explain").stdout.splitlines()) == len(codes())
+    assert run("explain", "aeon-file-*").stdout.count(": error\n") == 6
+    assert run("explain", "--json", "limit").stdout.startswith('{"schema": 1, "ok": true,')
+    result = run("explain", "lens-bare-wrod")
+    assert result.exit_code == 2 and "lens-bare-word" in result.stderr
+    assert run("explain", "--markdown", "limit").exit_code == 2
+
+
+def test_validate_explains_if_asked(tmp_path: Path) -> None:
+    path = tmp_path / "trap.ex"
+    path.write_bytes(b"[max:] I:2;\n[max:] I:2;\n")
+    said = run("validate", "-v", str(path)).stdout
+    assert said.count("lens-missing-value: warning") == 1
+    assert "lens-missing-value: warning" not in run("validate", str(path)).stdout

@@ -1,0 +1,244 @@
+import bz2
+import gzip
+import re
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import exset
+from exset import FormatError, formats
+from exset.families import family as families
+from exset.families.format import OPTIONS, READ_OPTIONS, Format
+from exset.formats import FORMATS
+from exset.testing import example_sets
+
+LENS = [known for known in FORMATS if known.family is families.LENS]
+
+TEXTS = [
+    b"I:0 0 T:0;",
+    b"i:1 t:0;",
+    b"b:0;",
+    b";;\ni:*;",
+    b"# a comment\n\n  name:{a b} I:1;",
+    b"#\r#\r\nproc:{puts hi}",
+    b"7 7 2 I:1 I:0;",
+    b"3\n[0-1] I:1;",
+    b"\xef\xbb\xbfI:1;",
+    b"defT:- actI:2;",
+    # A byte order mark goes before the first line, which may be a comment.
+    b"\xef\xbb\xbf#c\nI:1;",
+    b"\xef\xbb\xbf",
+    # What follows a number is the parser's business.
+    b"2;I:1 T:1;",
+    b"2I:1;",
+    b"2proc:x I:1;",
+    b"2 #",
+    b"-3\n+4\n2[1]I:1;",
+    b"5 five;",
+    b"7",
+    # Blanks and comments alone are a set without examples.
+    b"\n",
+    b"# nothing",
+    b"\n#\xff\n \t",
+]
+BINARY = [
+    b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
+    b"PK\3\4",
+    b"\x7fELF\2\1\1\0",
+    b"7z\xbc\xaf\x27\x1c\0\4",
+    b"1\0\0\0",
+    b"\n\0",
+    b"#\0c\0",
+    b"I\0:\x001\0;\0",
+    b"\xff\xfeI\0:\x001\0;\0",
+    b"\0\0\0\0",
+]
+OTHER = [
+    b"hello",
+    b"<html>",
+    b" # no comment",
+    b"{}",
+    b"I :1;",
+    b"names:a",
+    b"(1)",
+    b"\xef\xbbI:1;",
+]
+
+
+def test_registry() -> None:
+    assert formats.names() == (
+        *("ex", "bex", "sample_list", "schema", "manifest"),
+        *("block", "cpio", "records", "loader_config"),
+    )
+    assert [formats.get(name) for name in formats.names()] == list(FORMATS)
+    with pytest.raises(ValueError, match=r"there are ex, bex, .*, loader_config"):
+        formats.get("tsv")
+
+
+@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
+def test_every_format_is_whole(known: Format) -> None:
+    for target in (known.reader, known.writer):
+        module, _, function = target.partition(":")
+        assert callable(getattr(import_module(module), function))
+    assert known.title and known.family and all(each.startswith(".") for each in known.suffixes)
+    assert known.binary == bool(known.magic)
+    assert not formats.text_of(known).binary
+
+
+@pytest.mark.parametrize("head", TEXTS)
+@pytest.mark.parametrize("name", ["x.ex", "x.bex", "x", "<stdin>", "x.txt.gz"])
+def test_text_is_known_by_its_first_bytes(head: bytes, name: str) -> None:
+    assert formats.detect(head, name).name == "ex"
+
+
+@pytest.mark.parametrize("name", ["x.ex", "x.bex", "x", "<stdin>"])
+def test_magic_goes_before_everything(name: str) -> None:
+    assert formats.detect(b"\xaa\xaa\xaa\xaa\0\0\0\4", name).name == "bex"
+
+
+@pytest.mark.parametrize("head", [b"", *BINARY, *OTHER])
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("x.ex", "ex"),
+        ("x.EX", "ex"),
+        ("x.ex.gz", "ex"),
+        ("x.bex.bz2", "bex"),
+        ("a.ex/x.bex", "bex"),
+    ],
+)
+def test_suffix_decides_what_bytes_do_not(head: bytes, name: str, wanted: str) -> None:
+    assert formats.detect(head, name).name == wanted
+
+
+@pytest.mark.parametrize("name", ["x", "x.txt", "<stdin>", "ex", "x.gz", "x.ex.gz.txt"])
+@pytest.mark.parametrize("head", [b"", *BINARY, *OTHER])
+def test_unknown_is_an_error_that_lists_the_candidates(head: bytes, name: str) -> None:
+    message = "not a format that exset knows" if head else "the file is empty"
+    with pytest.raises(FormatError, match=message) as caught:
+        formats.detect(head, name)
+    assert caught.value.code == "format"
+    for word in ("ex (", "bex (", "--from", "format="):
+        assert word in str(caught.value)
+
+
+def test_ambiguous_is_an_error_that_lists_the_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+    twin = Format("twin", "Twin", families.LENS, (".twin",), "m:f", "m:f", first_bytes="I:")
+    monkeypatch.setattr(formats, "FORMATS", (*FORMATS, twin))
+    assert formats.detect(b"I:1;", "x.twin") is twin
+    assert formats.detect(b"I:1;", "x.ex").name == "ex"
+    with pytest.raises(FormatError, match=r"ambiguous(.|\n)*ex \((.|\n)*twin \(") as caught:
+        formats.detect(b"I:1;", "x")
+    assert "bex" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("head", "name", "wanted"),
+    [
+        (b"i: 5\n", "x.yaml", "schema"),
+        (b"t:\n  x:\n", "x.yml.gz", "schema"),
+        (b"18 2 4\ndata\n", "x.sample_list", "sample_list"),
+        (b"CONDUIT_HDF5_INCLUSION\n", "x.txt", "sample_list"),
+        (b"CONDUIT_HDF5_INCLUSION\n", "x.bex", "sample_list"),
+        (b"CONDUIT_HDF5_INCLUSION\n", "x.ex", "ex"),
+        (b"\xaa\xaa\xaa\xaa", "x.yaml", "bex"),
+    ],
+)
+def test_the_suffix_of_a_text_goes_before_its_first_bytes(
+    head: bytes, name: str, wanted: str
+) -> None:
+    assert formats.detect(head, name).name == wanted
+
+
+@given(st.binary(max_size=64), st.text(max_size=8))
+def test_detection_gives_a_format_or_an_error(head: bytes, name: str) -> None:
+    try:
+        assert formats.detect(head, name) in FORMATS
+    except FormatError as error:
+        assert "--from" in str(error)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_text_is_known_wherever_its_head_ends(text: bytes) -> None:
+    padding = b"# a comment\n" * (formats.HEAD // 12)
+    for cut in range(1, 12):
+        begin = padding + b" " * (formats.HEAD - len(padding) - cut - 1) + b"\n"
+        whole = begin + text.removeprefix(b"\xef\xbb\xbf")
+        assert formats.detect(whole, "<stdin>").name == "ex"
+
+
+@given(example_sets(binary=False))
+def test_what_is_written_is_known(model: exset.ExampleSet) -> None:
+    for known in LENS:
+        data = known.write(model, **dict.fromkeys(known.options, True), findings=exset.Findings())
+        assert formats.detect(data, "<stdin>") is known
+
+
+def test_detection_looks_at_a_bounded_head() -> None:
+    assert formats.detect(b" " * 10**6 + b"\0", "<stdin>").name == "ex"
+    assert formats.detect(b"#" * 10**6, "x.ex").name == "ex"
+
+
+@pytest.mark.parametrize(
+    "part", [b"# \n", b"#\n", b"\n", b" ", b"\r\n#\r", b"1 ", b"1", b"-1", b"\n\n# #\n", b"defI"]
+)
+@pytest.mark.parametrize("end", [b"x", b"\0", b"#", b"-", b"\n\xff"])
+def test_no_head_takes_long(part: bytes, end: bytes) -> None:
+    """With any choice left open to try again this would not end: every part doubles the work."""
+    head = (part * formats.HEAD)[: formats.HEAD - len(end)] + end
+    with suppress(FormatError):
+        formats.detect(head, "<stdin>")
+
+
+@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
+def test_first_bytes_are_matched_in_linear_time(known: Format) -> None:
+    """Whatever repeats is possessive: it gives nothing back to be tried in another way."""
+    bare = re.sub(r"\\.|\[\^?\]?(?:\\.|[^\\\]])*\]", "x", known.first_bytes or "")
+    loops = re.findall(r"(?<!\()(?:[*+?]|\{\d*,?\d*\})[+?]?", bare)
+    assert all(len(loop) > 1 and loop.endswith("+") for loop in loops)
+
+
+@pytest.mark.parametrize(
+    ("name", "stem"),
+    [
+        ("x.ex", "x"),
+        ("x.ex.gz", "x"),
+        ("x.bex.bz2", "x"),
+        ("x.txt", "x.txt"),
+        ("a.ex/x", "a.ex/x"),
+        ("x.ex.ex", "x.ex"),
+        ("x.gz", "x"),
+    ],
+)
+def test_stem(name: str, stem: str) -> None:
+    assert formats.stem(name) == stem
+
+
+def test_detect_opens_what_is_compressed(tmp_path: Path) -> None:
+    packed = {"a.gz": gzip.compress(b"I:1;"), "b": bz2.compress(b"\xaa\xaa\xaa\xaa"), "c": b"I:1;"}
+    for name, data in packed.items():
+        (tmp_path / name).write_bytes(data)
+    found = [exset.detect(tmp_path / name).name for name in packed]
+    assert found == ["ex", "bex", "ex"]
+
+
+def test_a_strange_option_is_refused() -> None:
+    model = exset.loads("I:1;")
+    with pytest.raises(TypeError, match="'bex' takes no option 'compact'"):
+        formats.get("bex").write(model, compact=True)
+    plain = formats.get("bex").write(model)
+    assert formats.get("bex").write(model, compact=False) == plain
+    for known in LENS:
+        for value in (True, False):
+            with pytest.raises(TypeError, match=f"'{known.name}' takes no option 'losy'"):
+                known.write(model, losy=value)
+
+
+def test_the_options_of_all_formats_are_known() -> None:
+    assert {option for known in FORMATS for option in known.options} == OPTIONS
+    assert {option for known in FORMATS for option in known.read_options} == READ_OPTIONS
+    assert all(known.dialects for known in FORMATS if "dialect" in known.options)

@@ -1,0 +1,147 @@
+"""What all verbs that read have in common: options, names of files, usage errors."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import h5py
+import pytest
+
+import exset
+from exset.cli import cli
+from tests.cli.command_line import DRAWN, run
+
+COMMON = {"--strict", "--untrusted", "--limit", "-q", "--quiet", "-v", "--verbose"}
+READ_NOTHING = {
+    *("formats", "demo", "doctor", "explain", "completion", "config schema", "manifest build"),
+}
+
+
+# It needs matplotlib.
+DRAWING = pytest.param("plot x.ex -o x.svg", marks=DRAWN)
+
+
+def commands(group: click.Group = cli, path: str = "") -> Iterator[tuple[str, click.Command]]:
+    """Yield every verb, by its words."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        found = group.get_command(context, name)
+        assert found is not None
+        if isinstance(found, click.Group):
+            yield from commands(found, f"{path}{name} ")
+        else:
+            yield path + name, found
+
+
+READING = dict(each for each in commands() if each[0] not in READ_NOTHING)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder with a file of each kind, as the current one."""
+    (tmp_path / "in").mkdir()
+    monkeypatch.chdir(tmp_path / "in")
+    exset.save(exset.load("exset::xor.ex"), "x.ex")
+    exset.save(exset.load("exset::xor.ex"), "../out.ex")
+    manifest = exset.Manifest.of(["STRING", "ASCII_INT"], [["a", 1], ["b", 2]])
+    exset.save(manifest, "m.tsv")
+    exset.save(exset.load("exset::flowers.sample_list"), "l.sample_list")
+    exset.save(exset.load("exset::pictures.json"), "c.json")
+    with h5py.File("a.h5", "w") as file:
+        file["x/field"] = 1.0
+    assert run("schema", "build", "a.h5", "-o", "d.yaml", "-q").output == ""
+    assert run("cache", "build", "m.tsv", ".", "-q").output == ""
+
+
+@pytest.mark.parametrize("verb", READING)
+def test_every_verb_that_reads_has_them(verb: str) -> None:
+    given = {name for param in READING[verb].params for name in param.opts}
+    assert given >= COMMON
+    help_ = run(*verb.split(), "--help").stdout
+    assert max(map(len, help_.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("verb", ["info", "stats", "cat", "head", "validate"])
+def test_a_usage_error_shows_the_usage_of_its_verb(verb: str) -> None:
+    done = run(*verb.split(), "--ids", "integer", "x.ex")
+    assert done.exit_code == 2
+    assert done.stderr.startswith(f"Usage: cli {verb} [OPTIONS]"), done.stderr
+    assert "takes no option 'ids'" in done.stderr
+
+
+def test_the_verbs_are_listed_in_whole_sentences() -> None:
+    shown = run("--help").stdout
+    assert "..." not in shown.partition("Commands:")[2]
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+QUIET = (
+    *("validate x.ex", "convert x.ex y.bex", "split x.ex a.ex=1 b.ex=rest", "diff x.ex x.ex"),
+    *("list merge l.sample_list -o n.sample_list", "manifest balance m.tsv -o n.tsv"),
+    *("list order --ranks 2 l.sample_list -o n.sample_list", "list build a.h5 -o n.sample_list"),
+    *("manifest pick m.tsv -o n.tsv", "schema build a.h5 -o n.yaml"),
+    DRAWING,
+    *("schema check d.yaml d.yaml --sample a.h5 x", "cache build m.tsv .", "demo new"),
+    *("cache check aeon_cache_*", "cache repair aeon_cache_* --manifest m.tsv"),
+    "cache extract aeon_cache_* -o out",
+)
+
+
+@pytest.mark.parametrize("command", QUIET)
+def test_quiet_says_nothing_of_what_went_well(command: str) -> None:
+    done = run(*command.split(), "-q")
+    assert (done.exit_code, done.output) == (0, ""), done.output
+
+
+ONE_FILE = (
+    *("cat x.ex", "head x.ex", "config show c.json", "list shuffle l.sample_list --seed 1"),
+    *("manifest balance m.tsv", "cache predict m.tsv", "cache check aeon_cache_*"),
+    *("sampler plan m.tsv -n 1 -m 1 --column 1", "diff x.ex x.ex"),
+    DRAWING,
+    *("split x.ex a.ex=1 b.ex=rest", "schema show d.yaml d.yaml", "cache build m.tsv ."),
+    *("info x.ex", "stats x.ex", "validate x.ex", "convert x.ex -o y.bex"),
+)
+
+
+@pytest.mark.parametrize("command", ONE_FILE)
+def test_patterns_lists_and_pipes_name_files_with_every_verb(command: str) -> None:
+    words = command.split()
+    at = next(i for i, word in enumerate(words) if Path(word).suffix or "*" in word)
+    path = words[at]
+    assert run(*words).exit_code == 0
+    (found,) = Path().glob(path)
+    Path("names").write_text(f"{found}\n")
+    for given in ("@names", f"{path[0]}*{path[2:]}" if "*" not in path else path):
+        assert run(*words[:at], given, *words[at + 1 :]).exit_code == 0, given
+    if found.is_file():
+        before, after = words[:at], words[at + 1 :]
+        assert run(*before, "-", *after, stdin=found.read_bytes()).exit_code == 0
+        Path("gone").write_text("no.file\n")
+        assert run(*before, "@gone", *after).exit_code == 3
+
+
+def test_untrusted_lists_of_files_stay_in_the_folder() -> None:
+    Path("names").write_text(f"x.ex\n{os.path.abspath('../out.ex')}\n")
+    assert run("info", "@names").exit_code == 0
+    done = run("info", "--untrusted", "@names")
+    assert done.exit_code == 2 and "@names: " in done.stderr
+    assert "out.ex lies outside of ." in done.stderr
+    Path("names").write_text("https://example.org/x.ex\n")
+    assert "lies outside of ." in run("cat", "@names", "--untrusted").stderr
+    Path("names").write_text("x.ex\nexset::xor.ex\n")
+    assert run("info", "@names", "--untrusted").exit_code == 0
+
+
+def test_strict_takes_a_trap_for_an_error() -> None:
+    Path("t.ex").write_bytes(b"[max:] I: 1 T: 1;\n")
+    for verb in ("info", "stats", "cat", "plot -o t.svg", "convert -o t.bex", "validate"):
+        done = run(*verb.split(), "t.ex", "--strict")
+        assert done.exit_code == 1 and "[lens-missing-value]" in done.output, verb
+
+
+def test_info_says_what_was_found_if_asked() -> None:
+    Path("t.ex").write_bytes(b"[max:] I: 1 T: 1;\n")
+    assert "1 warning (exset validate says which)" in run("info", "t.ex").stdout
+    done = run("info", "-v", "t.ex")
+    assert "[lens-missing-value]" in done.stderr and "findings" not in done.stdout

@@ -1,0 +1,134 @@
+"""`exset convert`: from which files to which, and what it refuses."""
+
+import gzip
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import exset
+from exset.cli.convert import plan
+from tests.cli.command_line import run
+from tests.lens.small_files import BAD, TRAP, XOR, write
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+def test_convert_one() -> None:
+    write(xor_ex=XOR)
+    result = run("convert", "xor.ex", "xor.bex")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == "xor.ex -> xor.bex: 4 examples\n"
+    assert exset.load("xor.bex") == exset.load("xor.ex")
+    assert run("convert", "-q", "xor.bex", "-o", "new.ex.gz").stderr == ""
+    assert exset.load("new.ex") == exset.load("xor.ex")
+
+
+def test_convert_many() -> None:
+    write(a_ex=XOR, b_ex=XOR, bad_ex=BAD, c_ex_gz=gzip.compress(XOR))
+    result = run("convert", "--to", "bex", "a.ex", "bad.ex", "b.ex", "c.ex.gz")
+    assert result.exit_code == 1
+    assert "bad.ex:2:5: " in result.stderr and "I:2 five;" in result.stderr
+    assert sorted(path.name for path in Path().glob("*.bex")) == ["a.bex", "b.bex", "c.bex"]
+    assert run("convert", "a.ex", "b.ex", "--to", "bex", "-o", "out/deep/").exit_code == 0
+    assert sorted(os.listdir("out/deep")) == ["a.bex", "b.bex"]
+    assert run("convert", "a.ex", "--to", "bex", "-o", "new/").exit_code == 0
+    assert os.listdir("new") == ["a.bex"]
+
+
+def test_convert_through_pipes() -> None:
+    binary = exset.dumps(exset.loads(XOR), format="bex")
+    write(xor_ex=XOR)
+    for arguments in (
+        ("-", "-o", "-", "--to", "bex"),
+        ("-", "--to", "bex"),
+        ("-", "-", "--to", "bex"),
+        ("xor.ex", "-", "--to", "bex"),
+    ):
+        result = run("convert", *arguments, stdin=XOR)
+        assert (result.exit_code, result.stdout_bytes) == (0, binary)
+    assert run("convert", "-", "x.ex", stdin=binary).exit_code == 0
+    assert exset.load("x.ex") == exset.loads(XOR)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("a.ex",), "say where to"),
+        (("a.ex", "b.ex", "c.ex"), "say where to"),
+        (("a.ex", "b.ex"), "say -o b.ex to replace it"),
+        (("a.ex", "-o", "a.ex"), "is an input itself"),
+        (("--to", "ex", "a.ex"), "is an input itself"),
+        (("a.ex", "-o", "link.ex"), "is an input itself"),
+        (("a.ex", "b.ex", "--to", "bex", "-o", "a.bex"), "is not a folder"),
+        (("a.ex", "b.ex", "--to", "bex", "-o", "-"), "is not a folder"),
+        (("a.ex", "sub/a.ex", "--to", "bex", "-o", "out/"), "would both be"),
+        (("a.ex", "b.ex", "--to", "bex", "-o", "out"), "is not a folder; say -o out/"),
+        (("a.ex", "a.ex"), "is an input itself"),
+        (("a.ex", "sub"), "a folder does not say which format"),
+        (("a.ex", "x.txt"), "x.txt does not say which format"),
+        (("a.ex", "-"), "--to FORMAT"),
+        (("a.ex", "sub"), "--to FORMAT"),
+        (("a.ex", "x.bex", "--compact"), "--compact has no meaning for bex"),
+        (("a.ex", "x.bex", "--limit", "speed=3"), "no limit is called 'speed'"),
+        (("a.ex", "x.bex", "--limit", "max_depth"), "NAME=VALUE is wanted, not max_depth"),
+        (("a.ex", "x.bex", "--to", "tsv"), "'tsv'"),
+        (("a.ex", "-o", "exset::a.bex"), "bundled sample"),
+        (("-", "a.ex", "--to", "bex", "-o", "out/"), "standard input has no name"),
+    ],
+)
+def test_convert_refuses(arguments: tuple[str, ...], words: str) -> None:
+    os.mkdir("sub")
+    write(a_ex=XOR, b_ex=XOR, c_ex=XOR, a_bex=b"old")
+    Path("sub/a.ex").write_bytes(XOR)
+    os.link("a.ex", "link.ex")
+    before = {path: path.read_bytes() for path in Path().rglob("*.*")}
+    result = run("convert", *arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert words in " ".join(result.stderr.split())
+    assert {path: path.read_bytes() for path in Path().rglob("*.*")} == before
+
+
+@given(
+    st.lists(
+        st.sampled_from(["a.ex", "b/a.ex", "a.bex.gz", "c", "-", "exset::xor.ex"]), min_size=1
+    ),
+    st.none() | st.sampled_from(["-", "o.ex", "o.bex.gz", "o/", "o"]),
+    st.none() | st.sampled_from(exset.formats.names()),
+)
+def test_a_plan_never_writes_twice(inputs: list[str], output: str | None, to: str | None) -> None:
+    import click
+
+    try:
+        jobs = plan(tuple(inputs), output, to)
+    except click.UsageError:
+        return
+    targets = [job.target for job in jobs if job.target != "-"]
+    sources = {job.source for job in jobs}
+    assert len(set(targets)) == len(targets) and not set(targets) & sources
+
+
+def test_convert_options() -> None:
+    write(trap_ex=TRAP, negative_ex=b"freq:-1 I:1;", xor_ex=XOR)
+    result = run("convert", "trap.ex", "trap.bex")
+    assert result.exit_code == 0 and "trap.ex:2:2: warning: " in result.stderr
+    result = run("convert", "--strict", "trap.ex", "strict.bex")
+    assert result.exit_code == 1 and not os.path.exists("strict.bex")
+    result = run("convert", "negative.ex", "n.bex")
+    assert result.exit_code == 1 and result.stderr.startswith("negative.ex: (examples[0].freq")
+    assert "hint: say --lossy, or lossy=True in Python" in result.stderr
+    assert run("convert", "--lossy", "negative.ex", "n.bex").exit_code == 0
+    assert run("convert", "xor.ex", "--compact", "-o", "small.ex").exit_code == 0
+    assert exset.load("small.ex") == exset.loads(XOR)
+    assert os.path.getsize("small.ex") < os.path.getsize("xor.ex")
+
+
+def test_the_second_of_two_paths_is_the_output_unless_it_is_there_to_be_read() -> None:
+    write(a_ex=XOR)
+    os.mkdir("out")
+    assert run("convert", "a.ex", "out", "--to", "bex").exit_code == 0
+    assert run("convert", "a.ex", "new.dat", "--to", "bex").exit_code == 0
+    assert sorted(os.listdir()) == ["a.ex", "new.dat", "out"]
+    assert os.listdir("out") == ["a.bex"]

@@ -1,0 +1,110 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import exset
+from exset import doctor
+from exset.core import kernels
+from tests.cli import command_line
+
+
+def ask(*arguments: str) -> str:
+    result = command_line.run("doctor", *arguments)
+    assert (result.exit_code, result.stderr) == (0, "")
+    return result.stdout
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache that is yet to make."""
+    monkeypatch.setenv("EXSET_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def test_a_new_machine(folder: Path) -> None:
+    report = doctor.examine()
+    assert report.versions["exset"] == exset.__version__
+    assert report.versions.keys() >= {"Python", "numpy", "lark", "construct", "numba"}
+    assert (report.cache, report.writable, report.bytes) == (str(folder), True, 0)
+    names = {"json.lark", "labels.lark", "lens.lark", "manifest.lark", "sample_list.lark"}
+    assert {part.name for part in report.grammars} == names
+    names = {f"codecs.lens.layout:{name}" for name in ("BinaryExampleFile", "Head", "Tail", "One")}
+    assert {part.name for part in report.layouts} == names
+    modules = ", ".join(part.name for part in report.kernels)
+    assert "parsers.engine.kernel" in modules and "codecs.engine.interpreter" in modules
+    assert not any(part.ready for part in (*report.grammars, *report.layouts, *report.kernels))
+    assert not report.ready and not folder.exists()
+
+
+def test_without_the_extras(folder: Path) -> None:
+    """Nothing that may not be there is imported, and nothing that takes seconds."""
+    extras = ("cupy", "fsspec", "isal", "matplotlib", "torch")
+    code = f"""
+import sys
+sys.modules.update(dict.fromkeys({extras}))
+from exset import doctor
+assert not doctor.examine().ready
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_what_is_in_the_cache(folder: Path) -> None:
+    (folder / "kernels").mkdir(parents=True)
+    (folder / "kernels" / "old").write_bytes(bytes(1000))
+    grammar = next(each for each in doctor._grammars() if each.file == "lens.lark")
+    _ = grammar.__class__(grammar.file, grammar.start, grammar.steps).lowered
+    name, layout = next(iter(doctor._layouts().items()))
+    _ = layout.__class__(str(layout.name)).program
+    report = doctor.examine()
+    tables = next(part for part in report.grammars if part.name == grammar.file)
+    program = next(part for part in report.layouts if part.name == name)
+    for part in (tables, program):
+        assert part.ready and part.files == 1 and part.bytes > 100
+    assert (report.bytes, report.stale) == (tables.bytes + program.bytes + 1000, 1000)
+
+
+def test_as_text_and_as_json(folder: Path) -> None:
+    text = ask()
+    for words in (f"numpy        {doctor._version('numpy')}\n", str(folder), "lens.lark: not yet"):
+        assert words in text
+    row = json.loads(ask("--json"))
+    assert row["schema"] == 1 and row["cache"] == str(folder) and row["seconds"] is None
+    assert row["ready"] is False and {"name", "ready"} <= row["grammars"][0].keys()
+
+
+def test_without_numba(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernels.trouble.cache_clear()
+    try:
+        with monkeypatch.context() as patch:
+            patch.setitem(sys.modules, "numba", None)
+            assert "plain Python: all works, slower (numba is not installed)" in ask()
+            assert kernels.trouble() == "numba is not installed"
+        kernels.trouble.cache_clear()
+        with monkeypatch.context() as patch:
+            (tmp_path / "numba.py").write_text("raise ImportError('another NumPy is wanted')")
+            patch.syspath_prepend(tmp_path)
+            patch.delitem(sys.modules, "numba", raising=False)
+            assert "(numba cannot be imported: another NumPy is wanted)" in ask()
+            assert json.loads(ask("--json"))["compiled"] is False
+    finally:
+        kernels.trouble.cache_clear()
+
+
+def test_a_cache_that_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "\x1b[31mfile").write_bytes(b"")
+    monkeypatch.setenv("EXSET_CACHE", str(tmp_path / "\x1b[31mfile" / "cache"))
+    assert not doctor.examine().writable
+    text = ask()
+    assert "not writable" in text and "\x1b" not in text
+
+
+@pytest.mark.skipif(not kernels.available(), reason="no Numba")
+def test_warming_up() -> None:
+    """With the cache of all other tests: what they did not compile yet is compiled now."""
+    result = command_line.run("doctor", "--compile")
+    assert result.exit_code == 0 and "not yet" not in result.stdout
+    assert result.stdout.splitlines()[-1].endswith("seconds")
+    assert doctor.examine().ready

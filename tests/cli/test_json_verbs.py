@@ -1,0 +1,161 @@
+"""What verbs that write say with --json."""
+
+import json
+from pathlib import Path
+
+import h5py
+import pytest
+
+import exset
+from exset import Manifest
+from tests.cli.command_line import CAN_DRAW, run
+
+
+def row(*arguments: str) -> dict[str, object]:
+    """The one object that a verb writes, and nothing else."""
+    done = run(*arguments, "--json")
+    assert done.exit_code == 0 and done.stderr == "", done.output
+    found: dict[str, object] = json.loads(done.stdout)
+    assert found["schema"] == 1
+    return found
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty folder, as the current one."""
+    inside = tmp_path / "in"
+    inside.mkdir()
+    monkeypatch.chdir(inside)
+
+
+def test_rows_of_verbs_that_read_nothing() -> None:
+    for verb in ("formats", "explain limit", "demo new"):
+        for line in run(*verb.split(), "--json").stdout.splitlines():
+            found = json.loads(line)
+            assert list(found)[:3] == ["schema", "ok", "error"] and found["ok"] is True
+    rows = [json.loads(line) for line in run("demo", "--json", ".").stdout.splitlines()]
+    Path("other").touch()
+    done = run("demo", "--json", ".")
+    failed = json.loads(done.stdout)
+    assert done.exit_code == 3 and failed["error"]["code"] == "system"
+    assert failed.keys() == rows[0].keys() and failed["folder"] == "."
+
+
+def test_a_repair_says_the_same_with_and_without_a_manifest() -> None:
+    exset.save(Manifest.of(["STRING"], [["a"], ["b"], ["c"]]), "m.tsv")
+    built = row("cache", "build", "m.tsv", ".", "--block-size", "2")
+    name = str(built["folder"])
+    repaired = row("cache", "repair", name, "--manifest", "m.tsv")
+    looked = row("cache", "repair", name)
+    assert list(repaired) == list(looked)
+    assert (looked["written"], looked["kept"]) == ([], [])
+    for key in ("uid", "complete", "records", "blocks", "whole"):
+        assert repaired[key] == looked[key] == built[key]
+
+
+def test_lists_and_schemas() -> None:
+    with h5py.File("a.h5", "w", track_order=True) as file:
+        for name in "xyz":
+            file[f"{name}/field"] = 1.0
+    for arguments in (
+        ("list", "build", "a.h5"),
+        ("list", "shuffle", "--seed", "1", "l.sample_list"),
+    ):
+        found = row(*arguments, "-o", "l.sample_list")
+        assert (found["file"], found["units"], found["format"]) == (
+            "l.sample_list",
+            3,
+            "sample_list",
+        )
+    assert run("list", "build", "a.h5", "--json").exit_code == 2
+    found = row("schema", "build", "a.h5", "-o", "data.yaml")
+    assert (found["fields"], found["samples"]) == (1, 3)
+    assert run("schema", "build", "a.h5", "--json").exit_code == 2
+
+
+def test_manifests_and_caches() -> None:
+    rows: list[list[str | int]] = [["a", 1], ["b", 2], ["c", 2]]
+    exset.save(Manifest.of(["STRING", "ASCII_INT"], rows), "m.tsv")
+    assert row("manifest", "balance", "m.tsv", "-o", "even.tsv")["units"] == 4
+    built = row("cache", "build", "m.tsv", ".", "--block-size", "2")
+    assert (built["written"], built["kept"]) == ([0, 1], [])
+    name = str(built["folder"])
+    assert row("cache", "repair", name, "--manifest", "m.tsv")["kept"] == [0, 1]
+    assert row("cache", "repair", name)["ok"] is True
+    found = row("cache", "extract", name, "-o", "out", "--types", "STRING,ASCII_INT")
+    assert found["records"] == 3
+
+
+def test_demo() -> None:
+    done = run("demo", "--json", "new")
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.exit_code == 0 and all(row["schema"] == 1 for row in rows)
+    assert {"name": "xor.ex", "converted": "xor.bex", "units": 4}.items() <= rows[-1].items()
+
+
+FAILING = (
+    "diff exset::xor.ex no.ex",
+    "split no.ex a.ex=1 b.ex=rest",
+    "list merge no.sample_list -o l.sample_list",
+    "manifest balance no.tsv -o m.tsv",
+    "schema show no.yaml no.yaml",
+    "schema build no.h5 -o d.yaml",
+    "cache predict no.tsv",
+    "cache build no.tsv .",
+    "cache check no",
+    "cache repair no --manifest no.tsv",
+    "cache extract no -o out",
+    "config show no.json",
+    "sampler plan no.csv -n 1 -m 1",
+    "plot no.ex -o a.svg",
+    "cache repair no",
+    "manifest build no.csv --types STRING -o m2.tsv",
+    "info no.ex",
+    "stats no.ex",
+    "validate no.ex",
+    "convert no.ex x.bex",
+)
+WORKING = (
+    "diff exset::xor.ex exset::xor.ex",
+    "split exset::xor.ex a.ex=1 b.ex=rest",
+    "list merge exset::flowers.sample_list -o l.sample_list",
+    "manifest balance m.tsv -o even.tsv",
+    "schema show d.yaml d.yaml",
+    "schema build a.h5 -o d.yaml",
+    "cache predict m.tsv",
+    "cache build m.tsv .",
+    "cache check CACHE",
+    "cache repair CACHE --manifest m.tsv",
+    "cache extract CACHE -o out",
+    "config show exset::pictures.json",
+    "sampler plan m.tsv -n 1 -m 1 --column 1",
+    "plot exset::xor.ex -o a.svg",
+    "cache repair CACHE",
+    "manifest build t.csv --types STRING -o m2.tsv",
+    "info exset::xor.ex",
+    "stats exset::xor.ex",
+    "validate exset::xor.ex",
+    "convert exset::xor.ex x.bex",
+)
+SHAPE = {"schema", "ok", "error"}
+
+
+def test_an_error_has_the_keys_of_a_success() -> None:
+    exset.save(Manifest.of(["STRING", "ASCII_INT"], [["a", 1], ["b", 2]]), "m.tsv")
+    with h5py.File("a.h5", "w") as file:
+        file["x/field"] = 1.0
+    assert run("schema", "build", "a.h5", "-o", "d.yaml").exit_code == 0
+    Path("t.csv").write_text("a\n")
+    cache = str(row("cache", "predict", "m.tsv")["folder"])
+    for working, failing in zip(WORKING, FAILING, strict=True):
+        if working.startswith("plot") and not CAN_DRAW:  # the extra plot, with matplotlib
+            continue
+        good = row(*working.replace("CACHE", cache).split())
+        failed = run(*failing.split(), "--json")
+        bad = json.loads(failed.stdout)
+        assert (failed.exit_code, good["ok"], bad["ok"]) == (3, True, False), failing
+        assert good["error"] is None and bad["error"]["code"] == "system"
+        assert bad.keys() == good.keys() > SHAPE, failing
+        if not working.startswith("sampler"):
+            assert {"counts", "findings"} <= good.keys(), working
+        assert "Traceback" not in failed.stderr and failed.stderr

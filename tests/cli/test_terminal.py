@@ -1,0 +1,151 @@
+"""The command line as a process of its own: closed pipes, full disks, interrupts, terminals."""
+
+import errno
+import os
+import pty
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from exset import samples
+
+ROOT = Path(__file__).parents[2]
+XOR = samples.read("xor.ex").data
+
+
+def start(*arguments: str, **options: object) -> "subprocess.Popen[bytes]":
+    """Start the command line as a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    pipe = subprocess.PIPE
+    return subprocess.Popen(  # type: ignore[call-overload, no-any-return]
+        [sys.executable, "-m", "exset", *arguments],
+        env=environment,
+        **{"stdin": subprocess.DEVNULL, "stdout": pipe, "stderr": pipe, **options},
+    )
+
+
+@pytest.fixture(autouse=True)
+def interrupted() -> Iterator[None]:
+    """Programs hear an interrupt, even where these tests run in the background and are deaf."""
+    deaf = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, deaf)
+
+
+def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
+    path = tmp_path / "big.ex"
+    path.write_bytes(XOR * 100)
+    for arguments in (("cat", str(path)), ("validate", *["exset::xor.ex"] * 9)):
+        reader, writer = os.pipe()
+        os.close(reader)
+        process = start(*arguments, stdout=writer)
+        os.close(writer)
+        _, talk = process.communicate(timeout=60)
+        assert (talk, process.returncode) == (b"", 141)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+def test_a_full_disk() -> None:
+    with open("/dev/full", "wb") as full:
+        process = start("cat", "exset::xor.ex", stdout=full)
+        _, talk = process.communicate(timeout=60)
+    assert process.returncode == 3
+    message = f"exset: standard output: {os.strerror(errno.ENOSPC)}"
+    assert talk.decode().splitlines() == [message]
+
+
+def test_interrupted(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    process = start("cat", str(path))
+    with open(path, "wb"):  # waits until the other end is open, too
+        process.send_signal(signal.SIGINT)
+        _, talk = process.communicate(timeout=60)
+    assert (process.returncode, talk) == (130, b"exset: interrupted\n")
+
+
+def test_interrupted_with_processes(tmp_path: Path) -> None:
+    """An interrupt reaches all processes, as on a terminal; none says a word, nothing is left."""
+    names = [str(tmp_path / f"{i}.ex") for i in range(5)]
+    for name in names:
+        os.mkfifo(name)
+    process = start("convert", "-j", "2", "--to", "bex", *names, start_new_session=True)
+    with open(names[0], "wb"), open(names[1], "wb"):
+        os.killpg(process.pid, signal.SIGINT)
+        _, talk = process.communicate(timeout=60)
+    assert (process.returncode, talk) == (130, b"exset: interrupted\n")
+    assert sorted(map(str, tmp_path.iterdir())) == names
+
+
+def on_terminal(*arguments: str, stdout: int | None = None) -> bytes:
+    """Return what the command line shows on a terminal; its data go elsewhere, if that is said."""
+    master, terminal = pty.openpty()
+    process = start(*arguments, stdout=terminal if stdout is None else stdout, stderr=terminal)
+    os.close(terminal)
+    shown = b""
+    try:
+        while piece := os.read(master, 4096):
+            shown += piece
+    except OSError:  # how Linux says that the other end is closed
+        pass
+    process.wait(60)
+    os.close(master)
+    return shown.replace(b"\r\n", b"\n")
+
+
+def test_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    path = tmp_path / "evil.ex"
+    path.write_bytes(b"name:{\x1b[31m]} I:1;")
+    shown = on_terminal("cat", str(path))
+    assert b"\\x1b[31m]" in shown and b"\x1b" not in shown
+    assert b"not for a terminal" in on_terminal("convert", str(path), "-", "--to", "bex")
+
+
+def test_progress_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    names = [str(tmp_path / f"[red]{i}.ex") for i in range(3)]
+    for name in names:
+        Path(name).write_bytes(XOR)
+    arguments = ("convert", "--to", "bex", *names)
+    shown = on_terminal(*arguments)
+    assert b"converting" in shown and b"[red]1.bex: 4 examples" in shown
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert b"\x1b[3" not in on_terminal(*arguments)
+    monkeypatch.setenv("TERM", "dumb")
+    assert b"\x1b" not in on_terminal(*arguments)
+
+
+def test_progress_stays_out_of_the_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is for a terminal that does not see the data themselves."""
+    monkeypatch.setenv("TERM", "xterm")
+    names = ["exset::xor.ex"] * 3
+    with open(tmp_path / "data", "wb") as data:
+        shown = on_terminal("validate", *names, stdout=data.fileno())
+    assert b"checking" in shown and b"ok" not in shown
+    assert (tmp_path / "data").read_bytes() == b"exset::xor.ex: ok\n" * 3
+    assert on_terminal("validate", *names) == b"exset::xor.ex: ok\n" * 3
+
+
+def test_head_of_a_pipe_that_stays_open(tmp_path: Path) -> None:
+    """What is asked for is shown, though more may come."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    process = start("head", "-n", "2", "--from", "ex", str(path))
+    with open(path, "wb", buffering=0) as pipe:
+        pipe.write(XOR)
+        shown, _ = process.communicate(timeout=60)
+    assert process.returncode == 0 and shown.count(b"name:") == 2
+
+
+def test_closed_streams_are_no_traceback() -> None:
+    for closed, verb, code in ((">&-", "info exset::xor.ex", 0), ("<&-", "cat -", 3)):
+        command = f'"{sys.executable}" -c "from exset.cli import main; main()" {verb} {closed}'
+        run = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+        assert run.returncode == code
+        assert "Traceback" not in run.stderr

@@ -1,0 +1,296 @@
+"""Every verb on every format: what it does, and how it ends."""
+
+import json
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import exset
+from exset import LoaderConfig, Manifest, SampleList, Schema, formats
+from exset.cli import VERBS, cli
+from exset.core.protocols import Model, Selectable
+from exset.families.format import Format
+from exset.formats import FORMATS
+from exset.grammars.aeon.block import Block
+from tests.cli.command_line import run
+
+BLOCK = Block.of([[b"one", b"1"], [b"two", b"2"], [b"three", b"3"]])
+MODELS: dict[str, Callable[[], Model]] = {
+    "lens": lambda: exset.load("exset::xor.ex"),
+    "lbann-list": lambda: SampleList.of(
+        "CONDUIT_HDF5_INCLUSION", "d", [("a.h5", ["x", "y"]), ("b.h5", ["z"])]
+    ),
+    "schema": lambda: Schema.of({"a": {"metadata": {"scale": 2.0}}, "b": None}),
+    "aeon-manifest": lambda: Manifest.of(["STRING", "ASCII_INT"], [["a", 1], ["b", 2], ["c", 3]]),
+    "cpio": lambda: BLOCK,
+    "aeon-config": lambda: LoaderConfig.from_dict(
+        {"manifest_filename": "m", "batch_size": 1, "etl": [{"type": "label"}]}
+    ),
+}
+every = pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
+
+
+@pytest.fixture
+def file(known: Format, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file of a format, alone in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    model = MODELS[known.family.name]()
+    if known.name == "cpio":
+        model = Block.archive([(b"a", b"1"), (b"b", b"2")])
+    path = Path(f"whole{known.suffix}")
+    exset.save(model, path, format=known.name)
+    return path
+
+
+@every
+def test_every_verb_on_a_good_file(known: Format, file: Path) -> None:
+    model = exset.load(file, findings=exset.Findings())
+    assert run("info", file).exit_code == run("stats", file).exit_code == 0
+    for verb in ("info", "stats"):
+        row = json.loads(run(verb, "--json", file).stdout)
+        assert (row["schema"], row["ok"], row["format"]) == (1, True, known.name)
+    done = run("validate", file)
+    assert done.exit_code == 0 and f"{file}: ok" in done.stdout
+    text = formats.text_of(known)
+    shown = run("cat", file)
+    assert shown.exit_code == 0
+    first = run("head", "-n", "1", file)
+    if isinstance(model, Selectable):
+        assert first.exit_code == 0
+        Path(f"first{text.suffix}").write_bytes(first.stdout_bytes)
+        Path(f"all{text.suffix}").write_bytes(shown.stdout_bytes)
+        assert len(exset.load(f"first{text.suffix}", findings=exset.Findings())) == 1
+        assert run("diff", f"all{text.suffix}", file).exit_code == 0
+        assert run("diff", f"first{text.suffix}", file).exit_code == 1
+        assert run("split", file, f"1{known.suffix}=1", f"2{known.suffix}=rest").exit_code == 0
+        assert os.path.exists(f"2{known.suffix}")
+    else:
+        assert first.exit_code == 2 and "exset cat shows it whole" in first.stderr
+        assert run("split", file, f"1{known.suffix}=1", f"2{known.suffix}=rest").exit_code == 2
+    assert run("diff", file, file).exit_code == 0
+    assert run("convert", "-q", file, "-o", f"again{known.suffix}", "--to", known.name).stdout == ""
+    assert not exset.diff(model, exset.load(f"again{known.suffix}", findings=exset.Findings()))
+    row = json.loads(
+        run("convert", "--json", file, "-o", f"b{known.suffix}", "--to", known.name).stdout
+    )
+    assert (row["schema"], row["ok"], row["units"]) == (1, True, len(model))
+
+
+@every
+@pytest.mark.parametrize("data", [b"", b"\0", b"\xff\xfe[{", b"a: [", bytes(range(256)) * 3])
+def test_every_verb_on_a_bad_file(known: Format, file: Path, data: bytes) -> None:
+    """Some of it some format takes; nothing ends in another way than it should."""
+    other = f"good{known.suffix}"
+    Path(other).write_bytes(file.read_bytes())
+    file.write_bytes(data)
+    told = ("--from", known.name)
+    codes = set()
+    for verb in ("info", "validate", "stats", "cat", "head"):
+        for more in ((), ("--strict",), ("-q",) * (verb in ("validate", "cat", "head"))):
+            done = run(verb, *told, *more, file)
+            codes.add(done.exit_code)
+            assert done.exit_code in (0, 1) or (verb == "head" and done.exit_code == 2)
+            assert done.exit_code != 1 or str(file) in done.stderr + done.stdout
+    assert run("diff", *told, other, file).exit_code in (0, 1)
+    assert run("split", *told, file, "1=1", "2=rest").exit_code in (1, 2)
+    assert run("convert", *told, file, "-o", "x", "--to", known.name).exit_code in (0, 1)
+
+
+@every
+def test_every_verb_on_no_file(known: Format, file: Path) -> None:
+    for verb in ("info", "validate", "stats", "cat", "head"):
+        done = run(verb, f"missing{known.suffix}")
+        assert (done.exit_code, done.stdout) == (3, "")
+    assert run("diff", file, f"missing{known.suffix}").exit_code == 3
+    assert run("split", f"missing{known.suffix}", "a=1", "b=rest").exit_code == 3
+
+
+@every
+def test_an_option_that_means_nothing_is_wrong_usage(known: Format, file: Path) -> None:
+    for verb in ("info", "validate", "cat", "stats"):
+        done = run(verb, "--from-dialect", "habana", file)
+        assert done.exit_code == (0 if "habana" in known.dialects else 2)
+        assert "habana" in known.dialects or "dialect" in done.stderr
+        done = run(verb, "--ids", "text", file)
+        assert done.exit_code == (0 if "ids" in known.read_options else 2)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_is_short_and_has_an_example(verb: str) -> None:
+    text = run(verb, "--help").stdout
+    assert text.startswith(f"Usage: exset {verb} ") or text.startswith("Usage: cli ")
+    inner = re.findall(r"^  (\w+)  ", text.partition("Commands:")[2], re.MULTILINE)
+    assert len(text.splitlines()) < 66
+    assert inner or re.search(rf"^    exset {verb}", text, re.MULTILINE), text
+    for each in inner:
+        assert run(verb, each, "--help").exit_code == 0
+
+
+def test_patterns_and_lists_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("b.ex", "a.ex", "deep/c.ex", "[odd].ex"):
+        Path(name).parent.mkdir(exist_ok=True)
+        exset.save(exset.load("exset::xor.ex"), name)
+    Path("files").write_bytes(b"b.ex\r\n\n*.ex\nexset::xor.ex\n")
+
+    def files(*given: str) -> list[str]:
+        return [
+            json.loads(row)["file"] for row in run("info", "--json", *given).stdout.splitlines()
+        ]
+
+    assert files("?.ex") == ["a.ex", "b.ex"]
+    assert files("**/*.ex") == ["[odd].ex", "a.ex", "b.ex", "deep/c.ex"]
+    assert files("[odd].ex") == ["[odd].ex"]
+    assert files("@files") == ["b.ex", "*.ex", "exset::xor.ex"]
+    assert files("exset::xor*.bex") == ["exset::xor-binary.bex"]
+    assert run("info", "nothing*.ex").exit_code == 3
+    assert run("info", "@nothing").exit_code == 3
+    Path("none").write_bytes(b"\n")
+    assert run("info", "@none").exit_code == 2
+    assert run("info", "@-", stdin=b"a.ex\n").stdout.startswith("a.ex: ")
+    assert run("convert", "?.ex", "--to", "bex", "-o", "out/").exit_code == 0
+    assert sorted(os.listdir("out")) == ["a.bex", "b.bex"]
+
+
+def test_quiet_and_verbose(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("trap.ex").write_bytes(b"[max:] I:2;\n" * 9 + b";\n")
+    assert "and 6 more" in run("convert", "trap.ex", "x.bex").stderr
+    assert run("convert", "-q", "trap.ex", "-o", "x.bex").stderr == ""
+    told = run("convert", "-v", "trap.ex", "-o", "x.bex").stderr
+    assert "more" not in told and "lens-empty-example" in told
+    for verb in ("cat", "head"):
+        assert (
+            run(verb, "trap.ex").stderr
+            == "trap.ex: 9 warnings, 1 note (exset validate says which)\n"
+        )
+        assert run(verb, "-q", "trap.ex").stderr == ""
+        assert run(verb, "-v", "trap.ex").stderr.count("[lens-missing-value]") == 9
+        assert run(verb, "--strict", "trap.ex").exit_code == 1
+    assert run("validate", "-q", "exset::xor.ex").stdout == ""
+    done = run("split", "-q", "exset::xor.ex", "a.ex=1", "b.ex=rest")
+    assert (done.stdout, done.stderr) == ("", "")
+    row = json.loads(run("split", "--json", "exset::xor.ex", "a.ex=1", "b.ex=rest").stdout)
+    assert row["parts"] == [{"target": "a.ex", "units": 1}, {"target": "b.ex", "units": 3}]
+
+
+def test_convert_says_in_json_what_came_of_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bad.ex").write_bytes(b"I: five;")
+    done = run("convert", "--json", "exset::xor.ex", "bad.ex", "no.ex", "--to", "bex", "-o", "out/")
+    good, bad, missing = map(json.loads, done.stdout.splitlines())
+    assert done.exit_code == 3
+    assert list(good) == list(bad) == list(missing)
+    assert (good["target"], good["units"], good["error"]) == ("out/xor.bex", 4, None)
+    assert (bad["ok"], bad["units"], bad["error"]["code"]) == (False, None, "syntax")
+    assert run("convert", "--json", "exset::xor.ex", "-", "--to", "bex").exit_code == 2
+
+
+def test_head_reads_no_more_than_it_takes(tmp_path: Path) -> None:
+    """What is wrong further on does not matter, nor whether there is anything further on."""
+    path = tmp_path / "long.ex"
+    path.write_bytes(b"I: 1 0 T: 1;\n" * 200_000 + b"I: five;\n")
+    done = run("head", path)
+    assert done.exit_code == 0 and done.stdout.count("I:") == 10
+    assert run("head", "-n", "0", path).exit_code == 0
+    assert run("head", "-n", "300000", path).exit_code == 1
+    assert len(exset.loads(run("head", "-n", "3", "-", stdin=path.read_bytes()).stdout)) == 3
+    assert len(exset.loads(run("head", "exset::xor-binary.bex").stdout)) == 4
+
+
+def test_parts_by_name() -> None:
+    xor = exset.load("exset::xor.ex", model=exset.ExampleSet)
+    ones, rest = exset.split(xor, ["*1", None])
+    assert [example.name for example in ones.examples] == ["01", "11"]
+    assert [example.name for example in rest.examples] == ["00", "10"]
+    parts = exset.split(xor, [0.5, "00", "0?", 0.5])
+    assert [[example.name for example in part.examples] for part in parts] == [
+        ["10"],
+        ["00"],
+        ["01"],
+        ["11"],
+    ]
+    samples = MODELS["lbann-list"]()
+    assert isinstance(samples, SampleList)
+    first, second = exset.split(samples, ["a.h5/*", "*/z"])
+    assert [*first] == [("d/a.h5", "x"), ("d/a.h5", "y")] and [*second] == [("d/b.h5", "z")]
+    manifest = MODELS["aeon-manifest"]()
+    assert isinstance(manifest, Manifest)
+    assert [*exset.split(manifest, ["[ab]"])[0].column(0)] == [b"a", b"b"]
+    assert [len(part) for part in exset.split(BLOCK, ["rec_0000001*", None])] == [1, 2]
+    with pytest.raises(ValueError, match="empty"):
+        exset.split(xor, ["nothing", None])
+    with pytest.raises(ValueError, match="no sizes"):
+        exset.split(xor, [])
+
+
+def test_split_by_name_as_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run("split", "exset::xor.ex", "ones.ex=name:*1", "others.ex=rest", "--seed", "1")
+    assert done.stderr == "ones.ex: 2 examples\nothers.ex: 2 examples\n"
+    assert run("split", "exset::xor.ex", "x=y.ex=name:a=b").exit_code == 2
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(shell: str) -> None:
+    done = run("completion", shell)
+    assert done.exit_code == 0 and "_EXSET_COMPLETE" in done.stdout
+
+
+def test_words_are_completed() -> None:
+    from click.shell_completion import ShellComplete
+
+    def words(*arguments: str) -> list[str]:
+        *before, last = arguments
+        made = ShellComplete(cli, {}, "exset", "_EXSET_COMPLETE")
+        return [item.value for item in made.get_completions(list(before), last)]
+
+    assert words("va") == ["validate"]
+    assert words("convert", "--to", "b") == ["bex", "block"]
+    assert "--tolerance" in words("diff", "--")
+
+
+def test_untrusted_lists_stay_in_their_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import h5py
+
+    (tmp_path / "in").mkdir()
+    monkeypatch.chdir(tmp_path / "in")
+    with h5py.File(tmp_path / "out.h5", "w", track_order=True) as file:
+        file["x/field"] = file["y/field"] = 1.0
+    rows = [("out.h5", ["x"], 1)]
+    exset.save(SampleList.of("CONDUIT_HDF5_EXCLUSION", tmp_path.as_posix(), rows), "l.sample_list")
+    convert = (
+        "convert",
+        "l.sample_list",
+        "-o",
+        "n.sample_list",
+        "--kind",
+        "CONDUIT_HDF5_INCLUSION",
+    )
+    assert run("validate", "--files", "l.sample_list").exit_code == 0
+    done = run("validate", "--files", "--untrusted", "l.sample_list")
+    assert done.exit_code == 1 and "[hdf5-roots]" in done.stdout
+    done = run("validate", "--files", "--untrusted", "--root", tmp_path, "l.sample_list")
+    assert done.exit_code == 0 and "hdf5-roots" not in done.stdout
+    assert run(*convert).exit_code == 0
+    done = run(*convert, "--untrusted")
+    assert done.exit_code == 1 and "hdf5-roots" in done.stderr
+    assert run(*convert, "--root", tmp_path).exit_code == 0
+    assert run("convert", "exset::xor.ex", "x.bex", "--root", ".").exit_code == 2
+    assert run("convert", "exset::xor.ex", "x.bex", "--untrusted").exit_code == 0
+
+
+def test_options_that_mean_nothing_alone(tmp_path: Path) -> None:
+    for option in (("--base", "."), ("--root", "."), ("--follow-links",), ("--no-locking",)):
+        done = run("validate", "exset::flowers.sample_list", *option)
+        assert done.exit_code == 2 and f"{option[0]} means nothing without --files" in done.stderr
+    for verb in (("check",), ("extract", "-o", tmp_path), ("repair",)):
+        done = run("cache", *verb, tmp_path, "--manifest-root", ".")
+        assert "--manifest-root means nothing without --manifest" in done.stderr

@@ -1,0 +1,141 @@
+import errno
+import os
+import signal
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from exset.core.errors import FormatError, Place
+from exset.core.jobs import Outcome, cores, run
+from exset.core.process_pool import Serial
+
+R = TypeVar("R")
+
+
+def length(path: str) -> int:
+    """What is done to the files here; some names do not fare well."""
+    if path == "bad":
+        raise FormatError("it is bad", place=Place.of(path), hint="mend it")
+    if path == "missing":
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+    if path == "vast":
+        raise MemoryError
+    if path == "deadly":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if path == "wrong":
+        raise ZeroDivisionError
+    return len(path)
+
+
+def told(outcome: Outcome[str, int]) -> object:
+    return outcome.value if outcome.error is None else type(outcome.error)
+
+
+def test_in_this_process() -> None:
+    paths = ["a", "bad", "bcd", "missing", "vast", "-"]
+    outcomes = list(run(length, paths))
+    assert [outcome.item for outcome in outcomes] == paths
+    assert [told(outcome) for outcome in outcomes] == [
+        1,
+        FormatError,
+        3,
+        FileNotFoundError,
+        OSError,
+        1,
+    ]
+    assert outcomes[0].result() == 1
+    with pytest.raises(FormatError, match="it is bad"):
+        outcomes[1].result()
+    error = outcomes[4].error
+    assert isinstance(error, OSError) and (error.errno, error.filename) == (errno.ENOMEM, "vast")
+
+
+def test_one_after_the_other() -> None:
+    """Here nothing is done before it is asked for."""
+    seen: list[str] = []
+    outcomes = run(seen.append, ["a", "b"])
+    assert not seen
+    next(outcomes)
+    assert seen == ["a"]
+    outcomes.close()
+    assert seen == ["a"]
+
+
+def test_other_errors_are_raised() -> None:
+    with pytest.raises(ZeroDivisionError):
+        list(run(length, ["a", "wrong"]))
+    with pytest.raises(ValueError, match="jobs must be"):
+        list(run(length, ["a"], jobs=-1))
+    assert cores() >= 1
+    assert list(run(length, [], jobs=0)) == []
+
+
+def test_processes() -> None:
+    paths = ["a", "bad", "bcd", "missing", "vast", "-", *(10 * "x" + str(i) for i in range(20))]
+    outcomes = list(run(length, paths, jobs=2))
+    assert [outcome.item for outcome in outcomes] == paths
+    assert [told(outcome) for outcome in outcomes[:6]] == [
+        1, FormatError, 3, FileNotFoundError, OSError, 1
+    ]  # fmt: skip
+    assert [outcome.value for outcome in outcomes[6:]] == [11] * 10 + [12] * 10
+    error = outcomes[1].error
+    assert isinstance(error, FormatError) and error.hint == "mend it"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no SIGKILL there")
+def test_a_process_that_dies() -> None:
+    """It is the outcome of its own file alone, and all others are done."""
+    paths = ["a", "deadly", "bc", "deadly", *(str(i) for i in range(8))]
+    outcomes = list(run(length, paths, jobs=2))
+    assert [outcome.item for outcome in outcomes] == paths
+    for outcome in outcomes:
+        if outcome.item == "deadly":
+            assert isinstance(outcome.error, ChildProcessError)
+            assert outcome.error.filename == "deadly" and "died" in str(outcome.error)
+        else:
+            assert outcome.value == len(outcome.item)
+
+
+def process(path: str) -> int:
+    return os.getpid()
+
+
+def test_standard_input_is_read_here() -> None:
+    outcomes = list(run(process, ["a", "-", "b"], jobs=2))
+    assert [outcome.value == os.getpid() for outcome in outcomes] == [False, True, False]
+
+
+def test_the_callers_executor() -> None:
+    with ThreadPoolExecutor(3) as executor:
+        outcomes = list(run(length, ["a", "bad", "bcd"], executor=executor))
+        assert [told(outcome) for outcome in outcomes] == [1, FormatError, 3]
+        assert executor.submit(length, "open").result() == 4
+    assert [outcome.value for outcome in run(length, ["a"], executor=Serial())] == [1]
+
+
+class Broken(Executor):
+    """One whose processes are gone."""
+
+    def __init__(self, at_once: bool) -> None:
+        self.at_once = at_once
+
+    def submit(self, fn: Callable[..., R], /, *args: object, **kwargs: object) -> Future[R]:
+        if self.at_once:
+            raise BrokenExecutor
+        future: Future[R] = Future()
+        future.set_exception(BrokenExecutor())
+        return future
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_broken_executor(at_once: bool) -> None:
+    outcomes = list(run(length, ["a", "b"], executor=Broken(at_once)))
+    assert [type(outcome.error) for outcome in outcomes] == [ChildProcessError] * 2
+
+
+def test_what_has_a_path() -> None:
+    outcomes = list(run(Path.exists, [Path("nowhere"), Path("/")], jobs=2))
+    assert [outcome.value for outcome in outcomes] == [False, True]

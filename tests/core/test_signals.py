@@ -1,0 +1,130 @@
+"""Programs that are asked to end, or killed, while they write: what they leave, and who is left."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from io import FileIO
+from pathlib import Path
+
+import pytest
+
+from exset import samples
+from exset.core import disk_cache, signals
+
+ROOT = Path(__file__).parents[2]
+XOR = samples.read("xor.ex").data
+OLD = b"the old content"
+SECONDS = 60
+
+
+def wait(happened: Callable[[], object]) -> None:
+    end = time.monotonic() + SECONDS
+    while not happened():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def half_written(folder: Path) -> list[Path]:
+    return [path for path in folder.iterdir() if path.name.startswith(".exset-")]
+
+
+@contextmanager
+def writing(
+    folder: Path, count: int, *options: str, deaf: bool = False
+) -> Iterator[tuple["subprocess.Popen[bytes]", list[FileIO]]]:
+    """Give the command line at work on so many files, and the pipes from which it reads them."""
+    names = [f"{number}.ex" for number in range(count)]
+    for name in names:
+        os.mkfifo(folder / name)
+        (folder / name).with_suffix(".bex").write_bytes(OLD)
+    command = [sys.executable, "-m", "exset", "convert", "--to", "bex", *options, *names]
+    if deaf:
+        command = ["nohup", *command]
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with process, ExitStack() as stack:
+        pipes = []
+        for name in names:
+            pipes.append(stack.enter_context(open(folder / name, "wb", buffering=0)))
+            pipes[-1].write(XOR)
+        wait(lambda: len(half_written(folder)) == count)
+        yield process, pipes
+
+
+def is_unread(pipe: FileIO) -> bool:
+    """Whether nobody is left who could read what is written."""
+    try:
+        pipe.write(b"\n")
+    except BrokenPipeError:
+        return True
+    return False
+
+
+def untouched(folder: Path) -> bool:
+    return all(path.read_bytes() == OLD for path in folder.glob("*.bex"))
+
+
+@pytest.mark.parametrize(
+    ("number", "options"),
+    [
+        *((number, ()) for number in (signal.SIGTERM, signal.SIGHUP)),
+        *((number, ("--jobs", "3")) for number in (signal.SIGTERM, signal.SIGHUP)),
+    ],
+)
+def test_asked_to_end(number: signal.Signals, options: tuple[str, ...], tmp_path: Path) -> None:
+    with writing(tmp_path, 3 if options else 1, *options) as (process, pipes):
+        process.send_signal(number)
+        _, talk = process.communicate(timeout=SECONDS)
+        for pipe in pipes:
+            wait(lambda pipe=pipe: is_unread(pipe))  # type: ignore[misc]
+    assert process.returncode in (128 + number, -number)
+    assert talk == b"" and untouched(tmp_path) and not half_written(tmp_path)
+
+
+def test_nobody_is_left_when_the_first_is_killed(tmp_path: Path) -> None:
+    with writing(tmp_path, 3, "--jobs", "3") as (process, pipes):
+        process.kill()
+        for pipe in pipes:
+            wait(lambda pipe=pipe: is_unread(pipe))  # type: ignore[misc]
+        wait(lambda: not half_written(tmp_path))
+    assert untouched(tmp_path)
+
+
+def test_what_is_to_go_on_goes_on(tmp_path: Path) -> None:
+    """As nohup has it."""
+    with writing(tmp_path, 1, deaf=True) as (process, pipes):
+        process.send_signal(signal.SIGHUP)
+        pipes[0].close()
+        _, talk = process.communicate(timeout=SECONDS)
+    assert (process.returncode, talk) == (0, b"0.ex -> 0.bex: 4 examples\n")
+    assert not half_written(tmp_path)
+
+
+def test_what_is_kept_once_a_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*names: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setenv(disk_cache.ENVIRONMENT, str(tmp_path))
+    assert disk_cache.store("it", b"old")
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        disk_cache.store("it", b"new")
+    assert os.listdir(tmp_path) == ["it"] and disk_cache.load("it") == b"old"
+
+
+def test_from_another_thread() -> None:
+    """Only the main thread may say what signals do."""
+    with ThreadPoolExecutor(1) as executor:
+        executor.submit(signals.heed).result()
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL

@@ -1,0 +1,282 @@
+"""Bytes that nobody should trust: every reader and writer is held to its promises, and the fuzzer.
+
+`python -m exset.testing.fuzz` tries as many more as there is time for. What it found is in
+`tests/regress`, in a folder for each format, and is tried again here.
+"""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from exset import formats
+from exset.core.errors import Finding, Findings, FormatError, Place, Severity
+from exset.core.kernels import Engine
+from exset.core.limits import Limits
+from exset.core.process_pool import Processes
+from exset.core.protocols import Model
+from exset.core.source import Source
+from exset.families.format import Format
+from exset.formats import FORMATS
+from exset.testing import checksums, fuzz, seeds, targets
+from exset.testing.contract import check
+from exset.testing.folders import laid_out, packed, packed_from, unpacked
+from exset.testing.fuzz import Fuzzer
+from exset.testing.mutations import Mutator, minimised
+from exset.testing.targets import KEPT, LabelFile, Read, Target
+from exset.testing.trials import SLOW
+
+ROOT = Path(__file__).parents[2]
+REGRESS = ROOT / "tests" / "regress"
+FOUND = sorted(path for path in REGRESS.rglob("*") if path.is_file())
+
+
+@cache
+def mutator(name: str) -> Mutator:
+    return fuzz.build(targets.get(name), draw=40)
+
+
+@pytest.fixture(scope="module")
+def apart() -> Iterator[Processes]:
+    """A process that may die."""
+    processes = Processes(1)
+    yield processes
+    processes.shutdown(cancel_futures=True)
+
+
+@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
+def test_any_bytes(known: Format) -> None:
+    """Good files made wrong: a model or a FormatError, the same in all engines and in parts."""
+    made = mutator(known.name).made
+
+    @given(st.randoms(use_true_random=False), st.none() | st.integers(1, 99))
+    def held(rng: random.Random, step: int | None) -> None:
+        check(known, made(rng), step=step)
+
+    held()
+
+
+@given(st.randoms(use_true_random=False))
+def test_any_bytes_for_labels(rng: random.Random) -> None:
+    check(LabelFile(), mutator("labels").made(rng))
+
+
+@pytest.mark.parametrize("target", KEPT, ids=lambda target: target.name)
+def test_any_folder(target: Target, apart: Processes) -> None:
+    """Caches, HDF5 files, and files with those that they name; the HDF5 library may crash."""
+    fuzzer = Fuzzer(target, mutator(target.name), processes=apart if target.is_deadly else None)
+
+    @given(st.randoms(use_true_random=False), st.integers(0, 99))
+    def held(rng: random.Random, number: int) -> None:
+        verdict = fuzzer.tried(mutator(target.name).made(rng), number)
+        assert verdict.rule is None or (target.is_deadly and verdict.has_died), verdict
+
+    held()
+
+
+@pytest.mark.parametrize("path", FOUND, ids=lambda path: f"{path.parent.name}-{path.name}")
+def test_what_was_found(path: Path) -> None:
+    targets.get(path.parent.name).check(path.read_bytes())
+
+
+@pytest.mark.parametrize("target", targets.every(), ids=lambda target: target.name)
+def test_every_target_has_seeds(target: Target) -> None:
+    given = target.seeds((), 20, 1)
+    assert given and given == target.seeds((), 20, 1)
+    assert sum(target.check(data, 1) for data in given) > len(given) // 2
+
+
+@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
+def test_every_format_has_seeds(known: Format) -> None:
+    drawn = seeds.drawn(known, 20, 1)
+    assert drawn == seeds.drawn(known, 20, 1) != seeds.drawn(known, 20, 2)
+    assert len(drawn) > 10 and sum(check(known, data, deep=False) for data in drawn) > 10
+
+
+def test_words_are_those_of_the_grammar() -> None:
+    assert {b"proc:", b"[", b"*"} <= set(seeds.words(formats.get("ex")))
+    assert not seeds.words(formats.get("bex"))
+
+
+class Faulty:
+    """A reader with a fault for each sort of bytes."""
+
+    name = "faulty"
+    reader = "builtins:none"
+
+    def read(self, source: Source, *, limits: Limits, findings: Findings, engine: Engine) -> Model:
+        data = bytes(source.data)
+        if b"key" in data:
+            raise KeyError(data)
+        if b"slow" in data:
+            while True:
+                time.sleep(0.01)
+        if b"large" in data:
+            return bytearray(200 << 20)
+        if b"huge" in data:
+            return bytearray(1 << 46)
+        if b"other" in data and engine == "table":
+            return [1]
+        place = Place.of("x")
+        if b"wild" in data:
+            findings.add(Finding("wild", Severity.NOTE, "\x9b", place and Place.of("x\udcff")))
+        if b"nowhere" in data:
+            raise FormatError("bad")
+        if b"beyond" in data:
+            raise FormatError("bad", place=Place.in_bytes(Source("x", data), len(data) + 1))
+        if data:
+            raise FormatError("bad", place=place)
+        return []
+
+
+FAULTS = [
+    ("key", "raises"),
+    ("other", "engines"),
+    ("nowhere", "finding"),
+    ("beyond", "finding"),
+    ("slow", "slow"),
+    *([("large", "memory"), ("huge", "memory")] if sys.platform == "linux" else []),
+]
+
+
+@pytest.mark.parametrize(("word", "rule"), FAULTS)
+def test_faults_are_found_and_made_small(word: str, rule: str, tmp_path: Path) -> None:
+    room, slow = (0, 0.05) if rule == "slow" else (fuzz.ROOM, SLOW)
+    target = Read(Faulty())
+    fuzzer = Fuzzer(target, Mutator([b"so %s it is" % word.encode()]), room=room, slow=slow)
+    number = next(n for n in range(99) if word.encode() in fuzzer.case(n) and n % 5 == 0)
+    path = fuzzer.run(number, tmp_path)
+    assert path is not None and path.parent == tmp_path / "faulty"
+    assert path.name.startswith(rule) and path.read_bytes() == word.encode()
+    assert fuzzer.tally.broken.total() == 1
+
+
+def test_what_is_wild_is_shown_safely() -> None:
+    """The messages are made safe as they are shown, whoever wrote them."""
+    assert not check(Faulty(), b"wild", engines=("auto",))
+
+
+def test_a_good_reader_passes(tmp_path: Path) -> None:
+    said: list[str] = []
+    fuzzers = [Fuzzer(targets.get(name), mutator(name)) for name in ("ex", "bex")]
+    fuzz.fuzz(fuzzers, cases=20, keep=tmp_path, say=said.append)
+    assert not said and not list(tmp_path.iterdir())
+    assert sum(each.tally.cases for each in fuzzers) == 20
+    assert any(each.tally.taken for each in fuzzers)
+    assert fuzzers[0].case(7) == Fuzzer(targets.get("ex"), mutator("ex")).case(7)
+
+
+def test_time_ends_it() -> None:
+    fuzzer = Fuzzer(Read(Faulty()), Mutator([b"x"]))
+    fuzz.fuzz([fuzzer], seconds=0.2)
+    assert fuzzer.tally.cases
+
+
+@given(st.binary(max_size=60), st.binary(min_size=1, max_size=3))
+def test_what_is_minimised_still_fails(data: bytes, part: bytes) -> None:
+    small = minimised(data + part + data, lambda given: part in given)
+    assert part in small and len(small) == len(part)
+
+
+@given(st.lists(st.binary(max_size=99), max_size=3), st.randoms(use_true_random=False))
+def test_mutations_are_bounded(given: list[bytes], rng: random.Random) -> None:
+    assert len(Mutator(given, most=50).made(rng)) <= 100
+
+
+def test_the_command(tmp_path: Path) -> None:
+    """It runs in a process of its own, whose memory is bounded."""
+    command = [sys.executable, "-m", "exset.testing.fuzz", "--cases", "100", "--only", "ex"]
+    run = subprocess.run(
+        [*command, "--keep", str(tmp_path)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (run.returncode, run.stdout.split()[:3]) == (0, ["ex", "100", "cases"]), run.stderr
+    assert run.stdout.endswith("nothing broken\n") and not list(tmp_path.iterdir())
+
+
+@dataclass(frozen=True)
+class Deadly:
+    """What kills the process that checks it."""
+
+    name: str = "deadly"
+    is_deadly: bool = False
+
+    def seeds(self, folders: Iterable[str], draw: int, start: int) -> list[bytes]:
+        return [b"a word that kills"]
+
+    def words(self) -> list[bytes]:
+        return []
+
+    def mended(self, data: bytes) -> bytes:
+        return data
+
+    def check(self, data: bytes, number: int | None = None) -> bool:
+        if b"kill" in data:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return True
+
+
+@pytest.mark.parametrize("is_deadly", [False, True])
+def test_a_crash_is_a_fault_unless_it_is_that_of_another_library(
+    is_deadly: bool, apart: Processes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fuzz, "PATIENCE", 1)
+    target = Deadly(is_deadly=is_deadly)
+    fuzzer = Fuzzer(target, fuzz.build(target), processes=apart)
+    number = next(n for n in range(99) if b"kill" in fuzzer.case(n))
+    path = fuzzer.run(number, tmp_path)
+    if is_deadly:
+        assert path is None and fuzzer.tally.died == 1
+    else:
+        assert path is not None and path.name.startswith("crash") and b"kill" in path.read_bytes()
+
+
+def test_folders_are_bytes(tmp_path: Path) -> None:
+    """All bytes are a folder, and nothing of it lies outside."""
+    given = {
+        "a": b"\n==> ",
+        "b/c": b"",
+        "b/d@": b"a",
+        "p|": b"",
+        "e/": b"",
+        "../f": b"1",
+        "g@": b"../x",
+    }
+    data = packed(given)
+    assert [(os.fsdecode(name), each) for name, each in unpacked(data)] == [*given.items()]
+    with laid_out(data) as folder:
+        assert os.readlink(f"{folder}/b/d") == f"{folder}/a"
+        assert sorted(os.listdir(folder)) == ["a", "b", "e", "p"]
+        assert len(os.listdir(os.path.dirname(folder))) == 1
+        assert [*unpacked(packed_from(folder))] == [
+            (b"a", given["a"]), (b"b/c", b""), (b"b/d", given["a"]),
+        ]  # fmt: skip
+    assert not os.path.exists(folder)
+
+
+@given(st.binary(max_size=99))
+def test_any_bytes_are_a_folder(data: bytes) -> None:
+    with laid_out(b"==> a <==\n" + data) as folder:
+        assert os.path.exists(f"{folder}/a")
+
+
+def test_checksums_of_hdf5() -> None:
+    """Good files have those that are worked out here, and changed ones are believed."""
+    new = [data for data in targets.get("hdf5").seeds((), 40, 1) if b"OHDR" in data]
+    assert new and all(checksums.mended(data) == data for data in new)
+    assert checksums.lookup3(b"Four score and seven years ago") == 0x17770551
+    broken = new[0].replace(b"OHDR\x02", b"OHDR\x02\x80", 1)
+    assert checksums.mended(broken) != broken

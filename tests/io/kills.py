@@ -1,0 +1,80 @@
+"""Writers that are killed at any time: `python -m tests.io.kills 200` in the checkout.
+
+Each process writes the same files over and over, one content and the other by turns; then it is
+killed. The files are whole whenever that is: the one content, or the other.
+"""
+
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import exset
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = """
+import sys, itertools
+import exset
+
+folder = sys.argv[1]
+small = exset.load("exset::xor.ex")
+large = small.select([0, 1, 2, 3] * 2000)
+print("ready", flush=True)
+for turn in itertools.count():
+    model = (small, large)[turn % 2]
+    for name in {names!r}:
+        exset.save(model, f"{{folder}}/{{name}}")
+    with exset.writer(f"{{folder}}/parts.bex") as out:
+        out.write(model)
+    exset.convert(f"{{folder}}/parts.bex", f"{{folder}}/parts.ex.gz")
+"""
+SAVED = ("x.ex", "x.bex", "x.ex.zst")
+NAMES = (*SAVED, "parts.bex", "parts.ex.gz")
+
+
+def kill(folder: Path, wait: float) -> None:
+    """Start a writer, and kill it so many seconds after it began to write."""
+    program = PROGRAM.format(names=SAVED)
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(folder)], cwd=ROOT, stdout=subprocess.PIPE
+    ) as writer:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == b"ready\n"
+        time.sleep(wait)
+        writer.kill()
+
+
+def check(folder: Path) -> int:
+    """Whether every file that is there is whole; return how many others there are."""
+    small = exset.load("exset::xor.ex", model=exset.ExampleSet)
+    large = small.select([0, 1, 2, 3] * 2000)
+    others = 0
+    for path in folder.iterdir():
+        if path.name in NAMES:
+            found = exset.load(path)
+            assert found in (small, large), path
+        else:
+            assert path.name.startswith(".exset-"), path
+            path.unlink()
+            others += 1
+    return others
+
+
+def run(count: int, seed: int = 1) -> int:
+    """Kill so many writers; return how many of them left a file that nobody knows."""
+    chance = random.Random(seed)
+    with tempfile.TemporaryDirectory() as name:
+        folder, others = Path(name), 0
+        for _ in range(count):
+            kill(folder, chance.uniform(0, 0.2))
+            found = check(folder)
+            assert found <= 1
+            others += found
+        return others
+
+
+if __name__ == "__main__":
+    count = int(sys.argv[1])
+    print(f"{count} writers killed, {run(count)} of them while they wrote; all files are whole")

@@ -1,0 +1,253 @@
+"""Whatever call of the system fails while a file is written: the old file is whole, or the new one.
+
+Nothing else is left, and the error is one that the command line knows.
+"""
+
+import errno
+import os
+import shutil
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import exset
+from exset import formats, samples
+from exset.cli import cli
+from exset.core import disk_cache, notices
+from exset.core.errors import Findings
+from exset.families import family as families
+from exset.families.format import Format
+from exset.grammars.aeon.manifest import Manifest
+from exset.io.extraction import Extractor
+from exset.runtime.aeon.cache import COMPLETE, Cache
+from exset.runtime.aeon.cache_build import Plan, build
+from tests.aeon.cpio_files import RECORDS, TIME, block
+from tests.io.faults import MODES, Mode, runs
+
+OLD = b"the old content\n"
+modes = pytest.mark.parametrize("mode", MODES)
+
+
+CONFIG = (
+    b'{"manifest_filename": "x.tsv", "batch_size": 4,'
+    b' "etl": [{"type": "image", "height": 8, "width": 8}]}'
+)
+MODELS = {
+    families.LENS: ("ex", samples.read("xor.ex").data),
+    families.SAMPLE_LISTS: ("sample_list", samples.read("flowers.sample_list").data),
+    families.SCHEMA: ("schema", b"a:\n  metadata: {scale: 2}\n"),
+    families.MANIFEST: ("manifest", samples.read("captions.tsv").data),
+    families.BLOCKS: ("block", block(RECORDS)),
+    families.CONFIG: ("loader_config", CONFIG),
+}
+
+
+def no_link(*names: object, **options: object) -> None:
+    raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+
+def left(folder: Path) -> dict[str, bytes]:
+    return {item.name: item.read_bytes() for item in folder.iterdir()}
+
+
+def check_writer(write: Callable[[Path], object], target: Path, mode: Mode) -> None:
+    """Whatever fails, the target is as it was or as it is to be, and alone."""
+    folder = target.parent
+    write(target)
+    new = left(folder)
+    for old in (OLD, None):
+
+        def before(old: bytes | None = old) -> None:
+            for item in folder.iterdir():
+                item.unlink()
+            if old is not None:
+                target.write_bytes(old)
+
+        before()
+        untouched = left(folder)
+        seen = set()
+        for faults, error in runs(lambda: write(target), before=before, mode=mode):
+            there = left(folder)
+            seen |= {*faults.failed}
+            if "unlink" in faults.failed:  # then alone something may be left
+                temps = [name for name in there if name.startswith(".exset-")]
+                assert len(temps) <= 1
+                there = {name: there[name] for name in there if name not in temps}
+            assert there in (untouched, new), (faults.calls, faults.failed)
+            assert error is None or isinstance(error, OSError), repr(error)
+            assert error is not None or there == new
+            assert error is None or ".exset-" not in str(error)
+        assert {"open", "write", "fsync", "replace", "close"} <= seen
+        assert not faults.failed and error is None and left(folder) == new
+
+
+@modes
+@pytest.mark.parametrize("known", formats.FORMATS, ids=formats.names())
+def test_every_format(known: Format, mode: Mode, tmp_path: Path) -> None:
+    name, data = MODELS[known.family]
+    model = exset.loads(data, format=name, findings=Findings())
+    target = tmp_path / f"x{known.suffix}"
+    check_writer(lambda path: exset.save(model, path, format=known.name), target, mode)
+
+
+@modes
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
+def test_every_compression(suffix: str, mode: Mode, tmp_path: Path) -> None:
+    model = exset.load("exset::xor.ex")
+    check_writer(lambda path: exset.save(model, path), tmp_path / f"x.ex{suffix}", mode)
+
+
+@modes
+@pytest.mark.parametrize("name", ["x.ex", "x.bex", "x.bex.gz"])
+def test_the_writer_of_parts(name: str, mode: Mode, tmp_path: Path) -> None:
+    examples = exset.load("exset::xor.ex", model=exset.ExampleSet)
+
+    def write(path: Path) -> None:
+        with exset.writer(path) as out:
+            for example in examples.examples:
+                out.write(example)
+
+    check_writer(write, tmp_path / name, mode)
+
+
+@modes
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [("xor.ex", "x.bex"), ("xor-binary.bex", "x.ex.xz"), ("flowers.sample_list", "x.sample_list")],
+)
+def test_conversion(source: str, name: str, mode: Mode, tmp_path: Path) -> None:
+    check_writer(lambda path: exset.convert(f"exset::{source}", path), tmp_path / name, mode)
+
+
+@pytest.mark.parametrize("mode", ["once", "full"])
+def test_the_command_line(mode: Mode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of several targets each is whole, old or new; the exit code is 3."""
+    monkeypatch.chdir(tmp_path)
+    Path("in.ex").write_bytes(samples.read("xor.ex").data)
+    names = ["a.ex", "b.bex"]
+
+    def before() -> None:
+        for name in names:
+            Path(name).write_bytes(OLD)
+
+    codes = []
+
+    def act() -> None:
+        arguments = ["split", "in.ex", "a.ex=50%", "b.bex=rest", "--seed", "1"]
+        codes.append(CliRunner().invoke(cli, arguments).exit_code)
+
+    act()
+    new = {name: Path(name).read_bytes() for name in names}
+    for faults, error in runs(act, before=before, mode=mode):
+        assert error is None
+        there = left(tmp_path)
+        assert {*there} == {"in.ex", *names}
+        assert all(there[name] in (OLD, new[name]) for name in names)
+        whole = all(there[name] == new[name] for name in names)
+        assert codes[-1] == 3 or (codes[-1] == 0 and whole), (faults.failed, codes[-1])
+    assert codes[-1] == 0
+
+
+@modes
+def test_a_cache(mode: Mode, tmp_path: Path) -> None:
+    """Its blocks are whole, it is marked only if it has all, and the next builder completes it."""
+    rows = [(f"name{i}", i) for i in range(4)]
+    plan = Plan.of(Manifest.of(["STRING", "ASCII_INT"], rows), block_size=2)
+    folder = tmp_path / plan.folder
+
+    def act() -> None:
+        build(plan, str(tmp_path), clock=lambda: TIME)
+
+    def before() -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+
+    act()
+    new = left(folder)
+    for faults, error in runs(act, before=before, mode=mode):
+        assert error is None or isinstance(error, OSError), repr(error)
+        there = left(folder) if folder.exists() else {}
+        for name in new:
+            assert name not in there or there[name] == new[name]
+        assert (COMPLETE in there) <= (new.keys() <= there.keys())
+        if error is None:
+            assert new.keys() <= there.keys()
+        if "unlink" not in faults.failed and faults.failed:
+            assert not folder.exists() or not Cache(str(folder)).temporary
+            act()
+            assert left(folder) == new
+    assert left(folder) == new
+
+
+@modes
+@pytest.mark.parametrize("links", [True, False])
+def test_what_is_extracted(
+    mode: Mode, links: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each file that is there is whole, where files may have several names and where not."""
+    if not links:
+        monkeypatch.setattr(os, "link", no_link)
+    new = {"x": b"1" * 100, "y": b"2" * 100_000}
+    folder = tmp_path / "a" / "b"
+
+    def act() -> None:
+        with Extractor(str(tmp_path)) as out:
+            for name, data in new.items():
+                out.write(f"a/b/{name}".encode(), [data[:10], data[10:]])
+
+    def before() -> None:
+        shutil.rmtree(tmp_path / "a", ignore_errors=True)
+
+    for faults, error in runs(act, before=before, mode=mode):
+        assert error is None or isinstance(error, OSError), repr(error)
+        there = left(folder) if folder.exists() else {}
+        if "unlink" not in faults.failed:
+            assert there.items() <= new.items(), faults.failed
+    assert left(folder) == new
+
+
+@modes
+def test_what_is_kept_once_a_machine(
+    mode: Mode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It only costs time."""
+    monkeypatch.setenv(disk_cache.ENVIRONMENT, str(tmp_path / "cache"))
+
+    def before() -> None:
+        shutil.rmtree(tmp_path / "cache", ignore_errors=True)
+        assert disk_cache.store("it", b"old")
+
+    for faults, error in runs(lambda: disk_cache.store("it", b"new"), before=before, mode=mode):
+        assert error is None
+        assert disk_cache.load("it") in (b"old", b"new")
+        assert "unlink" in faults.failed or os.listdir(tmp_path / "cache") == ["it"]
+    assert disk_cache.load("it") == b"new"
+
+
+@modes
+def test_a_journal(mode: Mode, tmp_path: Path) -> None:
+    """Whatever becomes of it, the search that goes on from it finds the same."""
+    import h5py
+
+    from exset.runtime.lbann.list_build import search_for, searched
+
+    paths = []
+    for number in range(3):
+        paths.append(str(tmp_path / f"{number}.h5"))
+        with h5py.File(paths[-1], "w") as file:
+            for sample in range(2):
+                file[f"run{sample}/x"] = number
+    search = search_for(paths, Findings(), pattern="run*")
+    journal = tmp_path / "journal"
+
+    def act() -> list[object]:
+        with closing(searched(search, paths, journal=str(journal))) as found:
+            return [outcome.result().samples for outcome in found]
+
+    wanted = act()
+    with notices.heard_by(print):
+        for _, error in runs(act, before=lambda: journal.unlink(missing_ok=True), mode=mode):
+            assert error is None or isinstance(error, OSError), repr(error)
+            assert act() == wanted == act()

@@ -1,0 +1,217 @@
+"""What reading files has the system do: a program that reports all that it should not.
+
+Its input is JSON: `files`, what to read; `check_files`, whether the files that these name are to be
+looked at, too; `controls`, what to do to see that it is heard. Its output: what was done beside.
+"""
+
+import json
+import os
+import sys
+import sysconfig
+import warnings
+from collections.abc import Callable
+from importlib.util import find_spec
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import exset
+from exset import formats, samples
+from exset.core import disk_cache, kernels
+from exset.core.errors import FormatError
+from exset.core.source import Source
+
+# What takes part in running a program, in talking to somebody, or in changing files.
+FORBIDDEN = (
+    *("subprocess.", "socket.", "ctypes.", "pty.", "os.exec", "os.spawn", "os.posix_spawn"),
+    *("os.system", "os.fork", "os.startfile", "os.kill", "os.putenv", "os.remove", "os.rename"),
+    *("os.mkdir", "os.rmdir", "os.link", "os.symlink", "os.chmod", "os.chown", "os.truncate"),
+    *("os.utime", "os.chdir", "shutil.", "tempfile.", "urllib.", "http.", "ftplib.", "smtplib."),
+    *("webbrowser.", "pickle.", "marshal.", "code.__new__", "sys.settrace", "signal."),
+)
+CODE = ("exec", "compile")
+LOADING = ("marshal.loads", "code.__new__")
+
+
+def places() -> tuple[str, ...]:
+    """Where code and data of Python, of the libraries and of exset lie."""
+    found = {*sysconfig.get_paths().values(), sys.prefix, sys.base_prefix, "/proc/"}
+    for name in ("exset", "exset.parsers", "exset.codecs", "exset.runtime", "exset.grammars"):
+        spec = find_spec(name)
+        assert spec is not None
+        found |= {os.path.realpath(each) for each in spec.submodule_search_locations or ()}
+        found |= {*(spec.submodule_search_locations or ())}
+    return tuple(os.path.join(each, "") for each in found if each)
+
+
+class Watch:
+    """Hears all that the system is asked for, from when it is on."""
+
+    def __init__(self) -> None:
+        self.on = False
+        self.loading = 0
+        self.allowed: set[str] = set()
+        self.read = places()
+        self.cache = os.path.join(disk_cache.folder(), "")
+        self.reports: list[str] = []
+
+    def __call__(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if not self.on:
+            return
+        self.on = False  # not of what we do ourselves
+        try:
+            if why := self._wrong(event, arguments):
+                self.reports.append(why)
+        finally:
+            self.on = True
+
+    def _wrong(self, event: str, arguments: tuple[Any, ...]) -> str:
+        """What is wrong, or nothing."""
+        if event == "open":
+            return self._opening(*arguments[:2])
+        if event in CODE:
+            name = arguments[0] if event == "exec" else arguments[1]
+            name = getattr(name, "co_filename", name)
+            if isinstance(name, bytes):
+                name = os.fsdecode(name)
+            known = str(name).startswith("<frozen ") or self._is_ours(str(name))
+            return "" if known or importing() else f"{event} {name}"
+        if event in LOADING:
+            return "" if importing() else event
+        if event.startswith("os.") and self._is_in_cache(arguments):
+            return ""
+        return f"{event} {arguments!r}"[:300] if event.startswith(FORBIDDEN) else ""
+
+    def _is_in_cache(self, arguments: tuple[Any, ...]) -> bool:
+        """Whether what is made, renamed or taken away is exset's own."""
+        paths = [os.path.join(each, "") for each in arguments if isinstance(each, str)]
+        return bool(paths) and all(path.startswith(self.cache) for path in paths)
+
+    def _opening(self, path: object, mode: object) -> str:
+        if isinstance(path, int):
+            return ""
+        name = os.path.abspath(os.fsdecode(path))  # type: ignore[arg-type]
+        if name in self.allowed or name.startswith(self.cache):
+            return ""
+        if self._is_ours(name) and not {*str(mode or "r")} & {*"wax+"}:
+            return ""
+        return f"open {name} {mode}"
+
+    def _is_ours(self, name: str) -> bool:
+        return name.startswith(self.read)
+
+
+def importing() -> bool:
+    """Whether Python's own import is at work."""
+    frame = sys._getframe()
+    while frame.f_back is not None:
+        frame = frame.f_back
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap_external>":
+            return True
+    return False
+
+
+def warm_up() -> None:
+    """Import and find all that any format needs: h5py asks `uname` of its machine then."""
+    from exset.runtime.aeon import manifest_files
+    from exset.runtime.lbann import list_files
+
+    assert list_files and manifest_files
+    formats.installed()
+    for name in samples.names():
+        exset.stats(exset.load(f"exset::{name}"))
+    files = (b"", b"{}", b"\xaa\xaa\xaa\xaa", b"a: [1]\n", b"x" * 100)
+    for known in formats.FORMATS:
+        for dialect, data in product(("", *known.dialects), files):
+            try:
+                known.read(Source("nothing", data), dialect=dialect)
+            except FormatError:
+                continue
+
+
+def use(path: str, watch: Watch, check_files: bool = False) -> None:
+    """Read a file in every way there is."""
+    base = os.path.dirname(path)
+    watch.allowed = {os.path.abspath(path)}
+    watch.on = True
+    try:
+        findings = exset.Findings()
+        model = exset.load(path, findings=findings)
+        exset.stats(model)
+        if check_files:
+            if isinstance(model, exset.SampleList):
+                names = [file.path for file in model.files]
+                labels = os.fsdecode(model.label_file or b"")
+                names += [labels, *(labels + suffix for suffix in formats.COMPRESSED)]
+                watch.allowed |= {os.path.abspath(os.path.join(base, name)) for name in names}
+            exset.validate(path, check_files=True, base=base)
+    except (FormatError, OSError):
+        pass
+    finally:
+        watch.on = False
+
+
+def main() -> None:
+    """Read what is told, and tell."""
+    told = json.load(sys.stdin)
+    warnings.simplefilter("ignore")
+    setattr(kernels, "available", lambda: False)  # noqa: B010  # what is compiled does no more
+    warm_up()
+    watch = Watch()
+    sys.addaudithook(watch)
+    reports: dict[str, list[str]] = {}
+    for path in told["files"]:
+        use(path, watch, told["check_files"])
+        if watch.reports:
+            reports[path] = watch.reports
+            watch.reports = []
+    seen = []
+    for act in told["controls"]:  # whether anything would be heard
+        watch.on = True
+        try:
+            CONTROLS[act]()
+        except Exception:
+            pass
+        finally:
+            watch.on = False
+        seen.append(bool(watch.reports))
+        watch.reports = []
+    json.dump({"reports": reports, "read": len(told["files"]), "seen": seen}, sys.stdout)
+
+
+def _eval() -> None:
+    exec("x = 1")
+
+
+def _run() -> None:
+    import subprocess
+
+    subprocess.run(["true"], check=False)
+
+
+def _talk() -> None:
+    import socket
+
+    socket.create_connection(("127.0.0.1", 9), timeout=0.1)
+
+
+def _pickle() -> None:
+    import pickle
+
+    pickle.loads(pickle.dumps(Path))
+
+
+CONTROLS: dict[str, Callable[[], object]] = {
+    "exec": _eval,
+    "subprocess": _run,
+    "socket": _talk,
+    "pickle": _pickle,
+    "system": lambda: os.system("true"),
+    "open": lambda: open("/etc/hostname").close(),
+    "write": lambda: open(os.path.join(os.path.dirname(exset.__file__), "no", "x"), "w").close(),
+    "remove": lambda: os.remove("/nonexistent/x"),
+    "marshal": lambda: __import__("marshal").loads(b"N"),
+}
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""Whatever exset writes goes through one writer, or through one of the few that are tried alone."""
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+
+from tests.house import modules, tree
+
+WRITERS = {
+    "exset.io.files": "writes pipes and devices as they are",
+    "exset.io.atomic_write": "the writer: test_faults::test_every_format and others",
+    "exset.io.remote": "a temporary file: test_remote::test_what_fails_leaves_the_old_file",
+    "exset.io.extraction": "test_faults::test_what_is_extracted",
+    "exset.core.disk_cache": "test_faults::test_what_is_kept_once_a_machine",
+    "exset.runtime.lbann.list_build": "a journal: test_faults::test_a_journal",
+    "exset.runtime.aeon.cache_lock": "test_faults::test_a_cache",
+    "exset.cli.common": "the null device",
+}
+PUTS = {
+    *("write_bytes", "write_text", "tofile", "savetxt", "mkstemp", "NamedTemporaryFile"),
+    *("shutil.copy", "shutil.copyfile", "shutil.move"),
+}
+
+
+def writes(code: ast.Module) -> Iterator[int]:
+    """The lines that open a file to be written, or write one by its name."""
+    for node in ast.walk(code):
+        if not isinstance(node, ast.Call):
+            continue
+        called = ast.unparse(node.func)
+        name = called.rpartition(".")[2]
+        if called in ("os.open", "os.fdopen"):
+            found = "O_RDONLY" not in ast.unparse(node)
+        elif name in ("open", "File", "memmap"):
+            words = [*node.args[1:2], *node.args[:1], *(each.value for each in node.keywords)]
+            said = [each.value for each in words if isinstance(each, ast.Constant)]
+            modes = [{*each} for each in said if isinstance(each, str)]
+            found = any(mode <= {*"rwxabt+"} and mode & {*"wxa+"} for mode in modes)
+        else:
+            found = bool({called, name} & PUTS)
+        if found:
+            yield node.lineno
+
+
+MODULES = sorted(name for name in modules() if not name.startswith("exset.testing"))
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_who_writes(name: str) -> None:
+    assert bool(list(writes(tree(name)))) <= (name in WRITERS), list(writes(tree(name)))
+
+
+def test_all_writers_write() -> None:
+    assert {name for name in MODULES if list(writes(tree(name)))} == {*WRITERS}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        *("open('x', 'w')", "open(x, mode='ab')", "path.open('x', 'r+b')", "h5py.File(x, 'w')"),
+        *("os.open(x, os.O_WRONLY | os.O_CREAT)", "os.fdopen(x, 'wb')", "path.write_bytes(b'')"),
+        *("shutil.copy(x, y)", "tempfile.mkstemp()", "array.tofile(x)"),
+    ],
+)
+def test_what_writes_is_seen(code: str) -> None:
+    assert list(writes(ast.parse(code)))
+
+
+@pytest.mark.parametrize("code", ["open(x)", "open(x, 'rb')", "open(x, encoding='ascii')"])
+def test_what_reads_is_left_alone(code: str) -> None:
+    assert not list(writes(ast.parse(code)))

@@ -1,0 +1,147 @@
+"""Sample lists that are built from HDF5 files."""
+
+import os
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+import exset
+from exset import Findings, FormatError, SampleList, Severity
+from exset.core.jobs import Outcome
+from exset.runtime.lbann.hdf5_files import files_in
+from exset.runtime.lbann.list_build import Found, built, search_for, searched
+from tests.cli.command_line import run
+from tests.lbann.hdf5_lists import write
+
+
+def build(*paths: str, findings: Findings | None = None, **options: object) -> SampleList:
+    findings = Findings() if findings is None else findings
+    found = files_in(paths)
+    search = search_for(found, findings, **options)  # type: ignore[arg-type]
+    return built(list(searched(search, found)), findings)
+
+
+def test_lists_are_built(folder: Path) -> None:
+    write("d/a.h5", ["RUN/0", "RUN/1"], x=np.zeros(3), y=1.5)
+    write("d/sub/b.h5", ["RUN/0", "OTHER/DEEP/7"], x=np.ones(3), y=2.5)
+    write("d/sub/odd.h5", ["RUN/2"], x=np.ones(4), y=2.5)
+    write("d/nan.h5", ["RUN/3"], x=np.ones(3), y=np.nan)
+    Path("d/broken.hdf5").write_bytes(b"junk")
+    Path("d/notes.txt").write_bytes(b"no HDF5")
+    findings = Findings()
+    samples = build("d", findings=findings)
+    assert samples.directory == b"d"
+    assert list(samples) == [
+        *(("d/a.h5", "RUN/0"), ("d/a.h5", "RUN/1"), ("d/nan.h5", "RUN/3")),
+        *(("d/sub/b.h5", "RUN/0"), ("d/sub/b.h5", "OTHER/DEEP/7")),
+    ]
+    assert [finding.code for finding in findings] == ["hdf5", "list-odd-sample"]
+    findings = Findings()
+    finite = build("d/a.h5", "d/nan.h5", finite=["y"], findings=findings)
+    assert len(finite) == 2 and "NaN in y" in next(iter(findings)).message
+    assert len(build("d/sub", pattern="RUN/*")) == 2
+    Path("d/000.h5").write_bytes(b"broken, and the first")
+    assert list(build("d")) == list(samples)
+    with pytest.raises(FormatError, match="not an HDF5 file"):
+        build("d/000.h5", "d/broken.hdf5")
+    with pytest.raises(FormatError, match="no samples"):
+        build("d/sub", pattern="NOTHING/*")
+
+
+def test_a_search_goes_on_where_it_was(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(4):
+        write(f"d/{number}.h5", ["a", "b"])
+    paths = files_in(["d"])
+    search = search_for(paths, Findings())
+    first = searched(search, paths, journal="j")
+    assert next(first).result() == Found(["a", "b"])
+    assert next(first).result()
+    first.close()
+    with open("j", "a") as file:
+        file.write('{"path": "d/2.h5", "sta')
+    looked: list[str] = []
+    run_search = type(search).__call__
+
+    def looking(self: object, path: str) -> Found:
+        looked.append(path)
+        return run_search(search, path)
+
+    monkeypatch.setattr(type(search), "__call__", looking)
+    outcomes = list(searched(search, paths, journal="j"))
+    assert looked == paths[2:]
+    assert [outcome.item for outcome in outcomes] == paths
+    assert all(outcome.result() == Found(["a", "b"]) for outcome in outcomes)
+    write("d/1.h5", ["a", "b", "c"])
+    looked.clear()
+    assert len(list(searched(search, paths, journal="j"))) == 4 and looked == ["d/1.h5"]
+    with pytest.raises(FormatError, match="another search"):
+        list(searched(search_for(paths, Findings(), pattern="a"), paths, journal="j"))
+    Path("j").write_bytes(b"\xff\n")
+    with pytest.raises(FormatError, match="no journal"):
+        list(searched(search, paths, journal="j"))
+
+
+@pytest.mark.parametrize("how", [["--pattern", "q/*"], ["--sample", "a/s"]])
+def test_a_circle_of_groups_has_an_end(folder: Path, how: list[str]) -> None:
+    with h5py.File("x.h5", "w") as file:
+        file["a/b/again"] = file.create_group("a")
+        file["a/s/x"] = 1.0
+    done = run("list", "build", "x.h5", *how)
+    assert done.exit_code == 1
+    assert "or in a circle" in done.stderr and "no samples were found" in done.stderr
+
+
+def test_what_no_list_can_name_is_told(folder: Path) -> None:
+    findings = Findings()
+    outcomes = [
+        Outcome("d/a b.h5", Found(["x"])),
+        Outcome("d/c.h5", Found(["x y", "z"], [("w", "it lacks v")])),
+        Outcome("d/e.h5", error=FileNotFoundError(2, "gone", "d/e.h5")),
+    ]
+    samples = built(outcomes, findings)
+    assert list(samples) == [("d/c.h5", "z")]
+    assert samples.files[0].excluded == 1
+    assert [finding.code for finding in findings] == [
+        *("lbann-blank", "list-odd-sample", "lbann-blank", "hdf5-file"),
+    ]
+    assert findings.worst is Severity.ERROR
+
+
+def test_as_commands(folder: Path) -> None:
+    write("d/a.h5", ["s1", "s2"])
+    write("d/b.h5", ["s1", "s2"])
+    done = run("list", "build", "d", "-o", "all.sample_list")
+    assert done.exit_code == 0, done.output
+    assert "4 samples of 2 files" in done.stderr
+    assert run("validate", "--files", "all.sample_list").stdout == "all.sample_list: ok\n"
+    done = run("list", "build", "d", "--kind", "conduit_hdf5_exclusion", "-o", "out.sample_list")
+    assert done.exit_code == 0, done.output
+    assert Path("out.sample_list").read_text().splitlines()[3:] == ["a.h5 2 0", "b.h5 2 0"]
+    done = run("convert", "--kind", "CONDUIT_HDF5_INCLUSION", "out.sample_list", "in.sample_list")
+    assert exset.load("in.sample_list") == exset.load("all.sample_list")
+    os.remove("d/b.h5")
+    done = run("validate", "--files", "all.sample_list")
+    assert done.exit_code == 1 and "no such file" in done.stdout
+    assert run("validate", "--files", "--base", "d", "all.sample_list").exit_code == 1
+    done = run("validate", "--files", "--root", "elsewhere", "all.sample_list")
+    assert done.exit_code == 1 and "outside of the roots" in done.stdout
+    assert run("list", "build", "d", "--sample", "s", "--pattern", "s").exit_code == 2
+    os.makedirs("empty")
+    assert "that end in .h5" in run("list", "build", "empty").stderr
+    assert run("list", "build", "d", "--sample", "nothing").exit_code == 1
+    findings = exset.validate("all.sample_list", check_files=True, ids="text")
+    assert findings.count("lbann-missing-file") == 1
+
+
+def test_lists_as_lbann_generates_them(corpus: Path) -> None:
+    """At least what LBANN's generator finds; and it drops an odd sample without a word."""
+    generate = corpus / "lbann/generate"
+    for paths, made in ((["a_default.h5", "b_default.h5"], "o_fl"), (["d"], "o_fl2")):
+        findings = Findings()
+        samples = build(*(str(generate / path) for path in paths), findings=findings)
+        theirs = exset.load(generate / made / "inclusive.sample_list", model=SampleList, ids="text")
+        ours = {(file.name.lstrip("/"), tuple(file.ids)) for file in samples.files}
+        assert ours == {(file.name.lstrip("/"), tuple(file.ids)) for file in theirs.files}
+        assert bool(findings.count("list-odd-sample")) == (made == "o_fl2")

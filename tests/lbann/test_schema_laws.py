@@ -1,0 +1,168 @@
+"""What holds for all schemas: they are written and read back, and merge as in a slow model."""
+
+from typing import Any
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from exset.core.errors import Findings, FormatError
+from exset.core.limits import Limits
+from exset.core.source import Source
+from exset.grammars.lbann.schema import Node, Schema, named, valued
+from exset.parsers.lbann.conduit import scalar
+from exset.parsers.lbann.schema import parse
+from exset.parsers.lbann.schema_text import render, written
+from exset.runtime.lbann.merged_schema import resolve
+from exset.runtime.lbann.packing import plan
+from exset.testing.schema import metadata, schema_pairs, schemas, values
+
+PIECES = st.sampled_from(
+    [
+        *(
+            b"a",
+            b"b:",
+            b": ",
+            b"\n",
+            b"\n  ",
+            b"- ",
+            b"[",
+            b"]",
+            b"{",
+            b"}",
+            b",",
+            b"#",
+            b"'",
+            b'"',
+        ),
+        *(
+            b"metadata:",
+            b"scale: 1.0",
+            b"&a ",
+            b"*a",
+            b"<<: ",
+            b"!!x ",
+            b"? ",
+            b"|\n",
+            b">",
+            b"---",
+        ),
+        *(b"%YAML 1.1\n", b"...\n", b"\t", b"\\x41", b'"\\UFFFFFFFF"', b"\xff", b"\xc3\xa9", b"\0"),
+        *(b"\xef\xbb\xbf", b"\r", b"0x1p3", b"1e400", b"inf", b"- - - ", b"\xe2\x80\xa8"),
+    ]
+)
+
+
+@given(schemas())
+def test_what_is_written_reads_back(schema: Schema) -> None:
+    findings = Findings()
+    text = render(schema, findings=findings)
+    again = parse(Source("again.yaml", text))
+    assert again == schema
+    assert render(again) == text
+    assert not len(findings)
+
+
+@given(schemas(), st.data())
+def test_what_is_changed_is_written_so(schema: Schema, data: st.DataObject) -> None:
+    """Into the text that was read, or else anew."""
+    read = parse(Source("x.yaml", b"# first\n" + render(schema)))
+    leaves = [path for path, _ in read.root.leaves()]
+    path = data.draw(st.sampled_from(leaves))
+    assume(all(name and "/" not in name for name in path))
+    more = {name: each.value for name, each in data.draw(metadata()).items()}
+    changed = read.with_metadata("/".join(path), more)
+    assert parse(Source("again.yaml", render(changed, findings=Findings()))) == changed
+
+
+@given(st.lists(PIECES, max_size=24).map(b"".join) | st.binary(max_size=60))
+def test_any_bytes_give_a_schema_or_a_format_error(data: bytes) -> None:
+    try:
+        schema = parse(Source("x.yaml", data), limits=Limits(max_nodes=500))
+    except FormatError as error:
+        assert error.place is not None
+        return
+    assert parse(Source("again", written(schema.root))) == schema
+    assert render(schema) == data
+    try:
+        plan(resolve(schema, schema))
+    except FormatError:
+        return
+
+
+@given(values())
+def test_values_are_in_normal_form(value: Any) -> None:
+    assert valued(value) == value or value != value
+
+
+@given(st.text(max_size=8) | st.integers().map(str) | st.floats().map(repr))
+def test_scalars_are_what_c_says(text: str) -> None:
+    """Against Python's own conversions, of which C's differ in what is listed here."""
+    wanted: object = text or None
+    bare = text.lstrip(" \t\n\v\f\r")
+    clean = bare.isascii() and bare == bare.rstrip() and "_" not in bare
+    if clean and not bare.lower().startswith(("nan(", "0x", "-0x", "+0x")):
+        for convert in (int, float):
+            try:
+                wanted = convert(bare)
+                break
+            except ValueError:
+                continue
+    if isinstance(wanted, int):
+        wanted = max(-(2**63), min(2**63 - 1, wanted))
+    got = scalar(text)
+    assert type(got) is type(wanted)
+    assert got == wanted or (got != got and wanted != wanted)
+
+
+def slow(data: Schema, experiment: Schema) -> dict[str, dict[str, Any]]:
+    """Merge as LBANN does, step by step, in dicts that change."""
+
+    def mutable(node: Node) -> dict[str, Any]:
+        tree: dict[str, Any] = {name: mutable(child) for name, child in node.children.items()}
+        tree["/metadata"] = dict(node.metadata)
+        return tree
+
+    def adjust(tree: dict[str, Any], parent: dict[str, Any] | None) -> None:
+        own = tree["/metadata"]
+        for name, value in (parent["/metadata"] if parent is not None else {}).items():
+            own.setdefault(name, value)
+        for name, child in tree.items():
+            if name != "/metadata":
+                adjust(child, tree)
+
+    def leaves(tree: dict[str, Any], path: tuple[str, ...]) -> dict[tuple[str, ...], Any]:
+        if tree.keys() == {"/metadata"}:
+            return {path: tree}
+        found: dict[tuple[str, ...], Any] = {}
+        for name, child in tree.items():
+            if name != "/metadata":
+                found |= leaves(child, (*path, name))
+        return found
+
+    whole, part = mutable(data.root), mutable(experiment.root)
+    adjust(whole, None)
+    adjust(part, None)
+    merged = {}
+    for path, leaf in leaves(part, ()).items():
+        here = whole
+        for name in path:
+            here = here[name]
+        for end, field in leaves(here, path).items():
+            for name, value in leaf["/metadata"].items():
+                field["/metadata"][name] = value
+            merged[named(end)] = field["/metadata"]
+    return merged
+
+
+@given(schema_pairs())
+def test_merging_is_that_of_a_slow_model(pair: tuple[Schema, Schema]) -> None:
+    resolved = resolve(*pair)
+    wanted = slow(*pair)
+    assert [field.name for field in resolved] == sorted(wanted, key=str.encode)
+    for field in resolved:
+        said = wanted[field.name]
+        assert list(field.metadata) == list(said)
+        for name, value in field.metadata.items():
+            node = (pair[0] if value.role == "data" else pair[1]).root.find(value.path)
+            assert node is not None and node.metadata[name] == said[name]
+            assert value.value is node.metadata[name].value

@@ -1,0 +1,209 @@
+"""What merged metadata ask for: every directive, packing, and where each value comes from."""
+
+from typing import Any
+
+import pytest
+
+from exset.core.errors import Findings, FormatError
+from exset.core.source import Source
+from exset.grammars.lbann.schema import Schema
+from exset.parsers.lbann.schema import parse
+from exset.runtime.lbann.merged_schema import resolve
+from exset.runtime.lbann.packing import Plan, plan
+
+
+def read(text: str) -> Schema:
+    return parse(Source("s.yaml", text.encode()))
+
+
+def planned(experiment: str, data: str = "a:\nb:\ng:\n  p:\n  q:\n", **options: Any) -> Plan:
+    findings = options.pop("findings", None)
+    resolved = resolve(read(data), read(experiment), findings=findings)
+    return plan(resolved, findings=findings, **options)
+
+
+def directives(*lines: str) -> str:
+    return "a:\n  metadata:\n" + "".join(f"    {line}\n" for line in lines)
+
+
+IMAGE = ("channels: 2", "dims: [2, 2]")
+
+# What the plan refuses with any compat, by the directive that is to blame.
+REFUSED = [
+    (("channels: 2.0", "dims: [2, 2]"), "channels must be a whole number"),
+    (("channels: 0", "dims: [2, 2]"), "channels must be 1 or more"),
+    (("channels: a", "dims: [2, 2]"), "channels must be a whole number"),
+    (("channels: 2",), "channels without dims"),
+    (("channels: 2", "dims: [2, 0]"), "dims must be whole numbers"),
+    (("channels: 2", "dims: [2.0, 1]"), "dims must be whole numbers"),
+    (("channels: 2", "dims:"), "dims must be whole numbers"),
+    (("coerce: Float",), "cannot coerce to 'Float'"),
+    (("coerce: 5",), "cannot coerce to 5"),
+    (("coerce:",), "cannot coerce to None"),
+    (("scale: fast",), "scale must be a real number"),
+    (("scale:",), "scale must be a real number"),
+    (("scale: [1.0, x]",), "scale must be a real number"),
+    (("scale: 1.0", "bias: []"), "bias must be a real number"),
+    ((*IMAGE, "scale: 2.0"), "1 value of scale for 2 channels"),
+    ((*IMAGE, "scale: [1.0, 2.0, 3.0]"), "3 values of scale for 2 channels"),
+    ((*IMAGE, "hwc: 1", "scale: [1.0, 2.0]", "bias: 1.0"), "1 value of bias for 2 channels"),
+    ((*IMAGE, "scale: [1.0, 2.0]", "layout: chw"), "scales of channels, and layout: chw"),
+    (("channels: 2", "dims: 4", "layout: hwc", "transpose: chw"), "1 dim: only 2 and 3"),
+    (("pack: 5", "ordering: 1"), "pack must be a name"),
+    (("pack: '5'", "ordering: 1"), "pack must be a name"),
+    (("pack:", "ordering: 1"), "pack must be a name"),
+    (("pack: s", "ordering: 1.5"), "ordering must be a whole number"),
+    (("pack: s", "ordering:"), "ordering must be a whole number"),
+]
+
+
+@pytest.mark.parametrize(("lines", "message"), REFUSED)
+@pytest.mark.parametrize("compat", [None, "lbann"])
+def test_directives_that_nobody_can_follow(
+    lines: tuple[str, ...], message: str, compat: str | None
+) -> None:
+    with pytest.raises(FormatError, match=message) as caught:
+        planned(directives(*lines), compat=compat)
+    assert "(a)" in caught.value.message
+    assert caught.value.place is not None and caught.value.place.source == "s.yaml"
+
+
+# What LBANN refuses and its manual does not.
+DOUBTED = [
+    ("coerce: float32",),
+    ("coerce: float64",),
+    ("coerce: int32",),
+    ("scale: 3",),
+    ("scale: 3.0", "bias: 1"),
+    ("bias: 1.0",),
+    ("pack: s",),
+    (*IMAGE, "scale: [1.0, 2.0]"),
+    (*IMAGE, "hwc: 1", "scale: [1, 2]"),
+    (*IMAGE, "hwc: 1", "bias: [1.0, 2.0]"),
+]
+
+
+@pytest.mark.parametrize("lines", DOUBTED)
+def test_directives_that_lbann_alone_refuses(lines: tuple[str, ...]) -> None:
+    findings = Findings()
+    planned(directives(*lines), findings=findings)
+    assert [finding.code for finding in findings] == ["lbann-refuses"]
+    with pytest.raises(FormatError, match="LBANN fails on this") as caught:
+        planned(directives(*lines), compat="lbann")
+    assert caught.value.code == "lbann-refuses" and caught.value.hint
+
+
+# What is followed in a way that people may not expect.
+DOUBTFUL = [
+    (("scale: [1.0, 2.0]",), "lbann-first-value"),
+    (("channels: [1, 2]", "dims: [2, 2]"), "lbann-first-value"),
+    (("dims: [2.5]",), "lbann-unused"),
+    (("layout: HWC",), "lbann-unused"),
+    (("transpose: chw",), "lbann-unused"),
+    (("layout: hwc", "transpose: chw", "dims: [2, 2]"), "lbann-unused"),
+    ((*IMAGE, "hwc: 1", "scale: [1.0, 2.0]", "bias: [1.0, 2.0, 3.0]"), "lbann-unused"),
+    ((*IMAGE, "hwc: 1", "scale: [1.0, 2.0]", "layout: chw"), "lbann-unused"),
+]
+
+
+@pytest.mark.parametrize(("lines", "code"), DOUBTFUL)
+def test_directives_that_have_another_effect(lines: tuple[str, ...], code: str) -> None:
+    findings = Findings()
+    planned(directives(*lines), findings=findings, compat="lbann")
+    assert [finding.code for finding in findings] == [code]
+
+
+def test_one_channel_is_not_moved() -> None:
+    lines = directives("channels: 1", "dims: [4]", "layout: dhwc", "transpose: cdhw", "scale: 2.0")
+    [recipe] = planned(lines).recipes
+    assert not recipe.repack and recipe.scale == (2.0,)
+
+
+def test_packing_sorts_by_ordering_and_then_by_name() -> None:
+    said = {"g": {"q": -5, "p": 1}, "b": 1, "a": None}
+    packed = {"pack": "s"}
+    tree: dict[str, Any] = {"metadata": packed, "g": {}}
+    for name in ("a", "b"):
+        given = {} if said[name] is None else {"ordering": said[name]}
+        tree[name] = {"metadata": given}
+    for name in ("p", "q"):
+        tree["g"][name] = {"metadata": {"ordering": said["g"][name]}}  # type: ignore[index]
+    findings = Findings()
+    resolved = resolve(read("a:\nb:\ng:\n  p:\n  q:\n"), Schema.of(tree))
+    [group] = plan(resolved, findings=findings).groups
+    assert group.members == ("g/q", "b", "g/p", "a")
+    assert [finding.code for finding in findings] == ["lbann-refuses", "lbann-ordering"]
+
+
+HIDDEN = [
+    ("a:\nb:\n  metadata:\n    pack: a\n    ordering: 1\n", None),
+    ("a:\n  metadata:\n    pack: a\n    ordering: 1\n", "same"),
+    ("g:\n  metadata:\n    pack: g\n    ordering: 1\n", "same"),
+    ("g:\na:\n  metadata:\n    pack: g\n    ordering: 1\n", "g would take the place of g/p"),
+    ("g:\na:\n  metadata:\n    pack: g/p/x\n    ordering: 1\n", "would take the place of g/p"),
+    (
+        "a:\n  metadata: {pack: b, ordering: 1}\nb:\n  metadata: {pack: s, ordering: 1}\n",
+        "b would take the place of b",
+    ),
+    (
+        "a:\n  metadata: {pack: s, ordering: 1}\nb:\n  metadata: {pack: s/t, ordering: 1}\n",
+        "would take the place of another group",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), HIDDEN)
+def test_groups_that_are_called_like_fields(text: str, message: str | None) -> None:
+    findings = Findings()
+    if message is None or message == "same":
+        planned(text, findings=findings)
+        assert findings.count("lbann-hidden-field") == (message is None)
+        return
+    with pytest.raises(FormatError, match=message):
+        planned(text)
+
+
+def test_merged_values_know_where_they_come_from() -> None:
+    data = "metadata:\n  coerce: float\ng:\n  p:\n    metadata:\n      scale: 10.0\n  q:\n"
+    experiment = "g:\n  metadata:\n    scale: 3.0\n"
+    findings = Findings()
+    resolved = resolve(read(data), read(experiment), findings=findings)
+    assert [field.name for field in resolved] == ["g/p", "g/q"]
+    given = resolved["g/p"].metadata["scale"]
+    assert (given.value, given.role, given.path) == (3.0, "experiment", ("g",))
+    assert given.replaced is not None and given.replaced.value == 10.0
+    assert str(given.place) == "s.yaml:3:12" and str(given.replaced.place) == "s.yaml:6:14"
+    inherited = resolved["g/q"].metadata["coerce"]
+    assert (inherited.role, inherited.path) == ("data", ())
+    assert [finding.code for finding in findings] == ["lbann-replaced"]
+    with pytest.raises(KeyError):
+        resolved["g"]
+
+
+def test_metadata_trickle_down_the_tree() -> None:
+    """As LBANN's own tests of inheritance have it: the child's word counts."""
+    data = {
+        "metadata": {"bias": -1.0},
+        "Epmax": {"metadata": {"scale": 0.1}, "horse": {"carrot": {"metadata": {"scale": 1234.5}}}},
+        "alpha": {"metadata": {"bias": -2.5}},
+    }
+    resolved = resolve(Schema.of(data), Schema.of({"Epmax": None, "alpha": None}))
+    assert resolved["Epmax/horse/carrot"].plain() == {"scale": 1234.5, "bias": -1.0}
+    assert resolved["alpha"].plain() == {"bias": -2.5}
+    changed = Schema.of({"alpha": {"metadata": {"bias": 4.0}}})
+    assert resolve(Schema.of(data), changed)["alpha"].plain() == {"bias": 4.0}
+
+
+@pytest.mark.parametrize(
+    ("experiment", "message"),
+    [
+        ("nosuch:\n", "the data schema has no 'nosuch'"),
+        ("a:\n  b:\n", "the data schema has no 'a/b'"),
+        ("metadata:\n  pack: s\n", "names no field"),
+        ("{}", "names no field"),
+    ],
+)
+def test_fields_that_the_data_schema_does_not_have(experiment: str, message: str) -> None:
+    with pytest.raises(FormatError, match=message) as caught:
+        resolve(read("a:\n"), read(experiment))
+    assert str(caught.value.place).startswith("s.yaml:")

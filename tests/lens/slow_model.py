@@ -1,0 +1,86 @@
+"""The slow model: what Lens puts on the units of a network, in plain Python over the views.
+
+Written from the manual ("Inputs and Targets") and from example.c (standardLoadEvent), without a
+look at the array code: it is the judge of that.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from exset.grammars.lens.examples import ExampleSet
+from exset.grammars.lens.views import EventView, RangeView
+
+Groups = Mapping[str, int]
+Side = Literal["inputs", "targets"]
+
+
+class Outside(Exception):
+    """A unit that the network does not have; says where."""
+
+
+def rows(examples: ExampleSet, side: Side, layout: Groups | int) -> Iterator[list[float]]:
+    """The values of all units, event by event."""
+    for i, example in enumerate(examples.examples):
+        for j, event in enumerate(example.events):
+            yield row(event, side, layout, f"examples[{i}].events[{j}].{side}")
+
+
+def row(event: EventView, side: Side, layout: Groups | int, where: str) -> list[float]:
+    """The values of all units at one event."""
+    groups = {} if isinstance(layout, int) else layout
+    size = layout if isinstance(layout, int) else sum(layout.values())
+    units = [event.effective(f"default_{side[:-1]}")] * size
+    ranges = getattr(event, side)
+    for number, each in enumerate([] if ranges is None else ranges):
+        begin, room = 0, size
+        if each.group is not None:
+            if each.group not in groups:
+                continue
+            names = list(groups)
+            begin = sum(groups[name] for name in names[: names.index(each.group)])
+            room = groups[each.group]
+        for unit, value in pairs(each, room):
+            if not 0 <= unit < room:
+                raise Outside(f"{where}[{number}]")
+            units[begin + unit] = value
+    return units
+
+
+def pairs(each: RangeView, room: int) -> Iterator[tuple[int, float]]:
+    """Units, perhaps outside, and their values, in the order in which Lens sets them."""
+    if each.kind == "dense":
+        if each.first < 0 or each.first + len(each.values) > room:
+            yield -1, 0.0
+        for k, value in enumerate(each.values.tolist()):
+            yield each.first + k, value
+    elif each.kind == "sparse":
+        units = each.units.tolist()
+        if units[0] < 0:
+            yield from ((unit, each.value) for unit in range(room))
+            return
+        i = 0
+        while i < len(units):
+            first = last = units[i]
+            if i + 1 < len(units) and units[i + 1] < 0:
+                i += 1
+                last = -units[i]
+            if first < 0 or last < first or last >= room:
+                yield -1, each.value
+            for unit in range(first, last + 1):
+                yield unit, each.value
+            i += 1
+
+
+def ticks(time: float, per_interval: int) -> int:
+    """How many ticks go by until a time is reached: at least one."""
+    k = 1
+    while k / per_interval + 1e-6 < time:
+        k += 1
+    return k
+
+
+def same(a: list[list[float]], b: list[list[float]]) -> bool:
+    """Whether the numbers are the same, bit for bit; NaN is NaN."""
+    flat = [[(math.copysign(1, x), "nan" if x != x else x) for x in row] for row in (*a, *b)]
+    return len(a) == len(b) and flat[: len(a)] == flat[len(a) :]

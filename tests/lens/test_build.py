@@ -1,0 +1,285 @@
+"""What a modeller gives to the builders: taken as meant, or refused with a word on where it was."""
+
+import copy
+import math
+import pickle
+import re
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from exset.grammars.columns.arrays import is_constant
+from exset.grammars.columns.ragged import Ragged, Reals, Strings
+from exset.grammars.columns.rows import Table
+from exset.grammars.lens.build import Dense, Event, Example, Sparse
+from exset.grammars.lens.examples import REAL_FIELDS, Events, ExampleSet, SetHeader
+from exset.parsers.lens.write_strings import faults
+from exset.testing import example_sets, text_can_say
+
+masked = np.ma.masked_array
+
+
+def of(event: Event) -> ExampleSet:
+    return ExampleSet.from_examples([Example([event])])
+
+
+def values(one: ExampleSet) -> list[float | None]:
+    """The values of all dense ranges, None for NaN."""
+    return [None if math.isnan(x) else x for x in one.ranges.values.values.tolist()]
+
+
+MASKED: list[object] = [
+    masked([[1, 2], [3, 4]], [[False, True], [False, False]]),
+    masked([[1.0, 1e300], [3, 4]], [[False, True], [False, False]]),
+    [masked([1, 9], [False, True]), [3, 4]],
+    ([1, np.ma.masked], np.array([3, 4])),
+]
+
+
+@pytest.mark.parametrize("rows", MASKED)
+def test_what_is_masked_is_not_known(rows: object) -> None:
+    one = ExampleSet.from_arrays(rows, None)  # type: ignore[arg-type]
+    assert values(one) == [1, None, 3, 4]
+    assert one == ExampleSet.from_arrays([[1.0, math.nan], [3.0, 4.0]], None)
+
+
+def test_what_is_masked_in_an_event() -> None:
+    one = of(Event(masked([1, 2], [True, False]), Dense(masked([3], [True]))))
+    assert values(one) == [None, 2, None]
+    assert values(ExampleSet.from_arrays(masked(np.ones((1, 2))), None)) == [1, 1]
+
+
+def test_masks_mean_nothing_elsewhere() -> None:
+    with pytest.raises(ValueError, match="frequency: each example needs a number"):
+        ExampleSet.from_arrays([[1]], None, frequency=masked([1], [True]))
+    with pytest.raises(ValueError, match=r"units\[1\]: an integer is wanted"):
+        of(Event([Sparse(masked([1, 2], [False, True]))]))
+
+
+ODD = "examples[0].events[0]."
+
+
+@pytest.mark.parametrize(
+    ("event", "says"),
+    [
+        (Event(max_time="1"), "max_time: a real number is wanted, not '1'"),  # type: ignore[arg-type]
+        (Event(min_time=[1]), "min_time: a real number is wanted, not list"),  # type: ignore[arg-type]
+        (Event(active_input=10**400), "active_input: a number is beyond float32"),
+        (Event(proc=3), "proc: text or bytes are wanted, not 3"),  # type: ignore[arg-type]
+        (Event(proc="\ud800"), "proc: '\\ud800' stands for no character"),
+        (Event([Dense([1], group=0)]), "inputs[0].group: text or bytes"),  # type: ignore[arg-type]
+        (Event([Dense([1], first=True)]), "inputs[0].first: an integer is wanted, not True"),
+        (Event([Dense([1, None])]), "inputs[0].values: real numbers are wanted, not None"),  # type: ignore[arg-type]
+        (Event(None, ["x" * 99]), "targets[0]: real numbers are wanted, not text"),
+        (Event({"a": 1}), "inputs[0]: real numbers are wanted, not dict"),  # type: ignore[arg-type]
+        (Event([Sparse([1], "2")]), "inputs[0].value: a real number"),  # type: ignore[arg-type]
+        (Event([Sparse([0, True])]), "inputs[0].units[1]: an integer is wanted, not True"),
+        (Event([Sparse([(0, True)])]), "inputs[0].units[0]: an integer is wanted, not True"),
+        (Event([Sparse(np.array([True]))]), "units[0]: an integer is wanted, not np.True_"),
+        (Event([Sparse(b"*")]), "inputs[0].units: unit numbers, spans"),
+        (Event([Sparse(3)]), "inputs[0].units: a list of units is wanted"),  # type: ignore[arg-type]
+        (Event([Sparse({3: 0.5})]), "inputs[0].units: a list of units is wanted, not dict"),
+        (Event([Sparse([0, 5.5])]), "inputs[0].units[1]: an integer"),  # type: ignore[list-item]
+    ],
+)
+def test_what_is_wrong_in_an_event(event: Event, says: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(says)) as caught:
+        of(event)
+    assert str(caught.value).startswith(ODD)
+
+
+WRONG_EXAMPLES: list[tuple[object, str]] = [
+    ([Example([[1, 2]])], "examples[0].events[0]: an instance of Event is wanted, not list"),  # type: ignore[list-item]
+    ([Example(), Event([1])], "examples[1]: an instance of Example is wanted, not Event"),
+    ([Example(Event([1]))], "examples[0].events: a list of events is wanted, not Event"),  # type: ignore[arg-type]
+    ([Example(iter([Event()]))], "examples[0].events: a list of events is wanted"),  # type: ignore[arg-type]
+    ([Example(), Example(name=3)], "examples[1].name: text or bytes are wanted, not 3"),  # type: ignore[arg-type]
+    ([Example(proc=1.5)], "examples[0].proc: text or bytes are wanted, not 1.5"),  # type: ignore[arg-type]
+    ([Example(frequency="2")], "examples[0].frequency: a real number is wanted, not '2'"),  # type: ignore[arg-type]
+    ([Example(frequency=1e39)], "examples[0].frequency: a number is beyond float32"),
+    (Example(), "examples: a list of examples is wanted, not Example"),
+    (ExampleSet.from_examples([]), "examples: a list of examples is wanted, not ExampleSet"),
+    ("ab", "examples[0]: an instance of Example is wanted, not str"),
+]
+
+
+@pytest.mark.parametrize(("examples", "says"), WRONG_EXAMPLES)
+def test_what_is_wrong_in_examples(examples: list[Example], says: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(says)):
+        ExampleSet.from_examples(examples)
+
+
+@pytest.mark.parametrize("header", [0, b"proc", {}])
+def test_a_header_is_a_header(header: SetHeader) -> None:
+    with pytest.raises(ValueError, match="header: an instance of SetHeader is wanted"):
+        ExampleSet.from_examples([], header)
+    with pytest.raises(ValueError, match="header: an instance of SetHeader is wanted"):
+        ExampleSet.from_arrays([[1]], None, header=header)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "targets", "more", "says"),
+    [
+        ([[1], [2]], [[1]], {}, "not inputs (2, 1) and targets (1, 1)"),
+        ([[[1], [2]]], [[1]], {}, "not inputs (1, 2, 1) and targets (1, 1)"),
+        ([[1]], None, {"names": "a"}, "names: a list of names is wanted, not 'a'"),
+        ([[1]], None, {"names": b"a"}, "names: a list of names is wanted, not b'a'"),
+        ([[1]], None, {"names": 1}, "names: a list of names is wanted, not 1"),
+        ([[1]], None, {"names": ["a", "b"]}, "names: 1 are wanted, one for each example, not 2"),
+        ([[1], [2]], None, {"names": ["a", 2]}, "names[1]: text or bytes are wanted, not 2"),
+        ([[1]], None, {"frequency": [1, 2]}, "frequency: 1 are wanted, one for each example"),
+        ([[1]], None, {"input_group": 1}, "input_group: text or bytes are wanted, not 1"),
+        (None, [[1]], {"target_group": 1}, "target_group: text or bytes are wanted, not 1"),
+    ],
+)
+def test_what_is_wrong_in_arrays(
+    inputs: object, targets: object, more: dict[str, object], says: str
+) -> None:
+    with pytest.raises(ValueError, match=re.escape(says)):
+        ExampleSet.from_arrays(inputs, targets, **more)  # type: ignore[arg-type]
+
+
+def test_units_of_any_kind() -> None:
+    once = Sparse(unit for unit in (1, 2))
+    kinds = [Sparse(np.array([1, 2], np.uint8)), Sparse(range(1, 3)), Sparse((1, 2)), once]
+    units = [of(Event([kind], [kind])).ranges.units.values.tolist() for kind in kinds]
+    assert units == [[1, 2, 1, 2]] * 4
+
+
+def test_numbers_of_any_kind() -> None:
+    event = Event(max_time=np.float64(0.1), min_time=np.array(2), grace_time=math.inf)  # type: ignore[arg-type]
+    [view] = of(event).examples[0].events
+    assert (view.max_time, view.min_time) == (float(np.float32(0.1)), 2)
+    assert view.grace_time == math.inf
+
+
+def test_names_as_bytes_and_text() -> None:
+    one = ExampleSet.from_examples(
+        [Example([Event(Dense([1], group=group))], name="é") for group in ("é", "é".encode())]
+    )
+    assert one.name.tolist() == ["é".encode()] * 2 and len(one.groups) == 1
+    assert Strings.of(np.array(["a", "é"])).tolist() == [b"a", "é".encode()]
+    with pytest.raises(ValueError, match="a list of strings is wanted, not 'abc'"):
+        Strings.of("abc")
+    with pytest.raises(ValueError, match=r"strings\[1\]: text or bytes are wanted, not 2"):
+        Strings.of([b"a", 2])  # type: ignore[list-item]
+
+
+def test_the_proc_of_a_set_is_like_that_of_an_example() -> None:
+    header = SetHeader(proc="setTime 3")
+    assert header == SetHeader(b"setTime 3") and hash(header) == hash(SetHeader(b"setTime 3"))
+    one = ExampleSet.from_examples([Example(proc="setTime 3")], header)
+    assert one.header.proc == one.proc[0] == b"setTime 3"
+    assert one.header.proc_text == one.examples[0].proc == "setTime 3"
+    odd = SetHeader("\udcff")
+    assert (odd.proc, odd.proc_text) == (b"\xff", "\udcff")
+    assert SetHeader("").proc is None and SetHeader().proc_text is None
+    assert repr(SetHeader("x", 2)).startswith("SetHeader(proc=b'x', max_time=2.0, min_time=0.0")
+
+
+def test_headers_are_checked() -> None:
+    with pytest.raises(ValueError, match="proc: text or bytes are wanted, not 3"):
+        SetHeader(3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="active_input: a number is beyond float32"):
+        SetHeader(active_input=1e39)
+    for place, field in enumerate(REAL_FIELDS, 1):
+        values: list[float] = [0.0] * 7
+        values[place - 1] = 5.0
+        assert SetHeader(None, *values) == SetHeader(None, **dict(zip(REAL_FIELDS, values)))  # noqa: B905
+        assert SetHeader(None, *values).real(field) == 5
+
+
+def test_columns_of_another_kind_are_refused() -> None:
+    one = of(Event([1]))
+    with pytest.raises(ValueError, match="groups: an instance of Strings is wanted, not list"):
+        ExampleSet(**{**vars(one), "groups": []})
+    with pytest.raises(ValueError, match=r"events\.proc: an instance of Strings is wanted"):
+        Events(**{**vars(one.events), "proc": None})
+    with pytest.raises(ValueError, match=r"ranges\.group: a one-dimensional int32 array"):
+        type(one.ranges)(**{**vars(one.ranges), "group": []})
+
+
+@pytest.mark.parametrize(
+    "column", [Strings.none(2), Reals.none(2), Ragged.none(2, np.int32)], ids=repr
+)
+def test_rows_are_counted_in_errors(
+    column: Strings | Reals | Ragged[np.int32],
+) -> None:
+    with pytest.raises(IndexError, match="no row 2, there are 2"):
+        column[2]
+    with pytest.raises(TypeError, match="an integer or a slice is wanted, not str"):
+        column["2"]  # type: ignore[call-overload]
+
+
+def arrays_of(table: Table) -> Iterator[np.ndarray[tuple[int], np.dtype[np.generic]]]:
+    for column in vars(table).values():
+        if isinstance(column, Table):
+            yield from arrays_of(column)
+        elif isinstance(column, np.ndarray):
+            yield column
+
+
+def repickled(one: ExampleSet) -> ExampleSet:
+    back = pickle.loads(pickle.dumps(one))
+    assert isinstance(back, ExampleSet)
+    return back
+
+
+COPIES: list[Callable[[ExampleSet], ExampleSet]] = [repickled, copy.copy, copy.deepcopy]
+
+
+@given(example_sets())
+def test_copies_are_read_only(one: ExampleSet) -> None:
+    for copied in COPIES:
+        two = copied(one)
+        assert two == one
+        for before, after in zip(arrays_of(one), arrays_of(two), strict=True):
+            assert not after.flags.writeable
+            assert before.dtype == after.dtype
+            assert is_constant(before) == is_constant(after)
+
+
+def test_what_repeats_takes_no_space_in_a_pickle() -> None:
+    n = 100_000
+    one = ExampleSet.from_arrays(np.ones((n, 1)), None)
+    few = ExampleSet.from_arrays(np.ones((2, 1)), None)
+    extra = len(pickle.dumps(one)) - len(pickle.dumps(few))
+    # What differs from row to row is written: the offsets of events, lists and values, the lists.
+    assert extra <= 4 * 8 * n + 100
+
+
+def test_a_deep_copy_is_of_its_own() -> None:
+    mine = np.array([1.0, 2.0], np.float32)
+    column = Reals(mine, np.array([True, True]))
+    copied = copy.deepcopy(column)
+    mine[0] = 5
+    assert (column[0], copied[0]) == (5, 1)
+
+
+@given(st.binary() | st.text('\\{}()[]"\n\r\0#a1-.; ', max_size=12).map(str.encode))
+def test_groups_that_text_can_say(raw: bytes) -> None:
+    assert text_can_say(raw, group=True) == (not faults(raw, is_group=True))
+    assert text_can_say(raw) == (not faults(raw))
+
+
+@pytest.mark.parametrize(
+    ("string", "as_name", "as_group"),
+    [
+        (b"a\\", True, True),
+        (b";\\", True, True),
+        (b"-x\\", True, True),
+        (b"1\\", True, False),
+        (b"-.5\\", True, False),
+        (b"-;\\", True, False),
+        (b"a b\\", False, False),
+        (b"{}\\", False, False),
+        (b"1", True, True),
+        (b"\\\\\\", True, True),
+    ],
+)
+def test_a_backslash_at_the_end(string: bytes, as_name: bool, as_group: bool) -> None:
+    assert text_can_say(string) is as_name
+    assert text_can_say(string, group=True) is as_group

@@ -1,0 +1,187 @@
+"""Datasets of example sets, against the slow model."""
+
+import math
+import pickle
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import exset
+from exset import Dense, Event, Example, ExampleSet, FormatError, LimitError, Sparse
+from exset.runtime.arrays import Device, namespace, to_host
+from exset.runtime.lens.arrays import arrays_of
+from exset.runtime.lens.dataset import By, ExampleDataset
+from exset.runtime.lens.network_layout import Layout
+from exset.testing import example_sets
+from tests.lens import slow_model
+from tests.training.backends import BACKENDS
+from tests.training.dataset_laws import check
+
+DEVICES: list[Device] = ["cpu", "portable"]
+if len(BACKENDS) > 1:
+    DEVICES.append("cuda")
+
+SIDES: tuple[slow_model.Side, slow_model.Side] = ("inputs", "targets")
+
+
+@settings(max_examples=25)
+@given(example_sets(), st.sampled_from(["event", "example"]), st.data())
+def test_a_batch_is_what_the_slow_model_says(
+    examples: ExampleSet, by: By, data: st.DataObject
+) -> None:
+    try:
+        dataset = ExampleDataset(examples, by=by, findings=exset.Findings())
+        chosen = st.lists(st.integers(0, max(len(dataset) - 1, 0)), max_size=5)
+        every = check(dataset, data.draw(chosen) if len(dataset) else None)
+    except LimitError:  # a batch may have the same again and again, and be larger than all of them
+        return
+    except FormatError as error:
+        with pytest.raises(type(error)):
+            exset.to_arrays(examples, findings=exset.Findings())
+        return
+    n = len(every)
+    events = [(e, event) for e in examples.examples for event in e.events]
+    of = (
+        [[pair] for pair in events]
+        if by == "event"
+        else [[(e, event) for event in e.events] for e in examples.examples]
+    )
+    assert n == len(of)
+    for side, layout in zip(SIDES, dataset.layouts, strict=True):
+        slow = list(slow_model.rows(examples, side, dict(layout.groups) or layout.units))
+        at = 0
+        for sample, its in zip(every, of, strict=True):
+            wanted = np.array(slow[at : at + len(its)], np.float32).reshape(len(its), layout.units)
+            at += len(its)
+            kind, shape, raw = sample[side]
+            assert kind == "float32"
+            found = np.frombuffer(raw, np.float32).reshape(wanted.shape)
+            assert shape == (wanted.shape if by == "example" else wanted.shape[1:])
+            np.testing.assert_array_equal(found, wanted)
+            mask = np.frombuffer(sample[f"{side[:-1]}_mask"][2], np.bool_)
+            assert mask.tolist() == (~np.isnan(wanted)).reshape(-1).tolist()
+    for sample, its in zip(every, of, strict=True):
+        columns = {
+            "example": np.array([e.index for e, _ in its]),
+            "event": np.array([event.index for _, event in its]),
+            "frequency": np.array([e.frequency for e, _ in its], np.float32),
+        }
+        for field in ("max_time", "min_time", "grace_time"):
+            columns[field] = np.array([event.effective(field) for _, event in its], np.float32)
+        for name, each in columns.items():
+            np.testing.assert_array_equal(np.frombuffer(sample[name][2], each.dtype), each)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@settings(max_examples=20)
+@given(example_sets(), st.randoms())
+def test_some_events_on_a_device(device: Device, examples: ExampleSet, chance: Random) -> None:
+    findings, limits = exset.Findings(), exset.Limits()
+    try:
+        arrays = exset.to_arrays(examples, findings=findings)
+    except FormatError:
+        return
+    rows = np.array(chance.choices(range(max(len(arrays), 1)), k=4 * bool(len(arrays))), np.int64)
+    layouts = arrays.input_layout, arrays.target_layout
+    some = arrays_of(namespace(device), examples, layouts, findings, limits, rows)
+    for name, array in vars(some).items():
+        if not isinstance(array, Layout):
+            np.testing.assert_array_equal(to_host(array), getattr(arrays, name)[rows])
+
+
+def test_all_samples_are_the_arrays_of_the_set() -> None:
+    examples = exset.load("exset::groups.ex", model=ExampleSet)
+    layouts = {"onset": 20, "vowel": 6, "coda": 30}, {"phoneme": 11, "stress": 1}
+    arrays = exset.to_arrays(examples, *layouts)
+    made = exset.dataset(examples, inputs=layouts[0], targets=layouts[1]).to_arrays()
+    for name, array in made.items():
+        np.testing.assert_array_equal(array, getattr(arrays, name))
+    by = exset.dataset("exset::pulse.ex", by="example").to_arrays()
+    wanted = exset.to_arrays(exset.load("exset::pulse.ex", model=ExampleSet)).by_example()
+    for name, array in by.items():
+        np.testing.assert_array_equal(array, getattr(wanted, name))
+
+
+def test_examples_are_padded_to_the_longest_of_the_batch() -> None:
+    events = [Example([Event([i], max_time=i + 1.0) for i in range(n)]) for n in (1, 3, 2)]
+    dataset = exset.dataset(ExampleSet.from_examples(events), by="example")
+    assert len(dataset) == 3 and dataset.fields[-1] == "present"
+    batch = dataset.batch([2, 0, 2])
+    assert batch["inputs"].tolist() == [[[0], [1]], [[0], [0]], [[0], [1]]]
+    assert batch["present"].tolist() == [[True, True], [True, False], [True, True]]
+    assert batch["max_time"].tolist() == [[1, 2], [1, 0], [1, 2]]
+    assert batch["example"].tolist() == [[2, 2], [0, 0], [2, 2]]
+    assert dataset.batch([1])["inputs"].shape == (1, 3, 1)
+    small = exset.Limits(max_array=8)
+    with pytest.raises(LimitError, match="2 examples of up to 3 events have 24 bytes"):
+        exset.dataset(ExampleSet.from_examples(events), by="example", limits=small).batch([0, 1])
+    with pytest.raises(ValueError, match="'event' or 'example'"):
+        exset.dataset("exset::xor.ex", by="tick")
+
+
+def test_what_is_wrong_is_said_when_it_is_made() -> None:
+    def one(*ranges: Dense | Sparse) -> Example:
+        return Example([Event(list(ranges))])
+
+    good, bad = one(Dense([1])), one(Sparse([5]), Sparse([1], group="a"))
+    examples = ExampleSet.from_examples([good, bad, bad])
+    with pytest.raises(FormatError, match="unit 5 is outside") as caught:
+        exset.dataset(examples, inputs=2, targets=0)
+    assert caught.value.place is not None
+    assert caught.value.place.field == "examples[1].events[0].inputs[0]"
+    with pytest.warns(exset.FormatWarning, match="group a is not in the layout") as told:
+        dataset = exset.dataset(examples, inputs={"b": 6}, targets=0)
+    assert told[0].filename == __file__
+    assert dataset.batch([1])["inputs"].tolist() == [[0, 0, 0, 0, 0, 1]]  # and no other warning
+    findings = exset.Findings()
+    exset.dataset(examples, inputs={"b": 6}, targets=0, findings=findings)
+    assert findings.count("lens-group-missing") == 2
+    with pytest.raises(FormatError, match="group a"):
+        exset.dataset(examples, inputs={"b": 6}, targets=0, strict=True)
+
+
+def test_a_unit_outside_of_chosen_events_is_named_as_in_the_set() -> None:
+    """Were one to get through, its place would be that in the whole set."""
+    events = [Event([1]), Event([1, 2])]
+    examples = ExampleSet.from_examples([Example(events[:1]), Example(events)])
+    layouts = Layout(1), Layout(0)
+    with pytest.raises(FormatError) as caught:
+        arrays_of(np, examples, layouts, exset.Findings(), exset.Limits(), np.array([0, 2]))
+    assert caught.value.place is not None
+    assert caught.value.place.field == "examples[1].events[1].inputs[0]"
+
+
+def test_what_nobody_said_is_not_expanded() -> None:
+    far = ExampleSet.from_examples([Example([Event(Dense([1.0], 2**31 - 2))])])
+    with pytest.raises(LimitError, match="numbers, which is over"):
+        exset.dataset(far).batch([0])
+
+
+def test_what_is_pickled_is_the_set() -> None:
+    codes = np.eye(1000, dtype=np.float32)
+    sparse = ExampleSet.from_examples(
+        [Example([Event(Sparse([i]), Sparse([i]))]) for i in range(1000)]
+    )
+    for examples in (ExampleSet.from_arrays(codes, codes), sparse):
+        dataset = exset.dataset(examples)
+        dataset.batch(np.arange(1000))
+        assert len(pickle.dumps(dataset)) < len(pickle.dumps(examples)) + 2000
+
+
+def test_times_that_events_have_themselves() -> None:
+    examples = ExampleSet.from_examples(
+        [Example([Event([1], max_time=2.0), Event([1])]), Example([Event([1], max_time=math.inf)])]
+    )
+    batch = exset.dataset(examples).batch([2, 1, 0])
+    assert batch["max_time"].tolist() == [math.inf, 1, 2]
+    assert batch["example"].tolist() == [1, 0, 0] and batch["event"].tolist() == [0, 1, 0]
+
+
+def test_an_empty_set() -> None:
+    for by in ("event", "example"):
+        dataset = exset.dataset(ExampleSet.from_examples([]), inputs=3, targets=2, by=by)
+        assert check(dataset) == []
+        assert dataset.to_arrays()["inputs"].shape[-1] == 3

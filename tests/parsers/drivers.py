@@ -1,0 +1,50 @@
+"""Both drivers of the text engine, and what comes of a source in each."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.parsers.engine import driver, reference
+from exset.parsers.engine.grammar import Grammar
+from exset.parsers.engine.stream import ParseStream, Rejection
+
+Outcome = tuple[list[int], ...] | tuple[object, ...]
+
+
+def listed(streams: Sequence[ParseStream]) -> tuple[list[int], ...]:
+    columns: tuple[list[int], ...] = ([], [], [], [], [])
+    for stream in streams:
+        before = stream.tokens_before + len(columns[0])
+        parts: list[NDArray[np.integer]]
+        parts = [stream.kinds, stream.starts, stream.ends, stream.steps, before]
+        for column, part in zip(columns, parts, strict=True):
+            column.extend(part.tolist())
+    return columns
+
+
+def judged(grammar: Grammar, source: bytes) -> Outcome:
+    try:
+        return listed([reference.run(grammar, source)])
+    except Rejection as rejection:
+        return rejection.args
+
+
+def tabled(
+    grammar: Grammar,
+    blocks: Sequence[bytes],
+    *,
+    compiled: bool,
+    tokens: int = 1 << 10,
+    boundary: int | None = None,
+) -> Outcome:
+    streams = []
+    parts = driver.streams(grammar, blocks, compiled=compiled, tokens=tokens, boundary=boundary)
+    try:
+        for part in parts:
+            streams.append(ParseStream(*(np.array(column) for column in vars(part).values())))
+    except Rejection as rejection:
+        return rejection.args
+    if boundary is not None:
+        assert all(part.steps[-1] == boundary for part in streams[:-1])
+    return listed(streams)

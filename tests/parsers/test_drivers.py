@@ -1,0 +1,241 @@
+"""The table driver against the reference driver: equal streams, or equal errors, on any bytes."""
+
+import json
+import logging
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from exset.core.kernels import Kernels
+from exset.parsers.engine import driver
+from exset.parsers.engine import grammar as engine
+from exset.parsers.engine.grammar import Grammar
+from exset.parsers.engine.tables import Lowered
+from exset.parsers.lbann.list_tokens import GRAMMAR as SAMPLE_LIST
+from exset.parsers.lens.steps import EXAMPLE
+from exset.parsers.lens.tokens import GRAMMAR
+from tests.core.sources import edit, source_of
+from tests.parsers.drivers import judged, tabled
+from tests.parsers.foreign_grammars import ARITHMETIC, INI, JSON
+
+LENS_PIECES = (
+    b"I: T: i: t: B: b: name: freq: proc: max: min: actI: [ ] { } ( ) * ; 0 1 2 3-4 -5 - 1.5 .5 1e "
+    b'-x x " \\ \n # \r g \t 0x1 inf nan +1 \xff \x00'
+).split(b" ")
+LIST_PIECES = (
+    b"single-sample conduit_hdf5_exclusion MULTI-SAMPLE_INCLUSION Multi-sample_inclusion_V2 \n \n "
+    b"\n conduit_hdf5_inclusion\n2 3 1\nd\nf multi 1 +2 -3 4x . ... \r \t a.h5 \xff \xa0 \0"
+).split(b" ")
+JSON_PIECES = b'{ } [ ] , : "a" " \\u00e9 \\ 1 -0.5e3 01 true nul null \n tru \xff'.split(b" ")
+SUM_PIECES = b"1 2.5 . a sin sine cos ( ) + - * / \n ! si".split(b" ")
+INI_PIECES = b"[ ] a = b\t ; \n \r\n \t x1 1 c=d;e [s]\n".split(b" ")
+
+
+def sources(pieces: Sequence[bytes]) -> st.SearchStrategy[bytes]:
+    return st.lists(st.sampled_from(pieces) | st.just(b" "), max_size=25).map(b"".join)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize(
+    ("grammar", "pieces"),
+    [
+        (GRAMMAR, LENS_PIECES),
+        (SAMPLE_LIST, LIST_PIECES),
+        (JSON, JSON_PIECES),
+        (ARITHMETIC, SUM_PIECES),
+        (INI, INI_PIECES),
+    ],
+    ids=["lens", "sample_list", "json", "arithmetic", "ini"],
+)
+@given(data=st.data())
+def test_both_drivers_agree(
+    grammar: Grammar, pieces: Sequence[bytes], compiled: bool, data: st.DataObject
+) -> None:
+    source = data.draw(sources(pieces) | st.binary(max_size=30))
+    judgement = judged(grammar, source)
+    assert tabled(grammar, [source], compiled=compiled) == judgement
+    # In blocks of any size, with room for few tokens, in parts that end with a step.
+    size = data.draw(st.integers(1, 9))
+    blocks = [source[at : at + size] for at in range(0, len(source), size)]
+    tokens = data.draw(st.sampled_from([1, 2, 7, 64]))
+    boundary = data.draw(st.sampled_from([None, 0, 3, EXAMPLE]))
+    again = tabled(grammar, blocks, compiled=compiled, tokens=tokens, boundary=boundary)
+    assert again == judgement
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_real_files_and_damaged_ones(corpus: Path, compiled: bool) -> None:
+    random = np.random.default_rng(7)
+    paths = sorted((corpus / "lens" / "edge").glob("*.ex"))
+    assert len(paths) > 150
+    for path in paths:
+        source = path.read_bytes()[:4000]
+        at = int(random.integers(len(source) + 1))
+        for damaged in (source, source[:at], source[:at] + source[at + 1 :]):
+            judgement = judged(GRAMMAR, damaged)
+            assert tabled(GRAMMAR, [damaged], compiled=compiled) == judgement, path.name
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_deep_nesting_and_long_tokens(compiled: bool) -> None:
+    for source in (
+        b"name:" + b"{" * 3000 + b"}" * 3000 + b";",
+        b"name:" + b"{" * 3000,
+        b"name:" + b"n" * 5000 + b" ;",
+        b"I:" + b"1 " * 3000 + b"@",
+    ):
+        blocks = [source[at : at + 100] for at in range(0, len(source), 100)]
+        assert tabled(GRAMMAR, blocks, compiled=compiled, tokens=8) == judged(GRAMMAR, source)
+
+
+def test_meaning_of_json() -> None:
+    source = b'{"a": [1, 2.5e3, {"b": null}], "c": "\\u00e9", "d": true}'
+    json.loads(source)
+    [stream] = driver.streams(JSON, [source], compiled=False)
+    names = [JSON.steps[step] for step in stream.steps]
+    assert names.count("pair") == 4
+    assert names[-1] == "object"
+    assert "true" in names
+
+
+def test_a_string_takes_the_place_of_the_word_it_equals() -> None:
+    for source, step in ((b"sin(1)", "call"), (b"sine", "name")):
+        [stream] = driver.streams(ARITHMETIC, [source], compiled=False)
+        assert ARITHMETIC.steps[stream.steps[-1]] == step
+
+
+@pytest.mark.parametrize(
+    ("terminal", "what"),
+    [
+        ("/^a/", "an anchor"),
+        (r"/a\b/", "an anchor"),
+        ("/(?<=b)a/", "a lookaround"),
+        ("/(?!b)a/", "a negative lookaround"),
+        ("/(?=b)[a-c]/", "a lookaround"),
+        ("/a(?=bc)/", "a lookaround"),
+        (r"/(a)\1/", "a back-reference"),
+        ("/a+?b/", "a lazy quantifier"),
+        ("/a++b/", "a possessive quantifier"),
+        ("/(?>a+)b/", "an atomic group"),
+    ],
+)
+def test_what_no_automaton_can_do_is_refused(terminal: str, what: str) -> None:
+    grammar = Grammar(file="x", start="start", steps=(), text=f"start: X\nX: {terminal}")
+    with pytest.raises(ValueError, match=f"terminal X has {what}"):
+        _ = grammar.lowered
+
+
+def test_grammars_too_large_for_the_kernel_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("exset.parsers.engine.lowering.MOST_MOVES", 10)
+    grammar = Grammar(file="x", start="start", steps=(), text="start: A\nA: /[xyz]+/")
+    with pytest.raises(ValueError, match="too large"):
+        _ = grammar.lowered
+
+
+def test_grammars_whose_terminals_collide_are_refused() -> None:
+    grammar = Grammar(file="x", start="start", steps=(), text="start: A | B\nA: /a+/\nB: /[ab]+/")
+    with pytest.raises(Exception, match="Collision"):
+        _ = grammar.lowered
+
+
+def test_the_cache_of_grammars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXSET_CACHE", str(tmp_path))
+    text = 'start: A*\nA: "\\x00"'
+    first = Grammar(file="x", start="start", steps=(), text=text).lowered
+    [stored] = tmp_path.glob("grammars/*")
+    again = Lowered.from_bytes(stored.read_bytes())
+    assert (again.terminals, again.literals, again.steps) == (("A",), ("\0",), ("start",))
+    for name, array in first.tables._asdict().items():
+        assert np.array_equal(getattr(again.tables, name), array)
+    whole = stored.read_bytes()
+    flipped = whole[:-9] + bytes([whole[-9] ^ 1]) + whole[-8:]
+    for broken in (b"", b"no tables", whole[:-30], flipped):
+        stored.write_bytes(broken)
+        assert Grammar(file="x", start="start", steps=(), text=text).lowered.terminals == ("A",)
+        assert Lowered.from_bytes(stored.read_bytes()).literals == ("\0",)
+    other = Grammar(file="x", start="start", steps=(), text=text.replace("0", "1"))
+    assert len(list(tmp_path.glob("grammars/*"))) == 1
+    _ = other.lowered
+    assert len(list(tmp_path.glob("grammars/*"))) == 2
+
+
+@pytest.mark.parametrize("module", [*engine._MODULES, *engine._LIBRARIES])
+def test_tables_are_made_anew_for_another_engine_or_library(
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = GRAMMAR.cache_name
+    assert replace(GRAMMAR).cache_name == before
+    edit(module, tmp_path, monkeypatch)
+    assert replace(GRAMMAR).cache_name != before
+
+
+@pytest.mark.parametrize("module", engine._LIBRARIES)
+def test_libraries_say_their_version_where_it_is_looked_for(module: str) -> None:
+    assert version(module.split(".")[0]).encode() in source_of(module)
+
+
+def test_no_cache_only_costs_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    monkeypatch.setenv("EXSET_CACHE", str(tmp_path / "file" / "x"))
+    grammar = Grammar(file="x", start="start", steps=(), text="start: A*\nA: /a/")
+    assert grammar.lowered.terminals == ("A",)
+
+
+def test_kernels_notice_edits_of_what_they_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("numba")
+    monkeypatch.setenv("EXSET_CACHE", str(tmp_path / "cache"))
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "outer_module.py").write_text(
+        "from exset.core.kernels import kernel\nfrom inner_module import inner\n"
+        "@kernel\ndef outer(n):\n    return inner(n) + 1\n"
+    )
+    for value in (10, 20):
+        (tmp_path / "inner_module.py").write_text(
+            "from exset.core.kernels import kernel\n"
+            f"@kernel\ndef inner(n):\n    return n * {value}\n"
+        )
+        for name in ("outer_module", "inner_module"):
+            sys.modules.pop(name, None)
+        kernels = Kernels("inner_module", "outer_module")
+        import outer_module  # type: ignore[import-not-found]
+
+        assert outer_module.outer(2) == 2 * value + 1
+        assert kernels.compiled(outer_module.outer)(2) == 2 * value + 1
+        assert kernels.is_cached
+
+
+def test_compiling_is_announced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    pytest.importorskip("numba")
+    monkeypatch.setenv("EXSET_CACHE", str(tmp_path))
+    with caplog.at_level(logging.WARNING, "exset"):
+        kernels = Kernels("exset.parsers.engine.conversion")
+        from exset.parsers.engine.conversion import convert
+
+        kernels.compiled(convert)
+    assert "compiling kernels" in caplog.text
+
+
+def test_small_files_import_no_compiler_and_no_parser_generator(tmp_path: Path) -> None:
+    program = (
+        "import sys, exset\n"
+        "print(exset.loads('I: 1 0 T: 1;', format='ex'))\n"
+        "bad = {'lark', 'interegular', 'numba', 'construct', 'h5py'} & set(sys.modules)\n"
+        "print(sorted(bad))\n"
+    )
+    _ = GRAMMAR.lowered  # in the cache
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert run.stdout.splitlines() == ["ExampleSet(1 example, 1 event)", "[]"]

@@ -1,0 +1,171 @@
+"""`exset sampler plan`, and the files that labels are read from."""
+
+import io
+import json
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from click.testing import Result
+from hypothesis import given
+from hypothesis import strategies as st
+
+from exset.core.errors import FormatError
+from exset.runtime.samplers.label_files import read_labels
+from tests.cli import command_line
+
+LABELS = [0, 0, 0, 0, 0, 1, 1, 1, 2, 2]
+
+
+def run(*arguments: object) -> Result:
+    return command_line.run("sampler", "plan", *arguments)
+
+
+@pytest.fixture
+def npy(tmp_path: Path) -> Path:
+    path = tmp_path / "labels.npy"
+    np.save(path, np.array(LABELS))
+    return path
+
+
+def test_a_plan(npy: Path) -> None:
+    shown = run(npy, "-n", 2, "-m", 2, "--world-size", 2)
+    assert shown.exit_code == 0, shown.output
+    assert (
+        shown.stdout
+        == (
+            "items        10 in 3 classes, the largest of 5\n"
+            "too small    0 classes of fewer than 2 items\n"
+            "batches      3 of 2 x 2, 3 with 2 distinct classes\n"
+            "ranks        2, 2 batches each, 1 drawn again\n"
+            "coverage     100.00%: 10 items\n"
+            "repeats      6 of 16 indices\n"
+        )
+        + shown.stdout[shown.stdout.index("imbalance") :]
+    )
+    row = json.loads(run(npy, "-n", 2, "-m", 2, "--world-size", 2, "--json").stdout)
+    assert row["schema"] == 1 and row["sampler"] == "PlannedNxMSampler"
+    assert (row["items"], row["batches"], row["batches_per_replica"]) == (10, 3, 2)
+    assert row["coverage"] == 1 and row["repeats"] == 6
+
+
+def test_other_samplers(npy: Path) -> None:
+    for name in ("random", "balr.samplers.nxm_samplers.ExhaustiveNxMSampler"):
+        assert run(npy, "-n", 2, "-m", 2, "--sampler", name).exit_code == 0
+    dropped = run(npy, "-n", 2, "-m", 2, "--world-size", 9, "--drop-last")
+    assert "9, 0 batches each, 3 left out" in dropped.stdout
+    assert "some classes never" in dropped.stdout
+
+
+def test_what_cannot_be_meant(npy: Path, tmp_path: Path) -> None:
+    assert run(npy, "-n", 4, "-m", 2).exit_code == 2
+    assert "Not enough classes (3)" in run(npy, "-n", 4, "-m", 2).stderr
+    assert run(npy, "-n", 2, "-m", 2, "--sampler", "os.system").exit_code == 2
+    assert run(npy, "-n", 0, "-m", 2).exit_code == 2
+    assert "must be at most 4,294,967,295" in run(npy, "-n", 1, "-m", 1 << 80).stderr
+    assert run(tmp_path / "none.npy", "-n", 2, "-m", 2).exit_code == 3
+
+
+def test_kinds_of_files(tmp_path: Path) -> None:
+    names = [f"s{label}" for label in LABELS]
+    table = "".join(f"file{number},{name}\n" for number, name in enumerate(names))
+    (tmp_path / "named.csv").write_text("path,speaker\n" + table)
+    (tmp_path / "bare.csv").write_text(table)
+    (tmp_path / "label.tsv").write_text("path\tlabel\n" + table.replace(",", "\t"))
+    (tmp_path / "two.tsv").write_text("#\n@FILE\tSTRING\n" + table.replace(",", "\t"))
+    more = "".join(f"a\t{name}\t1\n" for name in names)
+    (tmp_path / "three").write_text("@FILE\tSTRING\tASCII_INT\n" + more)
+    (tmp_path / "one.csv").write_text("speaker\n" + "\n".join(names))
+    with h5py.File(tmp_path / "labels.h5", "w") as file:
+        file["labels"] = LABELS
+        file["other"] = LABELS
+        file["deep/names"] = names
+        file["flat"] = [[1, 2]]
+        file["ragged"] = np.array([np.arange(2), np.arange(3)], object).astype(
+            h5py.vlen_dtype(np.int64)
+        )
+        file["soft"] = h5py.SoftLink("/labels")
+        file["elsewhere"] = h5py.ExternalLink("other.h5", "/labels")
+    read = {
+        "named.csv": "speaker",
+        "bare.csv": "1",
+        "two.tsv": None,
+        "three": "1",
+        "label.tsv": None,
+        "one.csv": "speaker",
+        "labels.h5": "deep/names",
+    }
+    for file_name, column in read.items():
+        assert list(read_labels(str(tmp_path / file_name), column)) == names, file_name
+    assert list(read_labels(str(tmp_path / "labels.h5"))) == LABELS
+    wrong = [
+        *[("named.csv", name) for name in (None, "nothing", "2", "-1")],
+        *[("two.tsv", name) for name in ("2", "-1", "label")],
+        ("one.csv", None),  # whose first line may be an item
+        *[
+            ("labels.h5", name)
+            for name in ("flat", "ragged", "soft", "elsewhere", "deep", "no/thing")
+        ],
+    ]
+    for file_name, column in wrong:
+        with pytest.raises(FormatError) as caught:
+            read_labels(str(tmp_path / file_name), column)
+        assert caught.value.code == "labels"
+
+
+def save(array: object) -> bytes:
+    file = io.BytesIO()
+    np.save(file, np.asarray(array), allow_pickle=True)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        save(LABELS)[:-1],
+        save([LABELS]),
+        save(["a", None]),
+        save([1j]),
+        save(LABELS).replace(b"(10,)", b"(99,)"),
+        save(LABELS).replace(b"(10,)", b"(-1,)"),
+        save(LABELS)[:20],
+        b"\x93NUMPY\x07\x00",
+        b"label,b\n\n1,2\n,3\n",
+        b"b,label\nc\n",
+        b"@FILE\tSTRING\na\tb\nc\t\n",
+        b"@FILE\tSTRING\na\tb\nc\n",
+        b"@\n",
+        b"# nothing\n\n",
+        b"PK\3\4\0label",
+        b"\xff\xfel\0a\0b\0e\0l\0\n\0",
+        b'label,x\n"open',
+        b"\x89HDF\r\n\x1a\n" + b"\0" * 99,
+    ],
+)
+def test_files_that_hold_no_labels(data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "labels"
+    path.write_bytes(data)
+    with pytest.raises(FormatError):
+        read_labels(str(path))
+    assert run(path, "-n", 1, "-m", 1).exit_code == 1
+
+
+def test_a_line_without_a_label_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text('path,label\n"a\nb",1\n\nc,\n')
+    shown = run(path, "-n", 1, "-m", 1)
+    assert shown.exit_code == 1
+    assert f"{path}:5: no label in column 1" in shown.stderr
+
+
+@given(st.binary(max_size=60), st.sampled_from([b"", save(LABELS)[:70], b"label\n"]))
+def test_any_bytes(data: bytes, begin: bytes) -> None:
+    """Any file gives labels or a FormatError."""
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(begin + data)
+        file.flush()
+        with suppress(FormatError):
+            read_labels(file.name)
