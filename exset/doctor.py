@@ -142,9 +142,9 @@ def warm_up() -> float:
     numbers = parse(Source("numbers", b"@ASCII_INT\tASCII_FLOAT\n1\t0.5\n"))
     for column in range(2):
         elements(numbers, column, compiled=kernels.available())
-    crc32c.crc32c(np.zeros(crc32c.COMPILED_FROM, np.uint8))
-    libstdcxx.shuffled(libstdcxx.COMPILED_FROM, libstdcxx.MERSENNE, 1)
-    libstdcxx.subset(libstdcxx.COMPILED_FROM, 0.5, 1, 1)
+    crc32c.crc32c(np.zeros(crc32c.KERNELS.compile_from, np.uint8))
+    libstdcxx.shuffled(libstdcxx.KERNELS.compile_from, libstdcxx.MERSENNE, 1)
+    libstdcxx.subset(libstdcxx.KERNELS.compile_from, 0.5, 1, 1)
     labels = np.arange(_MANY) % 64
     for sampler in ("exhaustive", "planned"):
         build_sampler(sampler, labels, 8, 1).plan()
@@ -161,7 +161,7 @@ def _added() -> tuple[tuple[str, ...], str | None]:
 
 def _compiler() -> tuple[bool, str]:
     """Whether kernels are compiled, and why or why not."""
-    why = kernels.trouble()
+    why = kernels.import_error()
     return why is None, why or "numba is installed"
 
 

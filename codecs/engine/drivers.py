@@ -1,7 +1,6 @@
 """Which driver reads or writes: the table driver, compiled or plain, or the reference driver."""
 
 from collections.abc import Mapping
-from typing import Final
 
 from exset.codecs.engine import reader
 from exset.codecs.engine.columns import KERNELS
@@ -11,11 +10,6 @@ from exset.codecs.engine.layout import Layout
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
-
-# Bytes from which it is worth to load Numba and the compiled kernels, and to use them if they are
-# there already: plain Python takes 7 MB/s of many small fields, loading about 0.4 s.
-_WORTH_LOADING: Final = 1 << 21
-_WORTH_USING: Final = 1 << 13
 
 
 def read(
@@ -59,4 +53,4 @@ def write(layout: Layout, fields: Mapping[str, Values], *, engine: Engine = "aut
 
 def is_compiled(size: int, engine: Engine = "auto") -> bool:
     """Whether compiled kernels are used for so many bytes."""
-    return KERNELS.worthwhile(size, engine, loading=_WORTH_LOADING, using=_WORTH_USING)
+    return KERNELS.should_compile(size, engine)

@@ -52,43 +52,52 @@ def inline_kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 
 @cache_result
-def trouble() -> str | None:
-    """Why Numba cannot be imported, which it is; None if it can."""
+def import_error() -> str | None:
+    """Import Numba, and return why that fails, or None."""
     try:
         importlib.import_module("numba")
     except ModuleNotFoundError:
         return "numba is not installed"
-    except Exception as error:  # one that does not fit its NumPy raises what it likes
+    except Exception as error:  # a Numba that does not fit the NumPy here may raise anything
         return f"numba cannot be imported: {error}"
     return None
 
 
 @cache_result
 def available() -> bool:
-    """Whether kernels can be compiled; if not, they run as plain Python, and that is said once."""
-    if (why := trouble()) is None:
+    """Return whether kernels can be compiled. If not, they run as plain Python, with one notice."""
+    if (why := import_error()) is None:
         return True
-    notices.say(f"{why}: what is large takes much longer")
+    notices.say(f"{why}: large files take much longer")
     return False
 
 
 class Kernels:
     """The marked functions of some modules, which may call one another by name.
 
-    modules: their full names. Two functions of one name, or a constant of two values, are a
-    ValueError when they are first compiled.
+    `modules` are full names; nothing is imported. Compiling raises ValueError if two functions have
+    the same name, or a constant has two values.
     """
 
-    def __init__(self, *modules: str) -> None:
-        """Name the modules; nothing is imported."""
+    def __init__(
+        self, *modules: str, compile_from: int = 100_000, use_from: int | None = None
+    ) -> None:
+        """Name the modules, and the sizes from which it pays to compile, or to use them.
+
+        The unit is that of the work: bytes of text, or numbers. `compile_from` is for kernels that
+        must be compiled, or loaded from the cache; `use_from` for those already loaded, by default
+        the same.
+        """
         self.modules = modules
+        self.compile_from = compile_from
+        self.use_from = compile_from if use_from is None else use_from
 
     @property
     def folder(self) -> str:
-        """Where the compiled code is kept.
+        """The folder of the compiled code.
 
-        Numba sees edits of a function's own file alone, so the folder is named after the sources of
-        all of them, and after the versions of Python and Numba.
+        Numba only notices edits of a function's own file. So the folder's name depends on the
+        sources of all the modules, and on the versions of Python and Numba.
         """
         versions = f"{sys.version} {_numba_version()}"
         return os.path.join(
@@ -97,29 +106,31 @@ class Kernels:
 
     @property
     def is_loaded(self) -> bool:
-        """Whether the compiled copies are there already."""
+        """Whether this process has loaded the compiled copies."""
         return "_compiled" in vars(self)
 
     @property
     def is_cached(self) -> bool:
-        """Whether something compiled is kept on disk."""
+        """Whether compiled code is cached on disk."""
         return any(name.endswith(".nbi") for *_, names in os.walk(self.folder) for name in names)
 
-    def worthwhile(
-        self, size: int, engine: Engine = "auto", *, loading: int, using: int | None = None
-    ) -> bool:
-        """Whether they are to be compiled, or loaded, for so much work; never if they cannot be.
+    def should_compile(self, size: int, engine: Engine = "auto") -> bool:
+        """Return whether to use the compiled copies for work of this size.
 
-        size: of what is to be done, in any unit; with `auto` it pays from `loading` on, and, where
-        they are loaded already, from `using` on if that is given. With `table` it is always to be.
+        With `auto` they are used where it pays, with `table` always, with `reference` never. Where
+        Numba cannot be imported they are never used.
         """
-        least = using if self.is_loaded and using is not None else loading
-        if engine == "auto" and size < least:
+        least = self.use_from if self.is_loaded else self.compile_from
+        if engine == "reference" or (engine == "auto" and size < least):
             return False
-        return engine != "reference" and available()
+        return available()
+
+    def choose(self, function: Callable[P, R], compiled: bool) -> Callable[P, R]:
+        """Return the compiled copy of a marked function, or the function itself."""
+        return self.compiled(function) if compiled else function
 
     def compiled(self, function: Callable[P, R]) -> Callable[P, R]:
-        """The compiled copy of a marked function; it is compiled when it is first called."""
+        """Return the compiled copy of a marked function; its first call compiles it."""
         return cast(Callable[P, R], self._compiled[function.__name__])
 
     @cached_property

@@ -6,7 +6,6 @@ fields of numbers and of base64 hold is looked at, and told of; what is made of 
 `exset.runtime.aeon.elements`. Files are not looked at: see `exset.runtime.aeon.manifest_files`.
 """
 
-from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -36,14 +35,8 @@ from exset.parsers.aeon.manifest_dialects import (
     hint,
     width_hint,
 )
-from exset.parsers.engine import driver
-from exset.parsers.engine.errors import syntax_error
-from exset.parsers.engine.stream import ParseStream, Rejection
+from exset.parsers.engine.stream import ParseStream
 
-COMPILED_FROM: Final = 100_000
-"""Bytes of text from which it pays to compile, or to load what is compiled."""
-
-_BLOCK: Final = 1 << 20
 _TOKENS: Final = 1 << 16
 _FIELDS: Final = 1 << 10
 
@@ -83,8 +76,8 @@ class _Reading:
         self.engine = engine
         self.dialect = dialect
         self.grammar = GRAMMARS[dialect]
-        self.compiled = KERNELS.worthwhile(len(source.data), engine, loading=COMPILED_FROM)
-        self.find = KERNELS.compiled(c.find_fields) if self.compiled else c.find_fields
+        self.compiled = KERNELS.should_compile(len(source.data), engine)
+        self.find = KERNELS.choose(c.find_fields, self.compiled)
         self.buffer = np.frombuffer(source.data, np.uint8)
         names = ["BREAK", "COMMA_CELL" if dialect is Dialect.CSV else "CELL"]
         self.line_break, self.cell = map(self.grammar.terminal, names)
@@ -99,7 +92,10 @@ class _Reading:
 
     def whole(self, is_guess: bool) -> Manifest:
         """The manifest."""
-        for stream in self.streams():
+        streams = self.grammar.parse(
+            self.source, self.engine, hint=hint, boundary=RECORD, tokens=_TOKENS
+        )
+        for stream in streams:
             self.part(stream)
         records = int(self.state[c.RECORDS])
         types = self.types or ()
@@ -116,26 +112,6 @@ class _Reading:
             ),
             lines=self.lines[:records],
         )
-
-    def streams(self) -> Iterator[ParseStream]:
-        """The parse streams of the parts; FormatError where the grammar is broken."""
-        data = memoryview(self.source.data)
-        try:
-            if self.engine == "reference":
-                from exset.parsers.engine import reference  # which imports Lark
-
-                yield from reference.streams(self.grammar, self.source.data, boundary=RECORD)
-            else:
-                blocks = (data[at : at + _BLOCK] for at in range(0, len(data), _BLOCK))
-                yield from driver.streams(
-                    self.grammar,
-                    blocks,
-                    boundary=RECORD,
-                    compiled=self.compiled,
-                    tokens=_TOKENS,
-                )
-        except Rejection as rejection:
-            raise self.refusal(rejection) from None
 
     def part(self, stream: ParseStream) -> None:
         """Take in the records of a part."""
@@ -244,18 +220,6 @@ class _Reading:
             span=span,
             hint=width_hint(line, self.dialect),
             code="aeon-record-width",
-        )
-
-    def refusal(self, rejection: Rejection) -> FormatError:
-        """The error for a text that is not in the language."""
-        data, at = self.source.data, rejection.offset
-        end = data.find(b"\n", at)
-        rest = data[at:] if end < 0 else data[at:end]
-        return syntax_error(
-            self.grammar,
-            self.source,
-            rejection,
-            lambda _, expected: hint(rest, expected),
         )
 
 

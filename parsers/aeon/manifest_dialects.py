@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import Final
 
 from exset.grammars.aeon.manifest_types import Dialect, ElementType
+from exset.parsers.engine.errors import Unexpected
 from exset.parsers.engine.grammar import Grammar
 
 TYPES: Final = tuple(kind.value for kind in ElementType)
@@ -58,8 +59,10 @@ def width_hint(line: bytes, dialect: Dialect) -> str:
     return f"one {name} separates two fields; nothing quotes one"
 
 
-def hint(rest: bytes, expected: frozenset[str]) -> str | None:
-    """What may help where the grammar is broken; rest: of the line, from the error on."""
+def hint(unexpected: Unexpected) -> str | None:
+    """Return advice for a word that the grammar rejects."""
+    expected = unexpected.expected
+    rest = unexpected.after.partition(b"\n")[0]  # of the line
     if expected & set(TYPES) or "TAB" in expected:
         if b"\r" in rest:
             ends = "CR LF" if rest.find(b"\r") == len(rest) - 1 else "CR alone"

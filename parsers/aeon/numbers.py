@@ -47,7 +47,7 @@ def int32s(buffer: Bytes, starts: Longs, ends: Longs, compiled: bool) -> Numbers
     values = np.zeros(starts.size, np.int32)
     odds = np.zeros(starts.size, np.uint8)
     hard = np.empty(starts.size, np.int64)
-    read = KERNELS.compiled(c.read_ints) if compiled else c.read_ints
+    read = KERNELS.choose(c.read_ints, compiled)
     spans = np.ascontiguousarray(starts), np.ascontiguousarray(ends)  # as kernels are compiled
     left = read(buffer, *spans, values, odds, hard)
     for field in hard[:left].tolist():

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from typing import TypeVar, cast
+from typing import Final, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from exset.core.kernels import Kernels
 from exset.parsers.engine import output as k
 from exset.parsers.engine.expectation import END, certain, expected, opened
-from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.kernel import parse
 from exset.parsers.engine.stream import ParseStream, Rejection
-from exset.parsers.engine.tables import COLUMNS, FIRST_STATE, ORIGIN, PART, STEP, Tables
+from exset.parsers.engine.tables import COLUMNS, FIRST_STATE, ORIGIN, PART, STEP, Lowered, Tables
 
 KERNELS = Kernels(
     "exset.parsers.engine.tables",
@@ -24,40 +23,43 @@ KERNELS = Kernels(
 
 Block = bytes | memoryview
 
-_TOKENS = 1 << 18
-_STACK = 256
-_SHORT = 1 << 16  # bytes of a cut token that are lexed again whatever there is of the rest
+TOKENS: Final = 1 << 18
+_STACK: Final = 256
+_SHORT: Final = 1 << 16  # bytes of a cut token that are lexed again with each new block
 
 T = TypeVar("T", bound=np.generic)
 R = TypeVar("R", k.Output, k.Shortcuts, Tables)
 
 
 def streams(
-    grammar: Grammar,
+    grammar: Lowered,
     blocks: Iterable[Block],
     *,
+    begin: int = 0,
     boundary: int | None = None,
-    compiled: bool | Callable[[], bool] = True,
-    tokens: int = _TOKENS,
+    compiled: Callable[[], bool],
+    tokens: int = TOKENS,
     eager: bool = False,
 ) -> Iterator[ParseStream]:
-    """Parse a source given in blocks; raises `Rejection` after what comes before it.
+    """Parse the blocks of a source. Raises `Rejection` after the streams before it.
 
     Each stream but the last ends with the step `boundary`; with None there is one stream. A step is
-    complete as soon as it comes whatever token is next. Streams count their tokens and steps from
-    0, and their places from the source's first byte. They are views, good until the next one is
-    asked for. compiled: whether, or what tells it again and again. tokens: how many to make room
-    for, at first. eager: whether a stream is yielded for each block that completes something.
+    complete as soon as every token that can follow reduces it. Streams count their tokens and steps
+    from 0, and their offsets from the source's first byte. They are views, valid until the next
+    one. `begin` is the offset of the first block. `compiled` returns whether to use the compiled
+    kernel, and is called for each block. `tokens` is how many tokens there is room for at first.
+    `eager`: yield a stream for each block that completes a boundary.
     """
-    return _Parser(grammar, compiled, tokens, eager).run(blocks, boundary)
+    return _Parser(grammar, begin, compiled, tokens, eager).run(blocks, boundary)
 
 
 class _Parser:
     def __init__(
-        self, grammar: Grammar, compiled: bool | Callable[[], bool], tokens: int, eager: bool
+        self, grammar: Lowered, begin: int, compiled: Callable[[], bool], tokens: int, eager: bool
     ) -> None:
         self.grammar = grammar
-        self.tables = grammar.lowered.tables
+        self.begin = begin
+        self.tables = grammar.tables
         self.shortcuts = k.no_shortcuts(int(self.tables.sizes[COLUMNS]))
         self.table = _Table(self.tables, grammar.terminals)
         self.compiled = compiled
@@ -65,7 +67,7 @@ class _Parser:
         self.early = 0  # steps that were yielded and that the kernel is still to report
         self.inner = 0  # steps among which there is no boundary
         self.buffer = np.full(1, ord("\n"), np.uint8)  # the line break before the text
-        self.base = -1
+        self.base = begin - 1
         self.final = False
         self.output = k.Output(
             kinds=np.empty(tokens, np.int16),
@@ -125,8 +127,7 @@ class _Parser:
                 self._make_room()
 
     def _parse(self) -> int:
-        compiled = self.compiled if isinstance(self.compiled, bool) else self.compiled()
-        if compiled:
+        if self.compiled():
             run, buffer, output = KERNELS.compiled(parse), self.buffer, self.output
             tables, shortcuts = self.tables, self.shortcuts
         else:
@@ -215,8 +216,8 @@ class _Parser:
         # end with that after it.
         length = self.base + len(self.buffer) - self.final
         for places in (starts, ends):
-            places[:1].clip(0, length, out=places[:1])
-            places[-1:].clip(0, length, out=places[-1:])
+            places[:1].clip(self.begin, length, out=places[:1])
+            places[-1:].clip(self.begin, length, out=places[-1:])
         return ParseStream(
             kinds=output.kinds[:tokens],
             starts=starts,
@@ -233,8 +234,8 @@ class _Parser:
         found = expected(self.table, self.table.terminals, before)
         tokens = self.output.state[k.TOKENS]
         kinds, starts = self.output.kinds[:tokens], self.output.starts[:tokens]
-        opener = opened(self.grammar.lowered.literals, kinds, starts)
-        return Rejection(min(max(offset, 0), length), found, opener)
+        opener = opened(self.grammar.literals, kinds, starts)
+        return Rejection(min(max(offset, self.begin), length), found, opener)
 
 
 def _roomy(array: NDArray[T], count: int, needed: int) -> NDArray[T]:

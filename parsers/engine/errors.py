@@ -1,39 +1,67 @@
-"""A rejection as an error that a person can act on."""
+"""A rejection as an error message: what was expected, what was found, and what may help."""
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 from exset.core.errors import FormatError, safe
 from exset.core.lookalikes import foreign, look_alike
 from exset.core.source import Source, Span
 from exset.parsers.engine.expectation import CLOSERS
-from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.stream import Rejection
 
 _WORD: Final = re.compile(rb"[A-Za-z0-9_.+-]{1,256}:?|[^\x00-\x7f]{1,256}|.", re.DOTALL)
 _SHOWN: Final = 24
 
 
-def syntax_error(
-    grammar: Grammar,
-    source: Source,
-    rejection: Rejection,
-    hint: Callable[[bytes, frozenset[str]], str | None],
-) -> FormatError:
-    """What was expected and what was found.
+@dataclass(frozen=True)
+class Unexpected:
+    """A word that the grammar rejects.
 
-    `hint` gets the word found and the terminals expected. Where the text ends inside brackets or
-    quotation marks, the place is that of the innermost, else it is that of the word.
+    source: the text, of which the bytes from `begin` on were parsed. offset: where the word starts.
+    word: its bytes, empty at the end of the text. expected: the terminals that the grammar allows.
+    """
+
+    source: Source
+    begin: int
+    offset: int
+    word: bytes
+    expected: frozenset[str]
+
+    @property
+    def before(self) -> bytes:
+        """The parsed text before the word."""
+        first = max(self.begin - self.source.start, 0)
+        return self.source.data[first : self.offset - self.source.start]
+
+    @property
+    def after(self) -> bytes:
+        """The text from the word on."""
+        return self.source.data[self.offset - self.source.start :]
+
+
+Hint = Callable[[Unexpected], str | None]
+"""Gives advice for a word that the grammar rejects."""
+
+
+def syntax_error(
+    source: Source, begin: int, rejection: Rejection, name: Callable[[str], str], hint: Hint
+) -> FormatError:
+    """Return the error of a rejection. `name` names a terminal.
+
+    If the text ends inside brackets or quotation marks, the error is at the innermost of them, else
+    at the word.
     """
     match = _WORD.match(source.data, rejection.offset - source.start)
     found = match.group() if match else b""
+    unexpected = Unexpected(source, begin, rejection.offset, found, rejection.expected)
     span = Span(rejection.offset, rejection.offset + len(found))
-    words = {grammar.spoken(name) for name in rejection.expected}
+    words = {name(terminal) for terminal in rejection.expected}
     expected = _listed(sorted(words, key=lambda word: (word.startswith("`"), word)))
     message = f"expected {expected}, found {shown(found)}"
     other = None if source.start else foreign(source.data)
-    advice = other or look_alike(found) or hint(found, rejection.expected)
+    advice = other or look_alike(found) or hint(unexpected)
     if rejection.opener is not None:
         at = rejection.opener - source.start
         mark = source.data[at : at + 1].decode("ascii")
@@ -47,7 +75,7 @@ def syntax_error(
 
 
 def shown(found: bytes) -> str:
-    """A word of a file as it stands in a message."""
+    """Return a word of a file for a message."""
     if not found:
         return "the end of the file"
     if found == b"\n":

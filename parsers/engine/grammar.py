@@ -1,35 +1,44 @@
-"""A grammar of `exset.grammars`: as Lark runs it, as tables, and the words that its errors use."""
+"""A grammar of `exset.grammars`: as Lark runs it, as tables, and with words for its errors."""
 
 import contextlib
 import importlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from exset import grammars
 from exset.core import disk_cache
+from exset.core.kernels import Engine
+from exset.core.source import Source
+from exset.parsers.engine import driver
+from exset.parsers.engine.driver import Block
+from exset.parsers.engine.errors import Hint, syntax_error
 from exset.parsers.engine.expectation import END
+from exset.parsers.engine.stream import ParseStream, Rejection
 from exset.parsers.engine.tables import Lowered
+from exset.parsers.engine.window import Window
 
 if TYPE_CHECKING:
     from lark import Lark
 
-# What the tables depend on besides the grammar; a library says its version in the module named.
+# The tables depend on these modules too. A library is named by the module that has its version.
 _ENGINE = "exset.parsers.engine"
 _MODULES = tuple(f"{_ENGINE}.{name}" for name in ("automata", "lexer_tables", "lowering", "tables"))
 _LIBRARIES = ("lark", "interegular", "numpy.version")
 
+_BLOCK: Final = 1 << 20
+
 
 @dataclass(frozen=True)
 class Grammar:
-    """A Lark grammar, its start rule, and the steps of its meaning.
+    """A Lark grammar, its start rule, and its steps.
 
-    A step is a rule or an alias whose name has no leading underscore. `steps` names those that the
-    format's actions act on, in the order of their numbers; `words` says what a terminal is called
-    in an error message (a quoted literal where it has none). The grammar is a file of
+    A step is a rule or an alias whose name has no leading underscore. `steps` names the steps that
+    the format's actions handle, in the order of their numbers. `words` names terminals in error
+    messages; a terminal without a word is shown as its quoted literal. The grammar is a file of
     `exset.grammars`, or a text. Lark is imported only to lower a grammar the first time, and by the
     reference driver.
     """
@@ -40,9 +49,47 @@ class Grammar:
     words: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     text: str | None = None
 
+    def parse(
+        self,
+        text: Source | Window,
+        engine: Engine = "auto",
+        *,
+        hint: Hint,
+        begin: int = 0,
+        boundary: int | None = None,
+        tokens: int = driver.TOKENS,
+    ) -> Iterator[ParseStream]:
+        """Parse a text, or one that is still being read, from the byte `begin` on.
+
+        `engine`: "reference" lets Lark run the grammar; "table" runs the lowered grammar, always
+        compiled; "auto" runs it compiled if the text is long. Each stream but the last ends with
+        the step `boundary`; with None there is one stream. `tokens` is how many tokens there is
+        room for at first. Raises FormatError after the streams of the text before the error; `hint`
+        advises on it.
+        """
+        blocks = _blocks(text, begin)
+        try:
+            if engine == "reference":
+                reference = importlib.import_module("exset.parsers.engine.reference")
+                data = b"".join(blocks)
+                yield from reference.streams(self, data, begin=begin, boundary=boundary)
+            else:
+                yield from driver.streams(
+                    self.lowered,
+                    blocks,
+                    begin=begin,
+                    boundary=boundary,
+                    compiled=lambda: driver.KERNELS.should_compile(size_of(text), engine),
+                    tokens=tokens,
+                    eager=isinstance(text, Window),
+                )
+        except Rejection as rejection:
+            source = text if isinstance(text, Source) else text.source
+            raise syntax_error(source, begin, rejection, self.display_name, hint) from None
+
     @cached_property
     def lark(self) -> "Lark":
-        """The LALR parser: on bytes, every collision of terminals an error."""
+        """The LALR parser. It reads bytes, and refuses terminals that collide."""
         from lark import Lark
 
         return Lark(
@@ -57,7 +104,7 @@ class Grammar:
 
     @cached_property
     def lowered(self) -> Lowered:
-        """The tables, from the cache if this grammar was lowered before on this machine."""
+        """The tables, from the cache if this machine has lowered the grammar before."""
         if stored := disk_cache.load(self.cache_name):
             with contextlib.suppress(ValueError):
                 return Lowered.from_bytes(stored)
@@ -68,7 +115,7 @@ class Grammar:
 
     @cached_property
     def cache_name(self) -> str:
-        """What the tables are called in the cache: it changes with all that they depend on."""
+        """The name of the tables in the cache. It changes with everything they depend on."""
         text = f"{self.start} {self.steps}\n{self._source}"
         return f"grammars/{self.start}-{disk_cache.digest(text, *_MODULES, *_LIBRARIES)}.tables"
 
@@ -78,16 +125,11 @@ class Grammar:
         return self.lowered.terminals
 
     def terminal(self, name: str) -> int:
-        """The number of a terminal."""
+        """Return the number of a terminal."""
         return self.terminals.index(name)
 
-    @property
-    def step_names(self) -> frozenset[str]:
-        """Every step that the grammar can report, acted on or not."""
-        return frozenset(self.lowered.steps)
-
-    def spoken(self, terminal: str) -> str:
-        """What a terminal is called in an error message."""
+    def display_name(self, terminal: str) -> str:
+        """Return the name of a terminal in an error message."""
         if terminal in self.words:
             return self.words[terminal]
         if terminal == END:
@@ -101,3 +143,19 @@ class Grammar:
             return self.text
         with open(os.path.join(*grammars.__path__, self.file), encoding="ascii") as file:
             return file.read()
+
+
+def size_of(text: Source | Window) -> int:
+    """Return the size of a text in bytes, as far as it is known."""
+    return len(text.content) if isinstance(text, Source) else text.size
+
+
+def _blocks(text: Source | Window, begin: int) -> Iterator[Block]:
+    """Yield the text from the byte `begin` on."""
+    if isinstance(text, Source):
+        data = text.view
+        yield from (data[at : at + _BLOCK] for at in range(begin, len(data), _BLOCK))
+        return
+    for chunk in text.chunks():
+        yield chunk[begin:]
+        begin = max(begin - len(chunk), 0)

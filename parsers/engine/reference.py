@@ -26,22 +26,20 @@ from exset.parsers.engine.tables import SILENT
 
 
 def run(grammar: Grammar, source: bytes) -> ParseStream:
-    """Parse all of a source; raises `Rejection`.
-
-    The text is seen with one line break before it and one after it.
-    """
+    """Parse a whole source. Raises `Rejection`."""
     [stream] = streams(grammar, source)
     return stream
 
 
 def streams(
-    grammar: Grammar, source: bytes, *, boundary: int | None = None
+    grammar: Grammar, source: bytes, *, begin: int = 0, boundary: int | None = None
 ) -> Iterator[ParseStream]:
-    """Parse all of a source; raises `Rejection` after what comes before it.
+    """Parse a whole source, whose first byte has the offset `begin`.
 
-    That is a stream that ends with the step `boundary`, if there is one.
+    The parser adds one line break before the text and one after it. Raises `Rejection`, after the
+    stream up to the last step `boundary` before it, if there is one.
     """
-    record = _Record(grammar)
+    record = _Record(grammar, begin)
     parser = _start(grammar, source, record)
     try:
         for token in _lex(parser):
@@ -86,6 +84,7 @@ def _nothing(children: list[object]) -> None:
 @dataclass
 class _Record:
     grammar: Grammar
+    begin: int
     kinds: array[int] = field(default_factory=lambda: array("h"))
     starts: array[int] = field(default_factory=lambda: array("q"))
     ends: array[int] = field(default_factory=lambda: array("q"))
@@ -98,8 +97,8 @@ class _Record:
     def shift(self, token: Token) -> None:
         assert token.start_pos is not None and token.end_pos is not None
         self.kinds.append(self.numbers[token.type])
-        self.starts.append(token.start_pos - 1)
-        self.ends.append(token.end_pos - 1)
+        self.starts.append(token.start_pos - 1 + self.begin)
+        self.ends.append(token.end_pos - 1 + self.begin)
 
     def step(self, number: int) -> Callable[[list[object]], None]:
         def reduce(children: list[object]) -> None:
@@ -109,10 +108,11 @@ class _Record:
         return reduce
 
     def stream(self, length: int) -> ParseStream:
+        ends = self.begin, self.begin + length
         return ParseStream(
             kinds=np.array(self.kinds, np.int16),
-            starts=np.array(self.starts, np.int64).clip(0, length),
-            ends=np.array(self.ends, np.int64).clip(0, length),
+            starts=np.array(self.starts, np.int64).clip(*ends),
+            ends=np.array(self.ends, np.int64).clip(*ends),
             steps=np.array(self.steps, np.int16),
             tokens_before=np.array(self.tokens_before, np.int64),
         )
@@ -121,9 +121,9 @@ class _Record:
 def _rejected(
     grammar: Grammar, source: bytes, record: _Record, at: int | None, boundary: int | None
 ) -> Iterator[ParseStream]:
-    # By the time Lark reports the token it may have reduced on it; so the stack before it is found
-    # by parsing again up to it.
-    before = _Record(grammar)
+    # When Lark reports the token it may already have reduced on it. So parse again up to the token
+    # to get the stack before it.
+    before = _Record(grammar, record.begin)
     parser = _start(grammar, source, before)
     tokens = _lex(parser)
     for _ in range(len(record.kinds)):
@@ -137,10 +137,12 @@ def _rejected(
         before.step(number)([])
     if boundary is not None and boundary in before.steps:
         last = len(before.steps) - before.steps[::-1].index(boundary)
-        yield before.stream(len(source)).parts(last)[0]
+        yield before.stream(len(source)).split(last)[0]
     found = expected(table, grammar.terminals, state.state_stack)
     read = before.stream(len(source))
-    raise Rejection(offset, found, opened(grammar.lowered.literals, read.kinds, read.starts))
+    raise Rejection(
+        record.begin + offset, found, opened(grammar.lowered.literals, read.kinds, read.starts)
+    )
 
 
 class _Table:

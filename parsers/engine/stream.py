@@ -1,4 +1,4 @@
-"""What a parse yields: the tokens that were shifted and the steps that were reduced."""
+"""The result of a parse: the tokens that were shifted, and the steps that were reduced."""
 
 from dataclasses import dataclass
 
@@ -11,10 +11,10 @@ class ParseStream:
     """Tokens and steps of one parse, in order.
 
     kinds:  int16[tokens], the number of each token's terminal
-    starts, ends:  int64[tokens], its bytes in the source; the line break that is imagined after the
-        source has the source's length as its place
+    starts, ends:  int64[tokens], its bytes in the source. The parser adds a line break after the
+        source; its token is at the end of the source and has no length
     steps:  int16[steps], the number of each step (`Grammar.steps`)
-    tokens_before:  int64[steps], how many tokens were shifted before it
+    tokens_before:  int64[steps], the number of tokens shifted before it
     """
 
     kinds: NDArray[np.int16]
@@ -23,8 +23,8 @@ class ParseStream:
     steps: NDArray[np.int16]
     tokens_before: NDArray[np.int64]
 
-    def parts(self, steps: int) -> "tuple[ParseStream, ParseStream]":
-        """So many steps (one at least) with the tokens before the last of them, and the rest."""
+    def split(self, steps: int) -> "tuple[ParseStream, ParseStream]":
+        """Split after the first `steps` steps, at least one, and the tokens before the last."""
         tokens = int(self.tokens_before[steps - 1])
         before, after = (
             (self.kinds[part], self.starts[part], self.ends[part])
@@ -40,7 +40,7 @@ class Rejection(Exception):
     """The text is not in the language.
 
     offset: the first byte of the offending token, or of text that no terminal matches; the length
-    of the source where it ends too early. expected: the terminals that could stand there instead.
+    of the source if it ends too early. expected: the terminals that the grammar allows there.
     opener: the innermost bracket or quotation mark that is open there, or None.
     """
 
@@ -49,8 +49,3 @@ class Rejection(Exception):
         self.offset = offset
         self.expected = expected
         self.opener = opener
-
-    def moved(self, begin: int) -> "Rejection":
-        """The same of a text that has so many bytes before what was parsed."""
-        opener = None if self.opener is None else self.opener + begin
-        return Rejection(self.offset + begin, self.expected, opener)

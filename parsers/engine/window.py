@@ -1,4 +1,4 @@
-"""A text that is read part by part: what is fed to the parser, and what is kept for messages."""
+"""A text that is read in chunks: the bytes to parse, and the bytes kept for messages."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -7,48 +7,52 @@ from exset.core.source import Source
 from exset.io.files import Blocks
 
 BEHIND: Final = 4096
-"""Bytes that are kept before the part that is read, for messages."""
+"""Bytes kept before the chunk that is read, for messages."""
 
-_AHEAD: Final = 1024  # and known after what is fed, unless its line ends before
-_LONG: Final = 1 << 16  # bytes of a line, or of lines without a mark, that are not waited for
+_AHEAD: Final = 1024  # bytes kept after the chunk, unless its line ends before
+_LONG: Final = 1 << 16  # bytes after which a line, or lines without a mark, are no longer awaited
 
 
 class Window:
-    """The bytes of a text around the part that is read.
+    """The bytes of a text around the chunk that is read.
 
-    The parser is fed whole lines, so that a message can show the line, and an example is complete
-    when its line is. A line too long to wait for is fed as it comes, but for its last bytes. The
-    bytes that are fed are kept until they are given up.
+    Chunks are whole lines, so that a message can show the line, and an example is complete when its
+    line is. A line that is too long to wait for comes in chunks as it is read, except its last
+    bytes. Bytes are kept until `release`.
     """
 
     def __init__(self, blocks: Blocks, mark: bytes) -> None:
-        """Begin to read; lines are fed when there is a mark among them, which completes things."""
+        """Begin to read. `mark` ends an example: lines are awaited until one of them has it."""
         self._blocks = blocks
         self._mark = mark
         self._known = Source(blocks.name, b"")
         self._new: list[bytes] = []
         self._first = 0
-        self.seen = 0
-        """How many bytes were read."""
+        self._read = 0
+
+    @property
+    def size(self) -> int:
+        """The size of the text in bytes, or of what has been read if that is more."""
+        return max(self._blocks.size or 0, self._read)
 
     @property
     def source(self) -> Source:
-        """What is kept, up to the last byte that was read."""
+        """The bytes kept, up to the last byte read."""
         if self._new:
             self._known = self._known.moved(self._first, b"".join(self._new))
             self._new.clear()
         return self._known
 
-    def give_up(self, end: int) -> None:
-        """What comes before a place is not asked for again, but for messages about what follows."""
+    def release(self, end: int) -> None:
+        """Release the bytes before an offset, except those for messages about the bytes after."""
         self._first = max(self._first, end - BEHIND)
 
-    def fed(self) -> Iterator[bytes]:
-        """What is to be fed, as it comes."""
+    def chunks(self) -> Iterator[bytes]:
+        """Yield the text as it is read."""
         waiting = b""
         for block in self._blocks:
             self._new.append(block)
-            self.seen += len(block)
+            self._read += len(block)
             waiting += block
             end = max(waiting.rfind(b"\n"), waiting.rfind(b"\r")) + 1
             if len(waiting) >= _LONG:

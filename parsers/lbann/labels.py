@@ -14,12 +14,9 @@ from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
 from exset.grammars.lbann.labels import Labels
 from exset.grammars.lbann.list_findings import finding_at
-from exset.parsers.engine import driver
-from exset.parsers.engine.errors import syntax_error
 from exset.parsers.engine.grammar import Grammar
-from exset.parsers.engine.stream import ParseStream, Rejection
 from exset.parsers.lbann.list_records import repeated
-from exset.parsers.lbann.list_tokens import COMPILED_FROM, KERNELS, Words
+from exset.parsers.lbann.list_tokens import KERNELS, Words
 
 GRAMMAR: Final = Grammar(
     file="labels.lark",
@@ -37,8 +34,9 @@ def parse(
     engine: Engine = "auto",
 ) -> Labels:
     """The labels of a text; a name given twice is told in `findings`. Raises FormatError."""
-    compiled = KERNELS.worthwhile(len(source.data), engine, loading=COMPILED_FROM)
-    words = Words(source, _stream(source, engine, compiled), 0, compiled, GRAMMAR)
+    [stream] = GRAMMAR.parse(source, engine, hint=lambda _: "a line is: name of a file, label")
+    compiled = KERNELS.should_compile(len(source.data), engine)
+    words = Words(GRAMMAR, source, stream, compiled=compiled)
     words.check_lengths(limits)
     names = np.flatnonzero(words.is_a("NAME"))
     name, hashes = words.strings(names)
@@ -48,16 +46,3 @@ def parse(
             word = int(names[row])
             findings.add(finding_at("lbann-repeated-label", words.place(word)))
     return Labels(name, labels.view(np.int64))
-
-
-def _stream(source: Source, engine: Engine, compiled: bool) -> ParseStream:
-    try:
-        if engine == "reference":
-            from exset.parsers.engine import reference  # which imports Lark
-
-            return reference.run(GRAMMAR, source.data)
-        (stream,) = driver.streams(GRAMMAR, [source.data], compiled=compiled)
-    except Rejection as rejection:
-        advice = "a line is: name of a file, label"
-        raise syntax_error(GRAMMAR, source, rejection, lambda *found: advice) from None
-    return stream

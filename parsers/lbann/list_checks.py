@@ -14,7 +14,7 @@ from exset.grammars.lbann.list_files import Totals
 from exset.grammars.lbann.list_findings import finding_at
 from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import SampleList, duplicate_files
-from exset.parsers.engine.errors import shown
+from exset.parsers.engine.errors import Unexpected, shown
 from exset.parsers.lbann.list_columns import KEPT
 from exset.parsers.lbann.list_header import Header
 
@@ -27,8 +27,9 @@ _LINE: Mapping[bool, str] = MappingProxyType(
 )
 
 
-def hint(before: bytes, found: bytes, expected: frozenset[str]) -> str | None:
-    """What may help where the grammar is broken; before: the text up to the word found."""
+def hint(unexpected: Unexpected) -> str | None:
+    """Return advice for a word that the grammar rejects."""
+    before, found, expected = unexpected.before, unexpected.word, unexpected.expected
     if "SINGLE_SAMPLE" in expected:
         meant = get_close_matches(shown(found)[1:-1].upper().replace("-", "_"), _TYPES, 1, 0.5)
         which = f": {_TYPES[meant[0]]}?" if meant else ", and there are no comments"

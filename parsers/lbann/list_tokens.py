@@ -1,26 +1,22 @@
 """The words of a sample list by number: where each is, and what it is."""
 
-from collections.abc import Callable
 from types import MappingProxyType
 from typing import Final
 
 import numpy as np
 
-from exset.core.errors import FormatError, LimitError, Place
+from exset.core.errors import LimitError
 from exset.core.kernels import Kernels
 from exset.core.limits import Limits, remedy
-from exset.core.source import Source, Span
-from exset.grammars.columns.ragged import Flags, Strings
+from exset.grammars.columns.ragged import Strings
 from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import Counts
 from exset.parsers.engine.grammar import Grammar
-from exset.parsers.engine.stream import ParseStream
+from exset.parsers.engine.tokens import Tokens
 from exset.parsers.lbann import list_columns as c
-from exset.parsers.lbann.list_columns import Bytes, Ints
+from exset.parsers.lbann.list_columns import Ints
 
 KERNELS: Final = Kernels("exset.parsers.lbann.list_columns")
-COMPILED_FROM: Final = 100_000
-"""Bytes of text from which it pays to compile, or to load what is compiled."""
 
 KINDS: Final = MappingProxyType({kind.name: kind for kind in Kind})
 """The kinds by their terminals."""
@@ -47,47 +43,10 @@ GRAMMAR: Final = Grammar(
 RECORD: Final = GRAMMAR.steps.index("record")
 
 
-class Words:
-    """The words of a part of a list. Places count from the source's first byte.
+class Words(Tokens):
+    """The words of a chunk of a list."""
 
-    begin: where the text began that was parsed.
-    """
-
-    def __init__(
-        self,
-        source: Source,
-        stream: ParseStream,
-        begin: int,
-        compiled: bool,
-        grammar: Grammar = GRAMMAR,
-    ) -> None:
-        self.source = source
-        self.kinds = stream.kinds
-        self.starts = stream.starts + begin
-        self.ends = stream.ends + begin
-        self.buffer: Bytes = np.frombuffer(source.data, np.uint8)
-        self.compiled = compiled
-        self.grammar = grammar
-
-    def is_a(self, terminal: str) -> Flags:
-        """Which words are of a terminal: bool [words]."""
-        return np.asarray(self.kinds == self.grammar.terminal(terminal))
-
-    def raw(self, word: int) -> bytes:
-        """The bytes of a word."""
-        return self.source.data[self.starts[word] : self.ends[word]]
-
-    def span(self, word: int) -> Span:
-        """The bytes of a word."""
-        return Span(int(self.starts[word]), int(self.ends[word]))
-
-    def place(self, word: int) -> Place:
-        """Where a word stands."""
-        return Place.in_text(self.source, self.span(word))
-
-    def error(self, word: int, code: str, message: str, hint: str | None = None) -> FormatError:
-        """The error that a word is."""
-        return FormatError(message, source=self.source, span=self.span(word), hint=hint, code=code)
+    kernels = KERNELS
 
     def strings(self, words: Ints) -> tuple[Strings, Ints]:
         """Some words as strings, and a number for each that tells most of them apart."""
@@ -136,8 +95,3 @@ class Words:
                 span=self.span(int(long[0])),
                 hint=remedy("max_name"),
             )
-
-    def run(self, function: Callable[..., int | None]) -> Callable[..., int]:
-        """A kernel, compiled if the text is long."""
-        chosen = KERNELS.compiled(function) if self.compiled else function
-        return chosen  # type: ignore[return-value]

@@ -7,7 +7,6 @@ looked at: see `exset.runtime.lbann.list_files`.
 """
 
 import re
-from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -21,16 +20,13 @@ from exset.grammars.columns.ragged import Strings
 from exset.grammars.lbann.list_files import HDF5_SUFFIXES
 from exset.grammars.lbann.list_findings import finding_at
 from exset.grammars.lbann.sample_list import MAX_SAMPLES, SampleList
-from exset.parsers.engine import driver
-from exset.parsers.engine.errors import syntax_error
-from exset.parsers.engine.stream import ParseStream, Rejection
+from exset.parsers.engine.stream import ParseStream
 from exset.parsers.lbann.list_checks import check_files, check_totals, hint
 from exset.parsers.lbann.list_header import Header, header_of
 from exset.parsers.lbann.list_records import Records, records_of
-from exset.parsers.lbann.list_tokens import COMPILED_FROM, GRAMMAR, KERNELS, RECORD, Words
+from exset.parsers.lbann.list_tokens import GRAMMAR, KERNELS, RECORD, Words
 
 _BOM: Final = b"\xef\xbb\xbf"
-_BLOCK: Final = 1 << 20
 _NUMBERS: Final = re.compile(rb"(?:\d++|\.\.\.)(?:\s++(?:\d++|\.\.\.))*+")
 _HDF5: Final = (*(suffix.encode() for suffix in HDF5_SUFFIXES), b".hdf5_file", b".bundle")
 # By the blank that they begin with: a search that begins with one byte is five times as fast.
@@ -75,12 +71,15 @@ class _Reading:
         self.engine = engine
         self.ids = ids
         self.begin = _begin(source, findings)
-        self.compiled = KERNELS.worthwhile(len(source.data), engine, loading=COMPILED_FROM)
+        self.compiled = KERNELS.should_compile(len(source.data), engine)
         self.header: Header | None = None
 
     def whole(self) -> SampleList:
         """The list."""
-        parts = [self.part(stream) for stream in self.streams()]
+        streams = GRAMMAR.parse(
+            self.source, self.engine, hint=hint, begin=self.begin, boundary=RECORD
+        )
+        parts = [self.part(stream) for stream in streams]
         header = self.header
         assert header is not None
         starts = np.concatenate([start for _, start in parts])
@@ -93,27 +92,9 @@ class _Reading:
             totals=check_totals(header, samples, self.source, self.findings)
         )
 
-    def streams(self) -> Iterator[ParseStream]:
-        """The parse streams of the parts; FormatError where the grammar is broken."""
-        data = memoryview(self.source.data)[self.begin :]
-        try:
-            if self.engine == "reference":
-                from exset.parsers.engine import reference  # which imports Lark
-
-                yield from reference.streams(GRAMMAR, bytes(data), boundary=RECORD)
-            else:
-                blocks = (data[at : at + _BLOCK] for at in range(0, len(data), _BLOCK))
-                yield from driver.streams(GRAMMAR, blocks, boundary=RECORD, compiled=self.compiled)
-        except Rejection as rejection:
-            moved = rejection.moved(self.begin)
-            before = self.source.data[self.begin : moved.offset]
-            raise syntax_error(
-                GRAMMAR, self.source, moved, lambda *found: hint(before, *found)
-            ) from None
-
     def part(self, stream: ParseStream) -> tuple[SampleList, Longs]:
         """The files of a part, and where their names begin."""
-        words = Words(self.source, stream, self.begin, self.compiled)
+        words = Words(GRAMMAR, self.source, stream, compiled=self.compiled)
         if self.header is None:
             self.header = header_of(words, stream, self.findings)
         records = records_of(words, stream, self.header.kind, self.findings)

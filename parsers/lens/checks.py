@@ -118,7 +118,7 @@ def check_strings(text: Text, quoted: Quoted, limits: Limits) -> None:
     for first, after in quoted.pairs[(quoted.odd & DEEP) != 0].tolist():
         stack: list[bytes] = []
         tokens = np.arange(first, after)
-        for token in tokens[text.is_a(tokens, *_DELIMITERS)].tolist():
+        for token in tokens[text.is_a(*_DELIMITERS, among=tokens)].tolist():
             mark = text.raw(token)
             if stack and mark == _CLOSERS[stack[-1]]:
                 stack.pop()
@@ -168,7 +168,7 @@ def impossible(text: Text, columns: Columns, limits: Limits) -> FormatError:
 def _count_hint(text: Text, columns: Columns) -> str:
     if (
         not columns.state[c.BEFORE] + columns.state[c.EXAMPLES_DONE]
-        and text.is_a(np.zeros(1, np.int64), "COUNT")[0]
+        and text.is_a("COUNT", among=np.zeros(1, np.int64))[0]
     ):
         return (
             f"{shown(text.raw(0))} at the start of the file was thrown away, as Lens does;"

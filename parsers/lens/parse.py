@@ -20,10 +20,9 @@ from exset.grammars.lens.columns import REAL_FIELDS, SetHeader
 from exset.grammars.lens.examples import ExampleSet
 from exset.grammars.lens.findings import MAX_GROUPS, finding_at, too_many_groups
 from exset.io.files import Blocks
-from exset.parsers.engine import driver
-from exset.parsers.engine.driver import Block
-from exset.parsers.engine.errors import syntax_error
-from exset.parsers.engine.stream import ParseStream, Rejection
+from exset.parsers.engine.errors import Unexpected
+from exset.parsers.engine.grammar import size_of
+from exset.parsers.engine.stream import ParseStream
 from exset.parsers.engine.window import Window
 from exset.parsers.lens import steps as c
 from exset.parsers.lens.actions import act, event_offsets
@@ -47,14 +46,12 @@ KERNELS: Final = Kernels(
     "exset.parsers.lens.actions",
     "exset.parsers.lens.list_order",
 )
-COMPILED_FROM: Final = 100_000
-"""Bytes of text from which it pays to compile, or to load what is compiled."""
 
 _BOM: Final = b"\xef\xbb\xbf"
 _LAST_COMMENT: Final = re.compile(rb"(?:\A|[\r\n])(#[^\r\n]*)\Z")
 _SMALLEST: Final = 4  # bytes: Lens looks for the magic of a binary file first
-_BLOCK: Final = 1 << 20
-_FEW_TOKENS: Final = 1 << 16  # at a time, of a text that is read as it comes
+_TOKENS: Final = 1 << 18  # in a chunk
+_FEW_TOKENS: Final = 1 << 16  # in a chunk of a text that is still being read
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -74,8 +71,7 @@ def parse(
     "auto" runs the tables, compiled if the text is long. Raises FormatError where Lens refuses,
     crashes or hangs, and LimitError.
     """
-    size = len(source.data)
-    parts = list(_Reading(source, size, limits, findings, engine).sets(_slices(source)))
+    parts = list(_Reading(source, limits, findings, engine).sets())
     return parts[0] if len(parts) == 1 else ExampleSet.joined(parts)
 
 
@@ -96,19 +92,7 @@ def stream(
     if _LAST_COMMENT.search(head):
         head = blocks.head(_SMALLEST + 1)
     window = Window(blocks, b";")
-    known = Source(blocks.name, head), blocks.size or 0
-    yield from _Reading(*known, limits, findings, engine, window).sets(window.fed())
-
-
-def _slices(source: Source) -> Iterator[memoryview]:
-    data = memoryview(source.data)
-    return (data[at : at + _BLOCK] for at in range(0, len(data), _BLOCK))
-
-
-def _after(blocks: Iterator[Block], count: int) -> Iterator[Block]:
-    for block in blocks:
-        yield block[count:]
-        count = max(count - len(block), 0)
+    yield from _Reading(Source(blocks.name, head), limits, findings, engine, window).sets()
 
 
 class _Reading:
@@ -117,19 +101,14 @@ class _Reading:
     def __init__(
         self,
         source: Source,
-        size: int,
         limits: Limits,
         findings: Findings | None,
         engine: Engine,
         window: Window | None = None,
     ) -> None:
-        """Look at the first bytes; size: of the whole, 0 if it is not known.
-
-        Without a window the source is the whole text.
-        """
+        """Look at the first bytes; without a window the source is the whole text."""
         self.source = source
         self.window = window
-        self.size = size
         self.limits = limits
         self.findings = Findings() if findings is None else findings
         self.engine = engine
@@ -139,66 +118,38 @@ class _Reading:
         self.events = 0
         self.groups: set[bytes | None] = set()
 
-    def sets(self, blocks: Iterator[Block]) -> Iterator[ExampleSet]:
+    def sets(self) -> Iterator[ExampleSet]:
         """The examples of the parts."""
-        try:
-            for part in self.streams(blocks):
-                if len(part.steps) or self.header is None:
-                    yield from self.examples(part)
-                if self.window is not None and len(part.ends):
-                    self.window.give_up(int(part.ends[-1]) + self.begin)
-        except Rejection as rejection:
-            raise self.error(rejection) from None
+        parts = GRAMMAR.parse(
+            self.window or self.source,
+            self.engine,
+            hint=_hint,
+            begin=self.begin,
+            boundary=c.EXAMPLE,
+            tokens=_TOKENS if self.window is None else _FEW_TOKENS,
+        )
+        for part in parts:
+            if len(part.steps) or self.header is None:
+                yield from self.examples(part)
+            if self.window is not None and len(part.ends):
+                self.window.release(int(part.ends[-1]))
         if finding := too_many_groups(len(self.groups), Place.of(self.source.name)):
             self.findings.add(finding)
 
-    def streams(self, blocks: Iterator[Block]) -> Iterator[ParseStream]:
-        """The parse streams of the parts. Raises Rejection."""
-        if self.begin:
-            blocks = _after(blocks, self.begin)
-        if self.engine == "reference":
-            from exset.parsers.engine import reference  # which imports Lark
-
-            yield from reference.streams(GRAMMAR, b"".join(blocks), boundary=c.EXAMPLE)
-        elif self.window is None:
-            yield from driver.streams(
-                GRAMMAR, blocks, boundary=c.EXAMPLE, compiled=self.is_compiled()
-            )
-        else:
-            yield from driver.streams(
-                GRAMMAR,
-                blocks,
-                boundary=c.EXAMPLE,
-                compiled=self.is_compiled,
-                tokens=_FEW_TOKENS,
-                eager=True,
-            )
-
     def is_compiled(self) -> bool:
-        """Whether kernels are compiled: for a long text, as far as its length is known."""
-        size = self.size if self.window is None else max(self.size, self.window.seen)
-        return KERNELS.worthwhile(size, self.engine, loading=COMPILED_FROM)
+        """Return whether to use compiled kernels: for a long text, as far as its size is known."""
+        return KERNELS.should_compile(size_of(self.window or self.source), self.engine)
 
     def run(self, kernel: Callable[P, R]) -> Callable[P, R]:
-        """A function that can be compiled, compiled if the text is to be read so."""
-        return KERNELS.compiled(kernel) if self.is_compiled() else kernel
-
-    def error(self, rejection: Rejection) -> FormatError:
-        """Why the grammar is broken."""
-        if self.window is not None:
-            self.source = self.window.source
-        moved = rejection.moved(self.begin)
-        before = self.source.data[: moved.offset - self.source.start]
-        return syntax_error(
-            GRAMMAR, self.source, moved, lambda *found: swallowed(before, found[0]) or hint(*found)
-        )
+        """Return a kernel, compiled if the text is long."""
+        return KERNELS.choose(kernel, self.is_compiled())
 
     def examples(self, stream: ParseStream) -> Iterator[ExampleSet]:
         """The examples of a part; before an error those that come before it."""
         if self.window is not None:
             self.source = self.window.source
         compiled = self.is_compiled()
-        text = Text(self.source, stream, self.begin, compiled=compiled, limits=self.limits)
+        text = Text(self.source, stream, compiled=compiled, limits=self.limits)
         count = np.bincount(stream.steps, minlength=len(c.STEPS))
         try:
             tokens, columns, hard, strings = self.meaning(stream, text, count)
@@ -206,7 +157,7 @@ class _Reading:
             ends = np.flatnonzero(stream.steps == c.EXAMPLE)
             if len(ends) < 2:
                 raise
-            for half in stream.parts(int(ends[(len(ends) - 1) // 2]) + 1):
+            for half in stream.split(int(ends[(len(ends) - 1) // 2]) + 1):
                 yield from self.examples(half)
             return
         if self.header is None:
@@ -248,6 +199,10 @@ class _Reading:
             check_strings(text, quoted, self.limits)
         self.done = done
         return tokens, columns, hard, strings
+
+
+def _hint(found: Unexpected) -> str | None:
+    return swallowed(found.before, found.word) or hint(found.word, found.expected)
 
 
 def _begin(source: Source, findings: Findings) -> int:

@@ -1,18 +1,16 @@
 """The tokens of a Lens text: the grammar's words, and the values that tokens stand for."""
 
 import re
-from collections.abc import Callable
 from functools import cache, cached_property
 from types import MappingProxyType
-from typing import Final, NamedTuple, ParamSpec, TypeVar
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.core.errors import Place
 from exset.core.kernels import Kernels
 from exset.core.limits import Limits
-from exset.core.source import Source, Span
+from exset.core.source import Source
 from exset.grammars.columns.arrays import Flags, canonical_nan, compact
 from exset.grammars.columns.ragged import Strings
 from exset.grammars.lens.findings import LONG
@@ -26,6 +24,7 @@ from exset.parsers.engine.conversion import (
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.numbers import float32s, int64s
 from exset.parsers.engine.stream import ParseStream
+from exset.parsers.engine.tokens import Tokens
 from exset.parsers.lens import string_kernels
 from exset.parsers.lens.steps import STEPS, Floats, Ints
 
@@ -71,9 +70,6 @@ _BEGINNINGS: Final = MappingProxyType(
     }
 )
 
-P = ParamSpec("P")
-R = TypeVar("R")
-
 
 class Quoted(NamedTuple):
     """Strings of a text: their tokens, their bytes, and what is odd about them.
@@ -93,56 +89,16 @@ class Quoted(NamedTuple):
         return self.pairs[(self.odd & what) != 0, 0] if self.found & what else self.pairs[:0, 0]
 
 
-class Text:
-    """The tokens of a text, or of a part of it, by number.
+class Text(Tokens):
+    """The tokens of a Lens text, and their values."""
 
-    Places count from the source's first byte. begin: where the text began that was parsed.
-    """
+    kernels = KERNELS
 
     def __init__(
-        self, source: Source, stream: ParseStream, begin: int, *, compiled: bool, limits: Limits
+        self, source: Source, stream: ParseStream, *, compiled: bool, limits: Limits
     ) -> None:
-        self.source = source
-        self.compiled = compiled
+        super().__init__(GRAMMAR, source, stream, compiled=compiled)
         self.limits = limits
-        self.kinds = stream.kinds
-        self.starts = stream.starts + begin if begin else stream.starts
-        self.ends = stream.ends + begin if begin else stream.ends
-        self.base = source.start
-
-    def __len__(self) -> int:
-        return len(self.kinds)
-
-    @cached_property
-    def buffer(self) -> NDArray[np.uint8]:
-        """The source's bytes, from `base` on."""
-        return np.frombuffer(self.source.data, np.uint8)
-
-    def run(self, kernel: Callable[P, R]) -> Callable[P, R]:
-        """A function that can be compiled, compiled if the text is to be read so."""
-        return KERNELS.compiled(kernel) if self.compiled else kernel
-
-    def count(self, *names: str) -> int:
-        """How many tokens are one of these terminals."""
-        return sum(int(np.count_nonzero(self.kinds == GRAMMAR.terminal(name))) for name in names)
-
-    def is_a(self, tokens: Ints, *names: str) -> NDArray[np.bool_]:
-        """Which of these tokens are one of these terminals."""
-        wanted = np.zeros(len(GRAMMAR.terminals), np.bool_)
-        wanted[[GRAMMAR.terminal(name) for name in names]] = True
-        return wanted[self.kinds[tokens]]
-
-    def raw(self, token: int) -> bytes:
-        """The bytes of a token."""
-        return self.source.data[self.starts[token] - self.base : self.ends[token] - self.base]
-
-    def span(self, token: int) -> Span:
-        """The bytes of a token."""
-        return Span(int(self.starts[token]), int(self.ends[token]))
-
-    def place(self, token: int) -> Place:
-        """Where a token stands."""
-        return Place.in_text(self.source, self.span(token))
 
     def numbers(self) -> tuple[Floats, Ints, Ints]:
         """The values of all tokens: reals float32[tokens] and ints int64[tokens]; and hard reals.

@@ -14,11 +14,10 @@ from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits, remedy
 from exset.core.source import Source, Span
 from exset.grammars.columns.json_values import DEEPEST, INT64, Member, Node
-from exset.parsers.engine import driver
-from exset.parsers.engine.errors import syntax_error
+from exset.parsers.engine.errors import Unexpected
 from exset.parsers.engine.expectation import END
 from exset.parsers.engine.grammar import Grammar
-from exset.parsers.engine.stream import ParseStream, Rejection
+from exset.parsers.engine.stream import ParseStream
 
 GRAMMAR: Final = Grammar(
     file="json.lark",
@@ -35,9 +34,6 @@ GRAMMAR: Final = Grammar(
         }
     ),
 )
-
-COMPILED_FROM: Final = 100_000
-"""Bytes of text from which it pays to compile, or to load what is compiled."""
 
 _BOM: Final = b"\xef\xbb\xbf"
 _CONSTANTS: Final = MappingProxyType({"TRUE": True, "FALSE": False, "NULL": None})
@@ -92,25 +88,9 @@ def parse(
                 "many programs refuse it: save the file as UTF-8 without it",
             )
         )
-    stream = _stream(source, begin, engine)
-    return _Builder(source, limits, findings).build(stream, begin)
-
-
-def _stream(source: Source, begin: int, engine: Engine) -> ParseStream:
-    data = memoryview(source.data)[begin:]
-    try:
-        if engine == "reference":
-            from exset.parsers.engine import reference  # which imports Lark
-
-            return reference.run(GRAMMAR, bytes(data))
-        compiled = driver.KERNELS.worthwhile(len(data), engine, loading=COMPILED_FROM)
-        [stream] = driver.streams(GRAMMAR, [data], compiled=compiled, tokens=len(data) // 4 + 16)
-        return stream
-    except Rejection as rejection:
-        moved = rejection.moved(begin)
-        raise syntax_error(
-            GRAMMAR, source, moved, lambda *found: _hint(source.data, moved.offset, *found)
-        ) from None
+    tokens = len(source.data) // 4 + 16
+    [stream] = GRAMMAR.parse(source, engine, hint=_hint, begin=begin, tokens=tokens)
+    return _Builder(source, limits, findings).build(stream)
 
 
 class _Builder:
@@ -121,15 +101,15 @@ class _Builder:
         self.limits = limits
         self.findings = findings
 
-    def build(self, stream: ParseStream, begin: int) -> Node:
+    def build(self, stream: ParseStream) -> Node:
         """The value; no depth of nesting costs any stack of Python's."""
         terminals = GRAMMAR.terminals
         opened: list[tuple[int, list[Node] | dict[str, Member]]] = []
         names: list[tuple[str, Span]] = []
         if len(stream.kinds) > self.limits.max_nodes:
-            self._count(stream, begin)
+            self._count(stream)
         for kind, start, end in _tokens(stream):
-            terminal, span = terminals[kind], Span(start + begin, end + begin)
+            terminal, span = terminals[kind], Span(start, end)
             if terminal in ("LBRACE", "LSQB"):
                 if len(opened) >= min(self.limits.max_depth, DEEPEST):
                     raise self._limit(f"it nests deeper than {len(opened)}", span, "max_depth")
@@ -216,12 +196,12 @@ class _Builder:
             )
         return value
 
-    def _count(self, stream: ParseStream, begin: int) -> None:
+    def _count(self, stream: ParseStream) -> None:
         """Raise LimitError if there are too many values."""
         apart = [GRAMMAR.terminal(name) for name in ("COMMA", "COLON", "NAME", "RBRACE", "RSQB")]
         places = [at for at, kind in enumerate(stream.kinds.tolist()) if kind not in apart]
         if len(places) > self.limits.max_nodes:
-            at = int(stream.starts[places[self.limits.max_nodes]]) + begin
+            at = int(stream.starts[places[self.limits.max_nodes]])
             what = f"there are more than {self.limits.max_nodes:,} values"
             raise self._limit(what, Span(at, at + 1), "max_nodes")
 
@@ -242,8 +222,10 @@ def _unescaped(match: re.Match[str]) -> str:
     return chr(int(code, 16)) if code else _ESCAPED[letter]
 
 
-def _hint(data: bytes, at: int, word: bytes, expected: frozenset[str]) -> str | None:
+def _hint(unexpected: Unexpected) -> str | None:
     """What may help where the grammar rejects a word."""
+    data, at = unexpected.source.data, unexpected.offset
+    word, expected = unexpected.word, unexpected.expected
     if word.startswith(b'"'):
         start = _STRING_START.match(data, at)
         end = at if start is None else start.end()

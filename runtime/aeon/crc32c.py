@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from exset.core.kernels import Kernels, bare_kernel
 
 KERNELS: Final = Kernels("exset.runtime.aeon.crc32c")
-COMPILED_FROM: Final = 100_000
-"""Bytes from which it pays to compile, or to load what is compiled."""
 
 _POLYNOMIAL: Final = 0x82F63B78
 _MASK: Final = 0xFF
@@ -18,8 +16,7 @@ _ONES: Final = 0xFFFFFFFF
 
 def crc32c(data: NDArray[np.uint8]) -> int:
     """The checksum of some bytes."""
-    compiled = KERNELS.worthwhile(data.size, loading=COMPILED_FROM)
-    run = KERNELS.compiled(update) if compiled else update
+    run = KERNELS.choose(update, KERNELS.should_compile(data.size))
     return int(run(np.ascontiguousarray(data), _tables(), _ONES)) ^ _ONES
 
 

@@ -28,9 +28,6 @@ from exset.parsers.aeon.manifest_columns import KERNELS
 from exset.parsers.aeon.numbers import int32s, reals
 from exset.parsers.engine.errors import shown
 
-COMPILED_FROM: Final = 20_000
-"""Numbers from which it pays to compile, or to load what is compiled."""
-
 _BATCH: Final = 4096
 HUGE: Final = 1 << 31
 """Bytes of a file from which the dialect `head` reads zeros."""
@@ -105,8 +102,7 @@ def elements(
     starts, ends = manifest.spans(column)
     data = manifest.fields.data
     if compiled is None:
-        size = data.size if kind is ElementType.BINARY else len(manifest)
-        compiled = KERNELS.worthwhile(size, loading=COMPILED_FROM)
+        compiled = KERNELS.should_compile(data.size)
     if kind is ElementType.BINARY:
         blobs = decoded(np.ascontiguousarray(data), starts, ends, compiled)
         odd = {"aeon-base64-memory": np.flatnonzero(~blobs.given)}

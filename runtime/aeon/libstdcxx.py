@@ -14,8 +14,6 @@ from exset.core.kernels import Kernels, bare_kernel
 Longs = NDArray[np.int64]
 
 KERNELS: Final = Kernels("exset.runtime.aeon.libstdcxx")
-COMPILED_FROM: Final = 100_000
-"""Numbers drawn from which it pays to compile, or to load what is compiled."""
 
 MINSTD, MERSENNE = range(2)
 """The generators: minstd_rand0 (default_random_engine) and mt19937."""
@@ -168,7 +166,7 @@ def choose(state: Longs, count: int, needed: int, share: float, chosen: Longs) -
 def shuffled(count: int, kind: int, seed: int) -> Longs:
     """The order in which std::shuffle puts so many, by a generator that is new."""
     order = np.arange(count)
-    run = KERNELS.compiled(shuffle) if _compiled(count) else shuffle
+    run = KERNELS.choose(shuffle, KERNELS.should_compile(count))
     run(generator(kind, seed), order)
     return order
 
@@ -176,9 +174,5 @@ def shuffled(count: int, kind: int, seed: int) -> Longs:
 def subset(count: int, share: float, needed: int, seed: int) -> Longs:
     """Which of so many generate_subset takes, with minstd_rand0."""
     chosen = np.empty(count, np.int64)
-    run = KERNELS.compiled(choose) if _compiled(count) else choose
+    run = KERNELS.choose(choose, KERNELS.should_compile(count))
     return chosen[: run(generator(MINSTD, seed), count, needed, share, chosen)]
-
-
-def _compiled(count: int) -> bool:
-    return KERNELS.worthwhile(count, loading=COMPILED_FROM)

@@ -19,10 +19,7 @@ from exset.runtime.samplers.layout import Layout, lay_out
 from exset.runtime.samplers.slot_items import Drawing
 from exset.runtime.training.generator import number, numbers, words
 
-KERNELS: Final = Kernels("exset.runtime.samplers.round_robin")
-
-_MANY = 1 << 13
-"""Slots from which on kernels that are yet to be loaded are worth it."""
+KERNELS: Final = Kernels("exset.runtime.samplers.round_robin", compile_from=1 << 13)
 
 # What the numbers of an epoch's key are the keys of.
 ORDER, ITEMS = range(2)
@@ -116,8 +113,7 @@ class ExhaustiveNxMSampler(NxMSampler):
         slots = self._slots[order]
         placed = layout.lowered(slots)
         turns, slot_numbers = np.empty((2, layout.batches * wide), np.int64)
-        fast = KERNELS.worthwhile(len(turns), loading=_MANY)
-        take = KERNELS.compiled(round_robin.deal_all) if fast else round_robin.deal_all
+        take = KERNELS.choose(round_robin.deal_all, KERNELS.should_compile(len(turns)))
         take(slots, placed, wide, turns, slot_numbers)
         drawing = Drawing(self.grouping, samples, number(self._key, ITEMS), self.shuffle)
         return Table(drawing, order[turns].reshape(-1, wide), slot_numbers.reshape(-1, wide))

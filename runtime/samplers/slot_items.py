@@ -17,10 +17,8 @@ from exset.runtime.samplers import slot_kernel
 from exset.runtime.samplers.grouping import Grouping
 from exset.runtime.training.generator import numbers, places, words
 
-KERNELS: Final = Kernels("exset.runtime.samplers.slot_kernel")
+KERNELS: Final = Kernels("exset.runtime.samplers.slot_kernel", compile_from=1 << 13, use_from=0)
 
-_MANY = 1 << 13
-"""Slots from which on a kernel that is yet to be loaded is worth it."""
 _BLOCK = 1 << 14
 """Items that the arrays of one step are for: on the host they fit in a cache."""
 
@@ -38,7 +36,7 @@ class Drawing:
         """Return the items of slots: for int64 arrays (S,), int64 (S, M)."""
         xp = namespace_of(classes)
         out: NDArray[np.int64] = xp.empty((len(classes), self.samples), np.int64)
-        if xp is np and KERNELS.worthwhile(len(out), loading=_MANY, using=0):
+        if xp is np and KERNELS.should_compile(len(out)):
             known, key = self.grouping, np.uint64(self.key)
             KERNELS.compiled(slot_kernel.fill)(
                 classes, slots, known.starts, known.sizes, known.items, key, self.shuffle, out

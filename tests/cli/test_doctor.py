@@ -76,13 +76,13 @@ def test_as_text_and_as_json(folder: Path) -> None:
 
 
 def test_without_numba(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kernels.trouble.cache_clear()
+    kernels.import_error.cache_clear()
     try:
         with monkeypatch.context() as patch:
             patch.setitem(sys.modules, "numba", None)
             assert "plain Python: all works, slower (numba is not installed)" in ask()
-            assert kernels.trouble() == "numba is not installed"
-        kernels.trouble.cache_clear()
+            assert kernels.import_error() == "numba is not installed"
+        kernels.import_error.cache_clear()
         with monkeypatch.context() as patch:
             (tmp_path / "numba.py").write_text("raise ImportError('another NumPy is wanted')")
             patch.syspath_prepend(tmp_path)
@@ -90,7 +90,7 @@ def test_without_numba(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
             assert "(numba cannot be imported: another NumPy is wanted)" in ask()
             assert json.loads(ask("--json"))["compiled"] is False
     finally:
-        kernels.trouble.cache_clear()
+        kernels.import_error.cache_clear()
 
 
 def test_a_cache_that_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

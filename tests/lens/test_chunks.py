@@ -1,7 +1,5 @@
 """A Lens text is the same set in however many parts it is read, compiled or not."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,7 +10,6 @@ from exset.core.kernels import Engine
 from exset.core.source import Source
 from exset.grammars.lens.examples import ExampleSet
 from exset.grammars.lens.normal_form import normal_form
-from exset.parsers.engine import driver
 from exset.parsers.lens.parse import parse
 from exset.parsers.lens.render import render
 from exset.testing import example_sets
@@ -33,7 +30,7 @@ def read(data: bytes, tokens: int, engine: Engine) -> tuple[ExampleSet, list[str
     """The set, its findings and how many there are, with room for so many tokens at first."""
     findings = Findings()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(driver, "streams", partial(driver.streams, tokens=tokens))
+        patch.setattr("exset.parsers.lens.parse._TOKENS", tokens)
         examples = parse(Source("test", data), findings=findings, engine=engine)
     return examples, sorted(map(str, findings)), findings.count()
 

@@ -30,6 +30,11 @@ def judged(grammar: Grammar, source: bytes) -> Outcome:
         return rejection.args
 
 
+def stream_of(grammar: Grammar, source: bytes, *, compiled: bool = False) -> ParseStream:
+    [stream] = driver.streams(grammar.lowered, [source], compiled=lambda: compiled)
+    return stream
+
+
 def tabled(
     grammar: Grammar,
     blocks: Sequence[bytes],
@@ -39,7 +44,9 @@ def tabled(
     boundary: int | None = None,
 ) -> Outcome:
     streams = []
-    parts = driver.streams(grammar, blocks, compiled=compiled, tokens=tokens, boundary=boundary)
+    parts = driver.streams(
+        grammar.lowered, blocks, compiled=lambda: compiled, tokens=tokens, boundary=boundary
+    )
     try:
         for part in parts:
             streams.append(ParseStream(*(np.array(column) for column in vars(part).values())))

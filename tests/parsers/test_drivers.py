@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from exset.core.kernels import Kernels
-from exset.parsers.engine import driver
 from exset.parsers.engine import grammar as engine
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.tables import Lowered
@@ -23,7 +22,7 @@ from exset.parsers.lbann.list_tokens import GRAMMAR as SAMPLE_LIST
 from exset.parsers.lens.steps import EXAMPLE
 from exset.parsers.lens.tokens import GRAMMAR
 from tests.core.sources import edit, source_of
-from tests.parsers.drivers import judged, tabled
+from tests.parsers.drivers import judged, stream_of, tabled
 from tests.parsers.foreign_grammars import ARITHMETIC, INI, JSON
 
 LENS_PIECES = (
@@ -99,7 +98,7 @@ def test_deep_nesting_and_long_tokens(compiled: bool) -> None:
 def test_meaning_of_json() -> None:
     source = b'{"a": [1, 2.5e3, {"b": null}], "c": "\\u00e9", "d": true}'
     json.loads(source)
-    [stream] = driver.streams(JSON, [source], compiled=False)
+    stream = stream_of(JSON, source)
     names = [JSON.steps[step] for step in stream.steps]
     assert names.count("pair") == 4
     assert names[-1] == "object"
@@ -108,7 +107,7 @@ def test_meaning_of_json() -> None:
 
 def test_a_string_takes_the_place_of_the_word_it_equals() -> None:
     for source, step in ((b"sin(1)", "call"), (b"sine", "name")):
-        [stream] = driver.streams(ARITHMETIC, [source], compiled=False)
+        stream = stream_of(ARITHMETIC, source)
         assert ARITHMETIC.steps[stream.steps[-1]] == step
 
 

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exset.parsers.engine import driver, output
+from exset.parsers.engine import output
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.tables import CLASSES
 from exset.parsers.engine.transition_cache import DEEPEST, MANY
 from exset.parsers.lens.tokens import GRAMMAR
-from tests.parsers.drivers import judged, tabled
+from tests.parsers.drivers import judged, stream_of, tabled
 from tests.parsers.foreign_grammars import JSON
 
 # Nothing is reduced until the end, when all is.
@@ -147,6 +147,6 @@ def test_line_breaks_that_are_imagined_are_tokens_of_no_length(compiled: bool) -
             blocks = [source[at : at + 5] for at in range(0, len(source), 5)]
             found = tabled(BLANKS, blocks, compiled=compiled, tokens=tokens, boundary=END)
             assert found == judgement
-        [stream] = driver.streams(BLANKS, [source], compiled=compiled)
+        stream = stream_of(BLANKS, source, compiled=compiled)
         assert (stream.starts[0], stream.ends[0]) == (0, 0)
         assert (stream.starts[-1], stream.ends[-1]) == (len(source), len(source))

@@ -1,0 +1,79 @@
+"""The tokens of a parsed text by number: their kinds, bytes, places, and errors about them."""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import ClassVar, ParamSpec, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.core.errors import FormatError, Place
+from exset.core.kernels import Kernels
+from exset.core.source import Source, Span
+from exset.grammars.columns.arrays import Flags, Longs
+from exset.parsers.engine.grammar import Grammar
+from exset.parsers.engine.stream import ParseStream
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Tokens:
+    """The tokens of a text, or of a chunk of it.
+
+    Offsets count from the source's first byte; `base` is that of the buffer's first byte. A format
+    derives its own class, and names the kernels that work on its tokens.
+    """
+
+    kernels: ClassVar[Kernels]
+
+    def __init__(
+        self, grammar: Grammar, source: Source, stream: ParseStream, *, compiled: bool
+    ) -> None:
+        self.grammar = grammar
+        self.source = source
+        self.compiled = compiled
+        self.kinds = stream.kinds
+        self.starts = stream.starts
+        self.ends = stream.ends
+        self.base = source.start
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    @cached_property
+    def buffer(self) -> NDArray[np.uint8]:
+        """The source's bytes, from `base` on."""
+        return np.frombuffer(self.source.data, np.uint8)
+
+    def run(self, kernel: Callable[P, R]) -> Callable[P, R]:
+        """Return a kernel, compiled if the text is long."""
+        return self.kernels.choose(kernel, self.compiled)
+
+    def count(self, *terminals: str) -> int:
+        """Return how many tokens are of these terminals."""
+        return int(np.count_nonzero(self.is_a(*terminals)))
+
+    def is_a(self, *terminals: str, among: Longs | None = None) -> Flags:
+        """Return which tokens are of these terminals: bool[tokens], of all or those `among`."""
+        kinds = self.kinds if among is None else self.kinds[among]
+        found = np.zeros(kinds.shape, np.bool_)
+        for name in terminals:
+            found |= kinds == self.grammar.terminal(name)
+        return found
+
+    def raw(self, token: int) -> bytes:
+        """Return the bytes of a token."""
+        return self.source.data[self.starts[token] - self.base : self.ends[token] - self.base]
+
+    def span(self, token: int) -> Span:
+        """Return the span of a token."""
+        return Span(int(self.starts[token]), int(self.ends[token]))
+
+    def place(self, token: int) -> Place:
+        """Return the place of a token."""
+        return Place.in_text(self.source, self.span(token))
+
+    def error(self, token: int, code: str, message: str, hint: str | None = None) -> FormatError:
+        """Return an error about a token."""
+        return FormatError(message, source=self.source, span=self.span(token), hint=hint, code=code)
