@@ -25,7 +25,7 @@ from exset.core.errors import Findings
 from exset.core.protocols import Model
 from exset.grammars.lens.examples import ExampleSet
 from exset.parsers.lens import render
-from exset.runtime.reports.memory import memory_of
+from exset.runtime.reports.report import memory_of
 from exset.streaming import sets
 
 _STATUS = Path("/proc/self/status")

@@ -45,6 +45,14 @@ class Summary(Protocol):
         ...
 
 
+class Reporter(Protocol):
+    """What reports the numbers of a model."""
+
+    def __call__(self, model: Model, /, *, detailed: bool = ...) -> Summary:
+        """Return the numbers; detailed: with those that take longer."""
+        ...
+
+
 class FileCheck(Protocol):
     """What checks the files that a model names."""
 

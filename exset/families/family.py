@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 from exset.core.limits import Limits
-from exset.core.protocols import FileCheck, Model, Summary
+from exset.core.protocols import FileCheck, Model, Reporter, Summary
 from exset.core.text import counted, with_article
 from exset.io.access import Access
 
@@ -28,8 +28,8 @@ class Family:
     """Formats of one model: what the model is, what it counts, what sums it up.
 
     `kind` names the model's class, `noun` is what people call a model, `unit` one of what its
-    length counts; `summary` names the function that returns its `Summary`, `statistics` one that
-    finds out more. `files` names the function that checks the files that a model names; `groups`
+    length counts; `summary` names the function that reports a model (`Reporter`). `files` names
+    the function that checks the files that a model names; `groups`
     are pairs of what units can be grouped by and the function that numbers the group of each;
     `columns` names one that does by a column of the model, which is called by its number. `names`
     is the function that yields what units are called, `differences` the one that compares two
@@ -41,7 +41,6 @@ class Family:
     kind: str
     unit: str
     summary: str
-    statistics: str | None = None
     files: str | None = None
     groups: tuple[tuple[str, str], ...] = ()
     columns: str | None = None
@@ -56,12 +55,11 @@ class Family:
 
     def summarise(self, model: Model) -> Summary:
         """Return what a model of the family holds, in numbers."""
-        return cast(Callable[[Model], Summary], load(self.summary))(model)
+        return cast(Reporter, load(self.summary))(model)
 
     def describe(self, model: Model) -> Summary:
         """Return all that can be said of a model in numbers, which may take a while."""
-        function = self.statistics or self.summary
-        return cast(Callable[[Model], Summary], load(function))(model)
+        return cast(Reporter, load(self.summary))(model, detailed=True)
 
     def check_files(
         self,
@@ -111,7 +109,7 @@ class Family:
 
     def compare(self, one: Model, other: Model, tolerance: float, keep: int) -> "Differences":
         """Return in what two models differ, as in `exset.diff`."""
-        target = self.differences or "exset.runtime.reports.differences:as_they_are"
+        target = self.differences or "exset.runtime.reports.differences:by_equality"
         return cast("Comparison", load(target))(one, other, tolerance, keep)
 
     def counted(self, count: int) -> str:
@@ -124,10 +122,9 @@ LENS = Family(
     noun="example set",
     kind="exset.grammars.lens.examples:ExampleSet",
     unit="example",
-    summary="exset.runtime.lens.summary:summarise",
-    statistics="exset.runtime.lens.statistics:describe",
+    summary="exset.runtime.lens.report:report",
     dataset="exset.runtime.lens.dataset:ExampleDataset",
-    names="exset.runtime.reports.unit_names:examples",
+    names="exset.runtime.lens.report:names",
     differences="exset.runtime.lens.differences:differences",
 )
 
@@ -136,13 +133,12 @@ SAMPLE_LISTS = Family(
     noun="sample list",
     kind="exset.grammars.lbann.sample_list:SampleList",
     unit="sample",
-    summary="exset.runtime.lbann.list_summary:summarise",
-    statistics="exset.runtime.lbann.list_summary:describe",
+    summary="exset.runtime.lbann.report:sample_list",
     files="exset.runtime.lbann.list_files:check",
     groups=(("file", "exset.grammars.lbann.sample_list:file_of"),),
     dataset="exset.runtime.lbann.sample_reader:SampleReader",
-    names="exset.runtime.reports.unit_names:samples",
-    differences="exset.runtime.lbann.list_differences:differences",
+    names="exset.runtime.lbann.report:sample_names",
+    differences="exset.runtime.lbann.differences:sample_lists",
 )
 
 SCHEMA = Family(
@@ -150,8 +146,8 @@ SCHEMA = Family(
     noun="schema",
     kind="exset.grammars.lbann.schema:Schema",
     unit="field",
-    summary="exset.runtime.lbann.schema_summary:summarise",
-    differences="exset.runtime.reports.tree_differences:schemas",
+    summary="exset.runtime.lbann.report:schema",
+    differences="exset.runtime.lbann.differences:schemas",
 )
 
 MANIFEST = Family(
@@ -159,14 +155,13 @@ MANIFEST = Family(
     noun="manifest",
     kind="exset.grammars.aeon.manifest:Manifest",
     unit="record",
-    summary="exset.runtime.aeon.manifest_summary:summarise",
-    statistics="exset.runtime.aeon.manifest_statistics:describe",
+    summary="exset.runtime.aeon.report:manifest",
     files="exset.runtime.aeon.manifest_files:check_files",
     groups=(("label", "exset.runtime.aeon.manifest_classes:label_groups"),),
     columns="exset.runtime.aeon.manifest_classes:column_groups",
     dataset="exset.runtime.aeon.manifest_dataset:ManifestDataset",
-    names="exset.runtime.reports.unit_names:records",
-    differences="exset.runtime.aeon.manifest_differences:differences",
+    names="exset.runtime.aeon.report:record_names",
+    differences="exset.runtime.aeon.differences:manifests",
 )
 
 BLOCKS = Family(
@@ -174,11 +169,10 @@ BLOCKS = Family(
     noun="block",
     kind="exset.grammars.aeon.block:Block",
     unit="record",
-    summary="exset.runtime.aeon.block_summary:summarise",
+    summary="exset.runtime.aeon.report:block",
     dataset="exset.runtime.aeon.cache_dataset:CacheDataset",
-    statistics="exset.runtime.aeon.block_statistics:describe",
-    names="exset.runtime.reports.unit_names:elements",
-    differences="exset.runtime.aeon.block_differences:differences",
+    names="exset.runtime.aeon.report:element_names",
+    differences="exset.runtime.aeon.differences:blocks",
 )
 
 CONFIG = Family(
@@ -186,8 +180,8 @@ CONFIG = Family(
     noun="loader configuration",
     kind="exset.grammars.aeon.config.model:LoaderConfig",
     unit="etl object",
-    summary="exset.runtime.aeon.config_summary:summarise",
-    differences="exset.runtime.reports.tree_differences:configs",
+    summary="exset.runtime.aeon.report:config",
+    differences="exset.runtime.aeon.differences:configs",
 )
 
 

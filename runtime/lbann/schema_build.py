@@ -144,9 +144,9 @@ def _normalised(
 ) -> dict[str, Directive]:
     if spread.count:
         notes[path] += f", {spread.low:g} to {spread.high:g}, mean {spread.mean:g}"
-    if spread.odd:
-        notes[path] += f", {spread.odd} not finite"
-        message = f"{spread.odd} values of {name} are not finite: scale and bias are of the others"
+    if spread.not_finite:
+        notes[path] += f", {spread.not_finite} not finite"
+        message = f"{spread.not_finite} values of {name} are not finite: scale and bias ignore them"
         findings.add(Finding("schema-not-finite", Severity.WARNING, message))
     line = spread.to_range() if normalise == "range" else spread.to_unit()
     if line is None:

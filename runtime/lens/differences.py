@@ -1,7 +1,7 @@
-"""In what two sets of Lens examples differ.
+"""Comparison of two Lens example sets by meaning; see `exset.diff`.
 
-What holds is compared, and not how it is said: a value that an event gives with one that it takes
-from the header, a list that is shared with one that is not.
+A value that an event has of its own equals the same value from the header, and a shared list equals
+a copy of it.
 """
 
 from __future__ import annotations
@@ -12,98 +12,77 @@ import numpy as np
 
 from exset.grammars.columns.arrays import Longs
 from exset.grammars.lens.examples import REAL_FIELDS, ExampleSet, Ranges
-from exset.runtime.reports.differences import Comparer, Differences, Pairs, Show, quoted, unequal
+from exset.runtime.reports.column_diff import ColumnDiff, Pairs, unequal
+from exset.runtime.reports.differences import Differences
 
 _KINDS: Final = ("empty", "dense", "sparse")
 _DENSE, _SPARSE = 1, 2
 
 
 def differences(one: ExampleSet, other: ExampleSet, tolerance: float, keep: int, /) -> Differences:
-    """Compare sets; see `exset.diff`."""
-    found = Comparer("examples", len(one), len(other), tolerance, keep)
+    """Compare sets example by example, event by event and range by range."""
+    diff = ColumnDiff("examples", len(one), len(other), tolerance, keep)
     if one == other:
-        return found.done()
-    found.strings(found.units, "name", one.name, other.name)
-    found.strings(found.units, "proc", one.proc, other.proc)
-    found.numbers(found.units, "frequency", one.frequency, other.frequency)
-    offsets = one.event_offsets, other.event_offsets
-    events = found.rows(found.units, "events", *offsets, "event")
+        return diff.result()
+    diff.strings(diff.units, "name", one.name, other.name)
+    diff.strings(diff.units, "proc", one.proc, other.proc)
+    diff.numbers(diff.units, "frequency", one.frequency, other.frequency)
+    events = diff.rows(diff.units, "events", one.event_offsets, other.event_offsets, "event")
     if one.header.proc != other.header.proc:
         procs = (each.header.proc_text for each in (one, other))
-        found.differ("header.proc", *map(quoted, procs))
-    found.strings(events, "proc", one.events.proc, other.events.proc)
+        diff.add("header.proc", *("nothing" if proc is None else repr(proc) for proc in procs))
+    diff.strings(events, "proc", one.events.proc, other.events.proc)
     for field in REAL_FIELDS:
-        _real(found, events, field, one, other)
-    codes = _codes(one, other)
+        _real(diff, events, field, one, other)
+    codes = _group_codes(one, other)
     for side in ("inputs", "targets"):
-        a, b = getattr(one.events, side), getattr(other.events, side)
-        has = a[events.one] >= 0, b[events.other] >= 0
-        found.at(
-            events,
-            has[0] != has[1],
-            f".{side}",
-            _having(a),
-            _having(b),
-        )
-        lists = events.where(has[0] & has[1]).on(a, b)
-        ranges = found.rows(lists, side, one.lists, other.lists, "range")
-        _ranges(found, ranges, one, other, codes)
-    return found.done()
+        lists = getattr(one.events, side), getattr(other.events, side)
+        has = lists[0][events.one] >= 0, lists[1][events.other] >= 0
+        diff.mark(events, has[0] != has[1], f".{side}", lists, _presence)
+        both = events.where(has[0] & has[1]).on(*lists)
+        ranges = diff.rows(both, side, one.lists, other.lists, "range")
+        _ranges(diff, ranges, one, other, codes)
+    return diff.result()
 
 
-def _real(found: Comparer, events: Pairs, field: str, one: ExampleSet, other: ExampleSet) -> None:
-    """Compare a real field as it holds; where both take it from the header, as it is there."""
-    given = one.events.real(field).given[events.one] | other.events.real(field).given[events.other]
-    found.numbers(events.where(given), field, one.effective(field), other.effective(field))
-    if given.size and given.all():
+def _real(diff: ColumnDiff, events: Pairs, field: str, one: ExampleSet, other: ExampleSet) -> None:
+    """Compare the effective values of a field, and the header's if any two events inherit it."""
+    own = one.events.real(field).given[events.one] | other.events.real(field).given[events.other]
+    diff.numbers(events.where(own), field, one.effective(field), other.effective(field))
+    if own.size and own.all():
         return
     a, b = one.header.real(field), other.header.real(field)
-    if unequal(np.array([a]), np.array([b]), found.tolerance)[0]:
-        found.differ(f"header.{field}", a, b)
+    if unequal(np.array([a]), np.array([b]), diff.tolerance)[0]:
+        diff.add(f"header.{field}", a, b)
 
 
 def _ranges(
-    found: Comparer,
-    pairs: Pairs,
-    one: ExampleSet,
-    other: ExampleSet,
-    codes: tuple[Longs, Longs],
+    diff: ColumnDiff, pairs: Pairs, one: ExampleSet, other: ExampleSet, codes: tuple[Longs, Longs]
 ) -> None:
-    """Compare ranges: their groups, and their values or their units."""
+    """Compare the groups of ranges, and their values or units."""
     a, b = one.ranges, other.ranges
-    found.at(
-        pairs,
-        codes[0][a.group[pairs.one]] != codes[1][b.group[pairs.other]],
-        ".group",
-        lambda row: one.groups.text(a.group[row]) if a.group[row] >= 0 else "none",
-        lambda row: other.groups.text(b.group[row]) if b.group[row] >= 0 else "none",
-    )
+    groups = codes[0][a.group[pairs.one]] != codes[1][b.group[pairs.other]]
+    diff.mark(pairs, groups, ".group", (one, other), _group)
     kinds = _kinds(a), _kinds(b)
-    alike = kinds[0][pairs.one] == kinds[1][pairs.other]
-    found.at(
-        pairs,
-        ~alike,
-        "",
-        lambda row: _KINDS[kinds[0][row]],
-        lambda row: _KINDS[kinds[1][row]],
-    )
-    pairs = pairs.where(alike)
+    same = kinds[0][pairs.one] == kinds[1][pairs.other]
+    diff.mark(pairs, ~same, "", kinds, lambda column, row: _KINDS[column[row]])
+    pairs = pairs.where(same)
     kind = kinds[0][pairs.one]
     dense, sparse = pairs.where(kind == _DENSE), pairs.where(kind == _SPARSE)
-    found.numbers(dense, "first", a.first, b.first)
-    found.ragged(dense, "values", a.values, b.values)
-    found.numbers(sparse, "value", a.value, b.value)
-    found.ragged(sparse, "units", a.units, b.units)
+    diff.numbers(dense, "first", a.first, b.first)
+    diff.ragged(dense, "values", a.values, b.values)
+    diff.numbers(sparse, "value", a.value, b.value)
+    diff.ragged(sparse, "units", a.units, b.units)
 
 
 def _kinds(ranges: Ranges) -> Longs:
-    """Which kind each range is of."""
+    """Return the kind of each range, as an index into `_KINDS`."""
     sparse = np.where(ranges.units.lengths > 0, _SPARSE, 0)
     return np.where(ranges.values.lengths > 0, _DENSE, sparse)
 
 
-def _codes(one: ExampleSet, other: ExampleSet) -> tuple[Longs, Longs]:
-    """A number for each group of the sets, the same for the same name; the last is for none."""
+def _group_codes(one: ExampleSet, other: ExampleSet) -> tuple[Longs, Longs]:
+    """Number the groups of both sets, equal names alike; the last number is for no group."""
     numbers: dict[bytes | None, int] = {}
     first, second = (
         np.array([*(numbers.setdefault(name, len(numbers)) for name in each.groups), -1])
@@ -112,6 +91,10 @@ def _codes(one: ExampleSet, other: ExampleSet) -> tuple[Longs, Longs]:
     return first, second
 
 
-def _having(lists: Longs) -> Show:
-    """What says whether an event has a list of ranges."""
-    return lambda row: "nothing" if lists[row] < 0 else "ranges"
+def _group(model: ExampleSet, row: int) -> str | None:
+    group = model.ranges.group[row]
+    return model.groups.text(group) if group >= 0 else "none"
+
+
+def _presence(lists: Longs, row: int) -> str:
+    return "nothing" if lists[row] < 0 else "ranges"

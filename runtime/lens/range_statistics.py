@@ -1,8 +1,7 @@
-"""What the numbers of ranges are like, of each side of the events and of each group."""
+"""Statistics of ranges: by side (inputs, targets) and by group."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -11,11 +10,12 @@ from numpy.typing import NDArray
 from exset.core.text import counted
 from exset.grammars.columns.arrays import Flags, Longs
 from exset.grammars.lens.examples import ExampleSet, Ranges
+from exset.runtime.reports.report import finite
 
 
 @dataclass(frozen=True)
-class Numbers:
-    """What some ranges hold; a list that is shared is counted once."""
+class RangeStatistics:
+    """The numbers of some ranges; a shared list counts once."""
 
     ranges: int
     values: int
@@ -23,35 +23,34 @@ class Numbers:
     zeros: int
     nans: int
     low: float
-    """The least value that is not NaN; infinity where there is none."""
+    """The smallest value that is not NaN; infinity if there is none."""
     high: float
     units: int
-    """Unit numbers of sparse ranges, spans and `*` as one or two."""
+    """Unit numbers of sparse ranges; a span or `*` counts as one or two."""
 
     @property
     def sparsity(self) -> float | None:
-        """Which part of the values is zero; None where there are none."""
+        """The fraction of values that are zero; None without values."""
         return self.zeros / self.values if self.values else None
 
     def to_dict(self) -> dict[str, object]:
-        """Return the numbers for JSON; what is not finite is null."""
-        ends = {"low": self.low, "high": self.high}
-        plain = {name: end if math.isfinite(end) else None for name, end in ends.items()}
-        return {**asdict(self), **plain, "sparsity": self.sparsity}
+        """Return the numbers for JSON; a number that is not finite is null."""
+        ends = {"low": finite(self.low), "high": finite(self.high)}
+        return {**asdict(self), **ends, "sparsity": self.sparsity}
 
     def __str__(self) -> str:
-        said = [counted(self.ranges, "range")]
+        parts = [counted(self.ranges, "range")]
         if self.values:
             between = f" from {self.low:g} to {self.high:g}" if self.low <= self.high else ""
-            said.append(f"{counted(self.values, 'value')}{between}, {self.sparsity:.1%} zero")
-            said += [f"{self.nans:,} NaN"] * bool(self.nans)
+            parts.append(f"{counted(self.values, 'value')}{between}, {self.sparsity:.1%} zero")
+            parts += [f"{self.nans:,} NaN"] * bool(self.nans)
         if self.units:
-            said.append(f"{counted(self.units, 'unit')} named")
-        return ", ".join(said)
+            parts.append(f"{counted(self.units, 'unit')} named")
+        return ", ".join(parts)
 
 
-def by_side(model: ExampleSet) -> dict[str, Numbers]:
-    """Return what the inputs and the targets of all events are like."""
+def by_side(model: ExampleSet) -> dict[str, RangeStatistics]:
+    """Return the statistics of the inputs and of the targets of all events."""
     owner = np.repeat(np.arange(model.lists.size - 1), np.diff(model.lists))
     found = {}
     for side in ("inputs", "targets"):
@@ -63,21 +62,21 @@ def by_side(model: ExampleSet) -> dict[str, Numbers]:
     return found
 
 
-def by_group(model: ExampleSet) -> dict[str, Numbers]:
-    """Return what the ranges of each group are like."""
+def by_group(model: ExampleSet) -> dict[str, RangeStatistics]:
+    """Return the statistics of the ranges of each group."""
     names = [model.groups.text(number) or "" for number in range(len(model.groups))]
     found = _numbers(model.ranges, model.ranges.group.astype(np.int64), len(names))
     return dict(zip(names, found, strict=True))
 
 
-def _numbers(ranges: Ranges, part: Longs, count: int) -> list[Numbers]:
-    """What the ranges of each part are like; part: of each range, -1 for none."""
+def _numbers(ranges: Ranges, part: Longs, count: int) -> list[RangeStatistics]:
+    """Return the statistics of each part; part: the part of each range, -1 for none."""
     values = ranges.values.values
     of_value = np.repeat(part, ranges.values.lengths)
     of_unit = np.repeat(part, ranges.units.lengths)
     low, high = np.full(count + 1, np.inf, np.float32), np.full(count + 1, -np.inf, np.float32)
     nan = np.isnan(values)
-    # Those of no part are last.
+    # Ranges without a part go to the last place.
     np.minimum.at(low, of_value[~nan], values[~nan])
     np.maximum.at(high, of_value[~nan], values[~nan])
 
@@ -94,4 +93,5 @@ def _numbers(ranges: Ranges, part: Longs, count: int) -> list[Numbers]:
         high[:count],
         tally(of_unit),
     )
-    return [Numbers(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return [RangeStatistics(*row) for row in rows]

@@ -1,18 +1,20 @@
-"""Counts, extremes, mean and spread of numbers that come a few at a time, in any order."""
+"""Count, extremes, mean and spread of numbers, of all at once or chunk by chunk."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from exset.runtime.reports.report import finite
+
 
 @dataclass
 class Spread:
-    """What some numbers are like; NaN and infinities are counted apart and are not among them."""
+    """The statistics of some numbers; NaN and infinities are only counted, in `not_finite`."""
 
     count: int = 0
     low: float = math.inf
@@ -20,26 +22,25 @@ class Spread:
     mean: float = 0.0
     squares: float = 0.0
     """The sum of the squared distances from the mean."""
-    odd: int = 0
-    """How many were not finite."""
+    not_finite: int = 0
 
     @classmethod
     def of(cls, values: NDArray[Any]) -> Spread:
-        """Return the spread of an array of numbers."""
+        """Compute the spread of an array of numbers."""
         wide = np.asarray(values, np.float64).reshape(-1)
         finite = wide[np.isfinite(wide)]
-        odd = wide.size - finite.size
+        not_finite = wide.size - finite.size
         if not finite.size:
-            return cls(odd=odd)
+            return cls(not_finite=not_finite)
         with np.errstate(over="ignore", invalid="ignore"):
             mean = float(finite.mean())
             squares = float(np.square(finite - mean).sum())
-        return cls(finite.size, float(finite.min()), float(finite.max()), mean, squares, odd)
+        return cls(finite.size, float(finite.min()), float(finite.max()), mean, squares, not_finite)
 
     def add(self, other: Spread) -> None:
-        """Take in what other numbers are like (Chan, Golub and LeVeque 1979)."""
+        """Add the spread of other numbers (Chan, Golub and LeVeque 1979)."""
         total = self.count + other.count
-        self.odd += other.odd
+        self.not_finite += other.not_finite
         if not other.count:
             return
         apart = other.mean - self.mean
@@ -50,15 +51,26 @@ class Spread:
 
     @property
     def deviation(self) -> float:
-        """The standard deviation, of all numbers and not of a sample of them."""
+        """The standard deviation of the population."""
         return math.sqrt(self.squares / self.count) if self.count else 0.0
 
+    def to_dict(self) -> dict[str, float | None]:
+        """Return the numbers for JSON; a number that is not finite is null."""
+        return {name: finite(value) for name, value in asdict(self).items()}
+
+    def text(self, of: str = "") -> str:
+        """Return the spread as text, empty for no numbers; of: what the mean is of."""
+        if not self.count:
+            return ""
+        between = f"{self.low:g} to {self.high:g}, mean {self.mean:g}{of}"
+        return between + f", {self.not_finite:,} not finite" * bool(self.not_finite)
+
     def to_range(self) -> tuple[float, float] | None:
-        """Return scale and bias that bring the numbers into 0 to 1; None if they do not differ."""
+        """Return the scale and bias that map the numbers to 0 to 1; None if all are equal."""
         return _line(self.high - self.low, self.low)
 
     def to_unit(self) -> tuple[float, float] | None:
-        """Return scale and bias for mean 0 and deviation 1; None if they do not differ."""
+        """Return the scale and bias for mean 0 and deviation 1; None if all are equal."""
         return _line(self.deviation, self.mean)
 
 

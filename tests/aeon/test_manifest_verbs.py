@@ -154,9 +154,7 @@ def test_balance_and_stats(tmp_path: Path) -> None:
     assert len(exset.load(out, model=Manifest, findings=Findings())) == 18
     assert run("manifest", "balance", path, "--by", "5").exit_code == 2
     done = run("stats", path)
-    assert (
-        done.exit_code == 0 and "0 6, 1 2" in done.stdout and "1 that aeon fails on" in done.stdout
-    )
+    assert done.exit_code == 0 and "0 6, 1 2" in done.stdout
     row = json.loads(run("stats", "--json", path).stdout)["summary"]
     assert row["columns"][1]["classes"] == {"0": 6, "1": 2, "x": 1}
     assert row["columns"][1]["spread"]["high"] == 1

@@ -14,7 +14,7 @@ from exset.core.protocols import Model
 from exset.formats import FORMATS
 from exset.grammars.aeon.block import Block
 from exset.grammars.aeon.config.model import LoaderConfig
-from exset.runtime.reports.differences import Pairs, unequal, unequal_strings
+from exset.runtime.reports.column_diff import Pairs, unequal, unequal_strings
 from exset.testing import (
     archives,
     blocks,
@@ -87,7 +87,7 @@ def test_strings_are_compared_as_they_are(one: list[bytes], other: list[bytes]) 
 
 
 def test_rows_are_compared_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("exset.runtime.reports.differences._CHUNK", 5)
+    monkeypatch.setattr("exset.runtime.reports.column_diff._CHUNK", 5)
     rng = np.random.default_rng(1)
     one = rng.random((40, 7), np.float32)
     other = one.copy()
@@ -185,7 +185,7 @@ def test_lists_of_other_types() -> None:
     named = [("x.jpg", ["x.jpg"]), ("y.jpg", ["y.jpg"])]
     assert not exset.diff(single, SampleList.of("CONDUIT_HDF5_INCLUSION", "d", named))
     exclusion = SampleList.of("CONDUIT_HDF5_EXCLUSION", "d", files)
-    with pytest.raises(exset.FormatError, match="does not say what its samples are called"):
+    with pytest.raises(exset.FormatError, match="lbann-exclusion"):
         exset.diff(text, exclusion)
     more = SampleList.of("CONDUIT_HDF5_EXCLUSION", "d", [("a", ["1", "2", "3"], 5), ("b", ["7"])])
     assert paths(exclusion, more) == ["files[0].included"]

@@ -11,14 +11,14 @@ from exset import ExampleSet
 from exset.cli import cli
 from exset.grammars.aeon.block import Block
 from exset.grammars.lens.views import RangeView
-from exset.runtime.lens.range_statistics import Numbers, by_group, by_side
+from exset.runtime.lens.range_statistics import RangeStatistics, by_group, by_side
 from exset.testing import archives, blocks, example_sets
 
 
-def counted(ranges: list[RangeView]) -> Numbers:
+def counted(ranges: list[RangeView]) -> RangeStatistics:
     values = [float(value) for each in ranges for value in each.values]
     known = [value for value in values if not math.isnan(value)]
-    return Numbers(
+    return RangeStatistics(
         ranges=len(ranges),
         values=len(values),
         zeros=sum(value == 0 for value in values),
@@ -58,4 +58,4 @@ def test_stats_as_a_command() -> None:
     done = CliRunner().invoke(cli, ["stats", "exset::groups.ex"])
     assert "of inputs   9 ranges, 4 values from 0.1 to 0.6, 0.0% zero, 8 units" in done.stdout
     assert "of group    phoneme: 2 ranges, 4 values from 0 to 1, 25.0% zero" in done.stdout
-    assert "0.1 to 23, 11.3667 in the mean, 3 different" in done.stdout
+    assert "0.1 to 23, mean 11.3667, 3 different" in done.stdout

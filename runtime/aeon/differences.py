@@ -1,0 +1,77 @@
+"""Comparison of two manifests, blocks or configurations; see `exset.diff`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from exset.grammars.aeon.block import Block
+from exset.grammars.aeon.config.model import LoaderConfig
+from exset.grammars.aeon.manifest import Manifest
+from exset.grammars.aeon.manifest_types import ElementType
+from exset.grammars.columns.arrays import Flags
+from exset.grammars.columns.blobs import Blobs
+from exset.runtime.aeon.elements import Elements, elements
+from exset.runtime.reports.column_diff import ColumnDiff, text_of, unequal, unequal_strings
+from exset.runtime.reports.differences import Differences, leaves, of_trees
+
+_NUMBERS = (ElementType.ASCII_INT, ElementType.ASCII_FLOAT)
+_SHOWN = 16
+
+
+def manifests(one: Manifest, other: Manifest, tolerance: float, keep: int, /) -> Differences:
+    """Compare records field by field, whatever the dialects.
+
+    Columns of numbers are compared as numbers. Fields that aeon drops are not compared.
+    """
+    diff = ColumnDiff("records", len(one), len(other), tolerance, keep)
+    if one.types != other.types and len(one) and len(other):
+        diff.add("types", " ".join(one.types), " ".join(other.types))
+    for column in range(min(len(one.types), len(other.types))):
+        a, b = one.column(column), other.column(column)
+        mask = unequal_strings(diff.units, a, b)
+        if mask.any() and one.types[column] == other.types[column] in _NUMBERS:
+            x, y = elements(one, column), elements(other, column)
+            rows = np.flatnonzero(mask)
+            rows = rows[~(_failed(x, len(one))[rows] | _failed(y, len(other))[rows])]
+            mask[rows] = unequal(x.numbers[rows], y.numbers[rows], tolerance)
+        diff.mark(diff.units, mask, f".fields[{column}]", (a, b), text_of)
+    return diff.result()
+
+
+def _failed(column: Elements, count: int) -> Flags:
+    """Return which elements aeon cannot read."""
+    failed = np.zeros(count, np.bool_)
+    failed[[error.record for error in column.errors]] = True
+    return failed
+
+
+def blocks(one: Block, other: Block, tolerance: float, keep: int, /) -> Differences:
+    """Compare the elements of blocks, and their names if both are archives; not their times."""
+    a, b = one.elements, other.elements
+    diff = ColumnDiff("elements", len(a), len(b), tolerance, keep)
+    if len(one) != len(other) and one.header is not None and other.header is not None:
+        diff.add("records", len(one), len(other))
+    if one.header is None and other.header is None:
+        diff.strings(diff.units, "name", a.name, b.name)
+        diff.numbers(diff.units, "mode", a.mode, b.mode)
+    pairs = zip(a.data, b.data, strict=False)
+    mask = np.fromiter((x != y for x, y in pairs), np.bool_, diff.units.one.size)
+    diff.mark(diff.units, mask, ".data", (a.data, b.data), _hex)
+    return diff.result()
+
+
+def _hex(data: Blobs, row: int) -> str:
+    blob = data[row]
+    more = "..." if len(blob) > _SHOWN else ""
+    return f"{len(blob):,} bytes {bytes(blob[:_SHOWN]).hex()}{more}"
+
+
+def configs(one: LoaderConfig, other: LoaderConfig, tolerance: float, keep: int, /) -> Differences:
+    """Compare the values of configurations, with defaults and outputs."""
+    return of_trees(_values(one), _values(other), tolerance, keep)
+
+
+def _values(config: LoaderConfig) -> dict[str, object]:
+    outputs = {output.name: output.to_dict() for output in config.outputs}
+    members = config.settings.to_dict(defaults=True)
+    return {**dict(leaves("", members)), **dict(leaves("outputs", outputs))}

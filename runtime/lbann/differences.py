@@ -1,0 +1,107 @@
+"""Comparison of two sample lists or schemas; see `exset.diff`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from exset.core.errors import FormatError
+from exset.core.text import counted
+from exset.grammars.columns.spans import Spans
+from exset.grammars.columns.strings import Strings
+from exset.grammars.lbann.list_types import Kind
+from exset.grammars.lbann.sample_list import SampleList
+from exset.grammars.lbann.schema import METADATA, Node, Path, Schema, named, plain
+from exset.runtime.reports.column_diff import ColumnDiff, Pairs
+from exset.runtime.reports.differences import Differences, leaves, of_trees
+
+
+def sample_lists(one: SampleList, other: SampleList, tolerance: float, keep: int, /) -> Differences:
+    """Compare lists file by file: which samples they name, whatever their types.
+
+    A count that only one of the two types has is not compared. Raises FormatError for an inclusion
+    list and an exclusion list.
+    """
+    if one.kind.is_exclusion != other.kind.is_exclusion:
+        raise FormatError(
+            "an exclusion list does not name its samples",
+            hint="exset convert --kind CONDUIT_HDF5_INCLUSION looks them up in the files",
+            code="lbann-exclusion",
+        )
+    if one.kind.is_single != other.kind.is_single:
+        one, other = _with_ids(one), _with_ids(other)
+    diff = ColumnDiff("files", len(one.name), len(other.name), tolerance, keep)
+    files = diff.units
+    diff.strings(files, "path", *_paths(one, other))
+    if one.kind.has_label_file and other.kind.has_label_file and one.label_file != other.label_file:
+        diff.add("label_file", one.label_file, other.label_file)
+    if one.kind.has_excluded and other.kind.has_excluded:
+        what = "included" if one.kind.is_exclusion else "excluded"
+        diff.numbers(files, what, one.others, other.others)
+    a, b = one.named, other.named
+    mask = a[files.one] != b[files.other]
+    diff.mark(files, mask, ".ids", (a, b), lambda counts, row: counted(counts[row], "id"))
+    _ids(diff, files.where(~mask), one, other)
+    return diff.result()
+
+
+def _ids(diff: ColumnDiff, files: Pairs, one: SampleList, other: SampleList) -> None:
+    """Compare the ids of files that have equally many."""
+    if isinstance(one.ids, Spans) != isinstance(other.ids, Spans):
+        # Compared as text; this takes no more memory than the list whose ids are text.
+        one, other = (
+            each.select_files(rows).with_text_ids()
+            for each, rows in ((one, files.one), (other, files.other))
+        )
+        rows = np.arange(files.one.size)
+        files = Pairs(rows, rows, files.words, files.numbers)
+    ids = diff.rows(files, "ids", one.id_offsets, other.id_offsets, "range")
+    a, b = one.ids, other.ids
+    if isinstance(a, Strings) and isinstance(b, Strings):
+        diff.strings(ids, "", a, b)
+    elif isinstance(a, Spans) and isinstance(b, Spans):
+        mask = (a.first[ids.one] != b.first[ids.other]) | (a.last[ids.one] != b.last[ids.other])
+        diff.mark(ids, mask, "", (a, b), _range)
+
+
+def _paths(one: SampleList, other: SampleList) -> tuple[Strings, Strings]:
+    """Return the names of the files, with their directories if these differ."""
+    if one.directory.rstrip(b"/") == other.directory.rstrip(b"/"):
+        return one.name, other.name
+    first, second = (Strings.of(file.path for file in each.files) for each in (one, other))
+    return first, second
+
+
+def _with_ids(samples: SampleList) -> SampleList:
+    """Return a SINGLE-SAMPLE list as one with ids: the names of its files."""
+    if not samples.kind.is_single:
+        return samples
+    one_each = np.arange(len(samples.name) + 1, dtype=np.int64)
+    return samples.with_columns(
+        kind=Kind.MULTI_SAMPLE_INCLUSION_V2,
+        label_file=None,
+        ids=samples.name,
+        id_offsets=one_each,
+    )
+
+
+def _range(spans: Spans, row: int) -> str:
+    return f"{spans.first[row]} ... {spans.last[row]}"
+
+
+def schemas(one: Schema, other: Schema, tolerance: float, keep: int, /) -> Differences:
+    """Compare the fields and metadata of schemas; the order of fields does not matter."""
+    return of_trees(_values(one), _values(other), tolerance, keep)
+
+
+def _values(schema: Schema) -> dict[str, object]:
+    found: dict[str, object] = {}
+    nodes: list[tuple[Path, Node]] = [((), schema.root)]
+    while nodes:
+        path, node = nodes.pop()
+        where = named(path)
+        found[where or "/"] = "a group" if node.children else "a field"
+        for name, directive in node.metadata.items():
+            at = f"{where}/{METADATA}/{name}".lstrip("/")
+            found.update(leaves(at, plain(directive.value)))
+        nodes += [((*path, name), child) for name, child in reversed([*node.children.items()])]
+    return found

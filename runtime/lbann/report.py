@@ -1,0 +1,115 @@
+"""What sample lists and schemas hold: the reports of `exset info` and `exset stats`, and names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from exset.core.text import size
+from exset.grammars.columns.spans import Spans
+from exset.grammars.lbann.sample_list import SampleList, duplicate_files, overlaps
+from exset.grammars.lbann.schema import METADATA, Node, Schema
+from exset.runtime.reports.report import Report, limits_of, memory_of, some
+
+SHOWN = 12
+"""How many packed groups are shown to people."""
+
+
+def sample_list(model: SampleList, detailed: bool = False) -> Report:
+    """Report the numbers of a list: what the list says, without a look at its files.
+
+    detailed: whether to add what takes longer, such as files with an id that is given twice.
+    """
+    files, samples, excluded = len(model.name), len(model), model.computed.excluded
+    low, high = limits_of(model.included)
+    repeated = int((duplicate_files(model) != np.arange(files)).sum()) if files else 0
+    ranges = len(model.ids) if model.has_integer_ids else None
+    directory, memory = _text(model.directory), memory_of(model)
+    label_file = None if model.label_file is None else _text(model.label_file)
+    made = Report()
+    made.add(list_type=model.kind.value, directory=directory, label_file=label_file)
+    made.add(ids="text" if ranges is None else "integer", samples=samples, excluded=excluded)
+    made.add(files=files, samples_each=(low, high), repeated_files=repeated, spans=ranges)
+    made.add(memory=memory)
+    made.row("type", model.kind.value)
+    made.row("directory", directory)
+    made.row("samples", f"{samples:,}", f"{excluded:,} excluded")
+    each = f"{low:,} to {high:,} samples each" if low != high else f"{high:,} samples each"
+    made.row("files", f"{files:,}", each if files else "")
+    made.row("", some(repeated, "named again"))
+    if label_file is not None:
+        made.row("label file", label_file or "none")
+    made.row("ids", "text" if ranges is None else f"whole numbers in {ranges:,} ranges")
+    made.row("memory", size(memory))
+    if detailed:
+        _details(made, model)
+    return made
+
+
+def _details(made: Report, model: SampleList) -> None:
+    samples, excluded = len(model), model.computed.excluded
+    median = float(np.median(model.included)) if model.included.size else 0.0
+    folders = len({(name or b"").rpartition(b"/")[0] for name in model.name})
+    if isinstance(model.ids, Spans):
+        repeating = overlaps(model.ids, model.id_offsets).size
+        ids, unit = model.ids, ""
+        bounds = (int(ids.first.min()), int(ids.last.max())) if len(ids) else (0, 0)
+    else:
+        of_files = map(model.ids_of, range(len(model.name)))
+        repeating = sum(len(set(ids)) < len(ids) for ids in of_files)
+        bounds, unit = limits_of(model.ids.lengths), " bytes"
+    made.add(median=median, folders=folders, repeating=repeating, id_bounds=list(bounds))
+    made.row("excluded", f"{excluded / max(samples + excluded, 1):.1%} of the samples")
+    made.row("per file", f"{median:g} samples (median)")
+    made.row("folders", f"{folders:,}")
+    made.row("ids", f"{bounds[0]:,} to {bounds[1]:,}{unit}")
+    made.row("repeating", f"{repeating:,} files with an id given twice")
+
+
+def sample_names(model: SampleList) -> Iterator[bytes]:
+    """Yield a name for each sample: its file and, where the list has ids, a slash and its id."""
+    for file, name in enumerate(model.name):
+        path = name or b""
+        if model.kind.is_single or model.kind.is_exclusion:
+            for _ in range(int(model.included[file])):
+                yield path
+        else:
+            for each in model.ids_of(file):
+                yield path + b"/" + str(each).encode("utf-8", "surrogateescape")
+
+
+def schema(model: Schema, detailed: bool = False) -> Report:
+    """Report the numbers of a schema; there are no details to add."""
+    directives: Counter[str] = Counter()
+    packed: dict[str, None] = {}
+    groups = nodes = depth = 0
+
+    def count(node: Node, level: int) -> None:
+        nonlocal groups, nodes, depth
+        depth = max(depth, level)
+        groups += bool(node.children) and level > 0
+        nodes += bool(node.metadata)
+        directives.update(list(node.metadata))
+        if (pack := node.metadata.get("pack")) is not None:
+            packed[str(pack.value)] = None
+        for child in node.children.values():
+            count(child, level + 1)
+
+    count(model.root, 0)
+    common = dict(directives.most_common())
+    made = Report()
+    made.add(fields=len(model), groups=groups, depth=depth, nodes_with_metadata=nodes)
+    made.add(directives=common, packed=tuple(packed))
+    made.row("fields", f"{len(model):,}")
+    made.row("groups", f"{groups:,}", f"at most {depth} deep")
+    made.row(METADATA, f"{nodes:,} nodes")
+    made.row("directives", *(f"{name} {count}" for name, count in common.items()))
+    more = len(packed) - SHOWN
+    made.row("packed", *[*packed][:SHOWN], f"and {more} more" if more > 0 else "")
+    return made
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")

@@ -1,0 +1,74 @@
+"""Reports: what a model holds, as numbers for programs and as rows of text for people."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Row = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Report:
+    """Numbers by their names, and rows of (label, text)."""
+
+    numbers: dict[str, object] = field(default_factory=dict)
+    lines: list[Row] = field(default_factory=list)
+
+    def add(self, **numbers: object) -> None:
+        """Add numbers: values that JSON can hold."""
+        self.numbers.update(numbers)
+
+    def row(self, label: str, *parts: str) -> None:
+        """Add a row of all parts that are not empty; no row if all are."""
+        if text := ", ".join(filter(None, parts)):
+            self.lines.append((label, text))
+
+    def texts(self, label: str, lines: Sequence[str], most: int) -> None:
+        """Add a row for each of the first texts, and one that counts the others."""
+        for number, text in enumerate(lines[:most]):
+            self.row("" if number else label, text)
+        if len(lines) > most:
+            self.row("", f"and {len(lines) - most:,} more")
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the numbers for JSON."""
+        return dict(self.numbers)
+
+    def rows(self) -> list[Row]:
+        """Return the rows as (label, text), for people."""
+        return list(self.lines)
+
+
+def some(count: int, what: str) -> str:
+    """Return a count in words, or nothing for none: `2 shared`."""
+    return f"{count:,} {what}" if count else ""
+
+
+def limits_of(values: NDArray[Any]) -> tuple[int, int]:
+    """Return the smallest and the largest number, twice 0 for no numbers."""
+    return (int(values.min()), int(values.max())) if values.size else (0, 0)
+
+
+def finite(value: float) -> float | None:
+    """Return a number for JSON, which has no word for NaN and infinity."""
+    return value if math.isfinite(value) else None
+
+
+def most_frequent(counts: Mapping[str, int], most: int) -> str:
+    """Return the first counts as text: `2 .jpg, 1 .png`."""
+    return ", ".join(f"{count:,} {name}" for name, count in [*counts.items()][:most])
+
+
+def memory_of(part: object) -> int:
+    """Return the memory of all arrays in a dataclass; a column of one repeated value has one."""
+    if isinstance(part, np.ndarray):
+        return part.itemsize if 0 in part.strides else part.nbytes
+    if is_dataclass(part):
+        return sum(memory_of(getattr(part, each.name)) for each in fields(part))
+    return 0
