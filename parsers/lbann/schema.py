@@ -12,6 +12,8 @@ from exset.core.errors import Finding, Findings, FormatError, Place
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source, Span
+from exset.grammars.columns import tree
+from exset.grammars.columns.tree import DEEPEST
 from exset.grammars.lbann.schema import (
     DIRECTIVES,
     HWC,
@@ -24,16 +26,8 @@ from exset.grammars.lbann.schema import (
 )
 from exset.grammars.lbann.schema_findings import finding_at
 from exset.parsers.lbann import conduit
-from exset.parsers.shared.yaml_tree import (
-    DEEPEST,
-    Item,
-    Mapping,
-    Scalar,
-    Sequence,
-    document,
-    too_deep,
-    too_many,
-)
+from exset.parsers.shared.tree_limits import too_deep, too_many
+from exset.parsers.shared.yaml_tree import BadKey, document
 
 
 def parse(
@@ -67,13 +61,15 @@ class _Reader:
             raise FormatError(
                 "nothing but blanks and comments", source=self._source, code="lbann-empty"
             )
+        if read.bad_key is not None:
+            raise self._bad_key(read.bad_key)
         if self._source.name.endswith(".yml"):
             what, hint = "it knows YAML by the suffix .yaml alone", "call the file .yaml"
             self._add(
                 finding_at("lbann-refuses", Place.of(self._source.name), what=what, hint=hint)
             )
         root = self._node(read.root, read.root.span, 0)
-        if not isinstance(read.root, Mapping):
+        if not isinstance(read.root.content, dict):
             hint = (
                 "a schema begins with the name of a group or field, and a colon: is it this file?"
             )
@@ -84,10 +80,10 @@ class _Reader:
             self._trap("lbann-second-document", read.second)
         return Schema(root, self._source)
 
-    def _node(self, item: Item, span: Span, depth: int) -> Node:
+    def _node(self, item: tree.Node, span: Span | None, depth: int) -> Node:
         self._visit(item, depth)
-        if not isinstance(item, Mapping):
-            if not isinstance(item, Scalar) or item.text:
+        if not isinstance(item.content, dict):
+            if item.content:
                 self._trap("lbann-discarded", item.span)
             return Node(span=span)
         children: dict[str, Node] = {}
@@ -98,7 +94,7 @@ class _Reader:
                 continue
             if "/" in name:
                 self._trap("lbann-slash", key)
-            if name in DIRECTIVES and not isinstance(value, Mapping):
+            if name in DIRECTIVES and not isinstance(value.content, dict):
                 self._trap("lbann-directive-as-field", key, raw=name)
                 self._visit(value, depth + 1)
                 children[name] = Node(span=key)
@@ -106,10 +102,10 @@ class _Reader:
                 children[name] = self._node(value, key, depth + 1)
         return Node(children, metadata, span)
 
-    def _metadata(self, item: Item, depth: int) -> dict[str, Directive]:
+    def _metadata(self, item: tree.Node, depth: int) -> dict[str, Directive]:
         self._visit(item, depth)
-        if not isinstance(item, Mapping):
-            if not isinstance(item, Scalar) or item.text:
+        if not isinstance(item.content, dict):
+            if item.content:
                 self._trap("lbann-discarded", item.span)
             return {}
         directives = {}
@@ -122,56 +118,63 @@ class _Reader:
             directives[name] = Directive(self._value(value, depth + 1), value.span)
         return directives
 
-    def _pairs(self, item: Mapping) -> Iterator[tuple[str, Span, Item]]:
-        """Yield names, where they stand, and what they name; each name can stand once."""
+    def _pairs(self, item: tree.Node) -> Iterator[tuple[str, Span | None, tree.Node]]:
+        """Yield names, their spans, and what they name."""
         seen: set[str] = set()
-        for key, value in item.pairs:
-            self._visit(key, 0)
-            if not isinstance(key, Scalar):
-                raise self._error("a name must be a text", key.span, "lbann-key")
-            name = self._text(key)
-            if name in seen:
-                hint = "remove one, or put what they hold under one"
-                raise self._error(f"{name!r} stands here twice", key.span, "lbann-duplicate", hint)
+        for text, member in item.members.items():
+            self._visit(tree.Node(text, member.name, member.style), 0)
+            name = self._text(text, member.name)
+            if name in seen:  # once it is cut at a NUL
+                raise self._bad_key(BadKey(member.name, name))
             seen.add(name)
-            if name == "<<" and key.plain:
-                self._trap("lbann-merge-key", key.span)
-            yield name, key.span, value
+            if name == "<<" and not member.style.quoted:
+                self._trap("lbann-merge-key", member.name)
+            yield name, member.name, member.value
 
-    def _value(self, item: Item, depth: int) -> Value:
+    def _value(self, item: tree.Node, depth: int) -> Value:
         self._visit(item, depth)
-        if isinstance(item, Mapping):
+        if isinstance(item.content, dict):
             return {name: self._value(value, depth + 1) for name, _, value in self._pairs(item)}
-        if isinstance(item, Sequence):
-            return listed([self._value(each, depth + 1) for each in item.items])
-        text = self._text(item)
+        if isinstance(item.content, tuple):
+            return listed([self._value(each, depth + 1) for each in item.content])
+        text = self._text(str(item.content), item.span)
         value = conduit.scalar(text)
-        if doubt := conduit.doubt(text, item.plain, value):
+        if doubt := conduit.doubt(text, not item.style.quoted, value):
             self._trap(
                 "lbann-odd-scalar", item.span, raw=text[:40], meaning=doubt[0], hint=doubt[1]
             )
         return value
 
-    def _text(self, item: Scalar) -> str:
-        text, nul, _ = item.text.partition("\0")
+    def _text(self, raw: str, span: Span | None) -> str:
+        text, nul, _ = raw.partition("\0")
         if nul:
-            self._trap("lbann-nul", item.span)
+            self._trap("lbann-nul", span)
         return text
 
-    def _visit(self, item: Item, depth: int) -> None:
+    def _visit(self, item: tree.Node, depth: int) -> None:
         self._visited += 1
         if self._visited > self._limits.max_nodes:
-            raise too_many(self._source, item.span, self._limits)
+            what = "nodes, counting those that aliases repeat"
+            raise too_many(self._source, item.span, self._limits, what)
         if depth > min(self._limits.max_depth, DEEPEST):
             raise too_deep(self._source, item.span, self._limits)
-        if item.tag is not None and item.tag not in ("!", "?"):
-            self._trap("lbann-tag", item.span, raw=item.tag)
+        if item.style.tag not in (None, "!", "?"):
+            self._trap("lbann-tag", item.span, raw=item.style.tag)
 
-    def _trap(self, code: str, span: Span, **words: object) -> None:
+    def _trap(self, code: str, span: Span | None, **words: object) -> None:
+        assert span is not None  # as every node of a text has one
         self._add(finding_at(code, Place.in_text(self._source, span), **words))
 
     def _add(self, finding: Finding) -> None:
         self._findings.add(finding)
 
-    def _error(self, message: str, span: Span, code: str, hint: str | None = None) -> FormatError:
+    def _bad_key(self, key: BadKey) -> FormatError:
+        if key.name is None:
+            return self._error("a name must be a text", key.span, "lbann-key")
+        hint = "remove one, or put what they hold under one"
+        return self._error(f"{key.name!r} stands here twice", key.span, "lbann-duplicate", hint)
+
+    def _error(
+        self, message: str, span: Span | None, code: str, hint: str | None = None
+    ) -> FormatError:
         return FormatError(message, source=self._source, span=span, code=code, hint=hint)

@@ -18,10 +18,10 @@ from ruamel.yaml.error import YAMLError
 from exset.core.errors import Finding, Findings, FormatError, Severity, safe
 from exset.core.limits import DEFAULT
 from exset.core.source import Source
+from exset.grammars.columns.tree import DEEPEST
 from exset.grammars.lbann.schema import METADATA, Node, Path, Schema, Value, alike
 from exset.parsers.lbann import conduit
 from exset.parsers.lbann.schema import parse
-from exset.parsers.shared.yaml_tree import DEEPEST
 
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 _UNSEEN: Final = re.compile(r"[\x00-\x1f\x7f-\xa0\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff\"\\]")

@@ -1,23 +1,25 @@
-"""JSON text: bytes to a tree of values with their spans (`exset.grammars.columns.json_values`).
+"""JSON text: bytes to a tree (`exset.grammars.columns.tree`).
 
-The language is `grammars/json.lark`. What it does not say is as nlohmann::json has it: a name that
-is given twice has the last value, a whole number of more than 64 bits becomes a real one.
+The language is `grammars/json.lark`. The rest is as in nlohmann::json: of a name that comes twice,
+the last value counts; an integer of more than 64 bits becomes a float.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from types import MappingProxyType
 from typing import Final
 
-from exset.core.errors import Finding, Findings, FormatError, LimitError, Place, Severity
+from exset.core.errors import Finding, Findings, FormatError, Place, Severity
 from exset.core.kernels import Engine
-from exset.core.limits import DEFAULT, Limits, remedy
+from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source, Span
-from exset.grammars.columns.json_values import DEEPEST, INT64, Member, Node
+from exset.grammars.columns.tree import DEEPEST, INT64, Member, Node
 from exset.parsers.engine.errors import Unexpected
 from exset.parsers.engine.expectation import END
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.stream import ParseStream
+from exset.parsers.shared.tree_limits import check_size, too_deep, too_long, too_many
 
 GRAMMAR: Final = Grammar(
     file="json.lark",
@@ -44,20 +46,15 @@ _WORDS: Final = MappingProxyType(
         b"None": "JSON writes it `null`",
         **dict.fromkeys((b"NaN", b"nan"), "JSON has no NaN: leave the member out"),
         **dict.fromkeys((b"Infinity", b"-Infinity", b"inf"), "JSON has no infinity"),
-        b"'": "JSON has strings in double quotation marks alone",
-        b"(": "JSON has lists in square brackets alone",
+        b"'": "JSON strings are in double quotation marks only",
+        b"(": "JSON lists are in square brackets only",
         b"/": "JSON has no comments",
         b"#": "JSON has no comments",
     }
 )
-_ESCAPE: Final = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))')
-_ESCAPED: Final = MappingProxyType(
-    {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-)
-_STRING_START: Final = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
-_PART: Final = 1 << 12
+_CHUNK: Final = 1 << 12
 _DIGITS: Final = 18
-"""Digits that 64 bits hold whatever they are."""
+"""Any number of so many digits fits in 64 bits."""
 
 
 def parse(
@@ -67,15 +64,12 @@ def parse(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Node:
-    """The value that a JSON text holds.
+    """Return the value of a JSON text.
 
-    `findings` collects names that are given twice, and a byte order mark. `engine` as in
-    `exset.parsers.lens.parse`. Raises FormatError, and LimitError for `max_depth`, `max_nodes`,
-    `max_name` and `max_text`.
+    `findings` collects repeated names and a byte order mark. `engine` as in `Grammar.parse`. Raises
+    FormatError, and LimitError for `max_depth`, `max_nodes`, `max_name` and `max_text`.
     """
-    if len(source.data) > limits.max_text:
-        what = f"there are more than {limits.max_text:,} bytes of JSON"
-        raise LimitError(what, source=source, hint=remedy("max_text"))
+    check_size(source, limits, "JSON")
     findings = Findings() if findings is None else findings
     begin = len(_BOM) if source.data.startswith(_BOM) else 0
     if begin:
@@ -94,7 +88,7 @@ def parse(
 
 
 class _Builder:
-    """Makes the tree of the tokens of a text that the grammar has accepted."""
+    """Builds the tree from the tokens of a text that the grammar accepts."""
 
     def __init__(self, source: Source, limits: Limits, findings: Findings) -> None:
         self.source = source
@@ -102,17 +96,17 @@ class _Builder:
         self.findings = findings
 
     def build(self, stream: ParseStream) -> Node:
-        """The value; no depth of nesting costs any stack of Python's."""
+        """Return the root. Nesting does not use Python's call stack."""
         terminals = GRAMMAR.terminals
         opened: list[tuple[int, list[Node] | dict[str, Member]]] = []
         names: list[tuple[str, Span]] = []
         if len(stream.kinds) > self.limits.max_nodes:
-            self._count(stream)
+            self._check_count(stream)
         for kind, start, end in _tokens(stream):
             terminal, span = terminals[kind], Span(start, end)
             if terminal in ("LBRACE", "LSQB"):
                 if len(opened) >= min(self.limits.max_depth, DEEPEST):
-                    raise self._limit(f"it nests deeper than {len(opened)}", span, "max_depth")
+                    raise too_deep(self.source, span, self.limits)
                 opened.append((span.start, {} if terminal == "LBRACE" else []))
                 continue
             if terminal == "NAME":
@@ -121,8 +115,8 @@ class _Builder:
             if terminal in ("COMMA", "COLON"):
                 continue
             if terminal in ("RBRACE", "RSQB"):
-                first, parts = opened.pop()
-                content = tuple(parts) if isinstance(parts, list) else parts
+                first, inside = opened.pop()
+                content = tuple(inside) if isinstance(inside, list) else inside
                 value = Node(content, Span(first, span.end))
             elif terminal == "STRING":
                 value = Node(self._string(span), span)
@@ -153,15 +147,14 @@ class _Builder:
         members[name] = Member(value, span)
 
     def _string(self, span: Span) -> str:
-        """The text of a string token."""
+        """Return the text of a string token."""
         if span.end - span.start - 2 > self.limits.max_name:
-            what = f"a string of more than {self.limits.max_name:,} bytes"
-            raise self._limit(what, span, "max_name")
-        raw = self.source.data[span.start + 1 : span.end - 1]
+            raise too_long(self.source, span, self.limits, "bytes")
+        raw = self.source.data[span.start : span.end]
         try:
             text = raw.decode("utf-8")
         except UnicodeDecodeError as error:
-            at = span.start + 1 + error.start
+            at = span.start + error.start
             raise FormatError(
                 f"this is not UTF-8: {error.reason}",
                 source=self.source,
@@ -169,20 +162,21 @@ class _Builder:
                 hint="save the file as UTF-8",
             ) from None
         if "\\" not in text:
-            return text
-        text = _ESCAPE.sub(_unescaped, text)
-        try:  # surrogates in pairs are one character; a lone one is none
-            return text.encode("utf-16", "surrogatepass").decode("utf-16")
-        except UnicodeDecodeError:
+            return text[1:-1]
+        unescaped: str = json.loads(text)
+        try:
+            unescaped.encode()
+        except UnicodeEncodeError:
             raise FormatError(
-                "a lone surrogate is no character",
+                "a lone surrogate is not a character",
                 source=self.source,
                 span=span,
                 hint=r"characters beyond \uffff are written as two: \ud83d\ude00",
             ) from None
+        return unescaped
 
     def _number(self, span: Span) -> int | float:
-        """The value of a number token: int if it is whole and has 64 bits at most."""
+        """Return the value of a number token: an int if it is an integer of at most 64 bits."""
         raw = self.source.data[span.start : span.end]
         if raw.lstrip(b"-").isdigit():
             if len(raw) <= _DIGITS:
@@ -196,67 +190,63 @@ class _Builder:
             )
         return value
 
-    def _count(self, stream: ParseStream) -> None:
+    def _check_count(self, stream: ParseStream) -> None:
         """Raise LimitError if there are too many values."""
         apart = [GRAMMAR.terminal(name) for name in ("COMMA", "COLON", "NAME", "RBRACE", "RSQB")]
         places = [at for at, kind in enumerate(stream.kinds.tolist()) if kind not in apart]
         if len(places) > self.limits.max_nodes:
             at = int(stream.starts[places[self.limits.max_nodes]])
-            what = f"there are more than {self.limits.max_nodes:,} values"
-            raise self._limit(what, Span(at, at + 1), "max_nodes")
-
-    def _limit(self, what: str, span: Span, name: str) -> LimitError:
-        return LimitError(what, source=self.source, span=span, hint=remedy(name))
+            raise too_many(self.source, Span(at, at + 1), self.limits)
 
 
 def _tokens(stream: ParseStream) -> Iterator[tuple[int, int, int]]:
-    """The kind, the start and the end of each token, a part of them at a time."""
-    for low in range(0, len(stream.kinds), _PART):
-        part = slice(low, low + _PART)
+    """Yield the kind, the start and the end of each token, converted in chunks."""
+    for low in range(0, len(stream.kinds), _CHUNK):
+        part = slice(low, low + _CHUNK)
         kinds, starts, ends = stream.kinds[part], stream.starts[part], stream.ends[part]
         yield from zip(kinds.tolist(), starts.tolist(), ends.tolist(), strict=True)
 
 
-def _unescaped(match: re.Match[str]) -> str:
-    code, letter = match.groups()
-    return chr(int(code, 16)) if code else _ESCAPED[letter]
-
-
 def _hint(unexpected: Unexpected) -> str | None:
-    """What may help where the grammar rejects a word."""
-    data, at = unexpected.source.data, unexpected.offset
+    """Return advice for a word that the grammar rejects."""
     word, expected = unexpected.word, unexpected.expected
-    if word.startswith(b'"'):
-        start = _STRING_START.match(data, at)
-        end = at if start is None else start.end()
-        if end >= len(data):
-            return "the string does not end"
-        if data[end] == ord("\\"):
-            return (
-                r"a backslash is written \\, or in paths /; else it goes before one of"
-                r' " \ / b f n r t, or u and four hex digits'
-            )
-        if data[end] < ord(" "):
-            return r"no line break or tab can stand in a string: write \n or \t"
+    if word.startswith(b'"') and (advice := _string_hint(unexpected.after)):
+        return advice
     if word in _WORDS:
         return _WORDS[word]
-    if not data[:at].strip(b" \t\r\n\xef\xbb\xbf") and word:
+    before = unexpected.before.rstrip(b" \t\r\n")
+    if not before and word:
         return "JSON begins with `{`, an object, or `[`, a list"
     if expected == {END}:
-        return "a JSON file holds one value: remove what follows it"
+        return "a JSON file has one value: remove the text after it"
     if expected == {"COLON"}:
-        return "a colon stands between a name and its value"
-    before = data[:at].rstrip(b" \t\r\n")[-1:]
-    if word in (b"}", b"]") and before == b",":
+        return "write a colon between a name and its value"
+    if word in (b"}", b"]") and before.endswith(b","):
         return "JSON has no comma after the last one"
     if "NAME" in expected and word[:1].isalpha():
-        return "names stand in double quotation marks"
+        return "write names in double quotation marks"
     if "STRING" in expected and word[:1].isalpha():
-        return "strings stand in double quotation marks"
-    if data[at - 1 : at] == b'"' and at and re.match(rb"\w", word):
+        return "write strings in double quotation marks"
+    if unexpected.before.endswith(b'"') and re.match(rb"\w", word):
         return r'a string ends before it: is its `"` missing, or one inside it not written \"?'
-    if "COMMA" in expected and re.match(rb'["\w\[{]', word) and before != b"0":
+    if "COMMA" in expected and re.match(rb'["\w\[{]', word) and not before.endswith(b"0"):
         return "a comma is missing before it"
-    if ("NUMBER" in expected and word[:1] in (b"-", b"+", b".")) or before == b"0":
+    if ("NUMBER" in expected and word[:1] in (b"-", b"+", b".")) or before.endswith(b"0"):
         return "numbers are written as -1, 0.5, 1e3: no plus sign, digits before a point, no 0x1F"
+    return None
+
+
+def _string_hint(text: bytes) -> str | None:
+    """Return advice for the string that a text begins with, if it is broken."""
+    try:
+        json.JSONDecoder().raw_decode(text.decode("latin-1"))
+    except json.JSONDecodeError as error:
+        if error.msg.startswith("Unterminated"):
+            return "the string does not end"
+        if error.msg.startswith("Invalid control"):
+            return r"a string cannot contain a line break or tab: write \n or \t"
+        return (
+            r"write a backslash as \\, or use / in paths; else it goes before one of"
+            r' " \ / b f n r t, or u and four hex digits'
+        )
     return None

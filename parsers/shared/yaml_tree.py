@@ -1,7 +1,7 @@
-"""YAML as a tree of texts with their places; what the texts mean is for the caller to say.
+"""YAML text: bytes to a tree whose scalars are texts (`exset.grammars.columns.tree`).
 
-ruamel.yaml's scanner and parser do the work, and nothing of YAML's types: tags make no objects,
-merge keys merge nothing. Nesting, nodes and lengths are bounded, and no alias can lead round.
+ruamel.yaml scans and parses. YAML's own types are not used: tags create no objects, and merge keys
+merge nothing. Depth, nodes and lengths are limited, and no alias can contain itself.
 """
 
 from __future__ import annotations
@@ -12,79 +12,53 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from typing import Final, TypeAlias
+from typing import NamedTuple
 
 from ruamel.yaml import YAML, events
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.reader import ReaderError
 
-from exset.core.errors import FormatError, LimitError
-from exset.core.limits import Limits, remedy
+from exset.core.errors import FormatError
+from exset.core.limits import Limits
 from exset.core.lookalikes import foreign
 from exset.core.source import Source, Span
-
-DEEPEST: Final = 200
-"""What no limit goes beyond: the walks through a tree recurse."""
+from exset.grammars.columns.tree import DEEPEST, Member, Node, Style
+from exset.parsers.shared.tree_limits import check_size, too_deep, too_long, too_many
 
 _BOM = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
-    """A text, its escapes and folds undone; `plain` if it stands without quotes."""
+class BadKey(NamedTuple):
+    """A key of a mapping that is no name: `name` is the repeated name, or None if it is no text."""
 
-    text: str
-    plain: bool
-    span: Span
-    tag: str | None = None
+    span: Span | None
+    name: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Sequence:
-    """A list."""
+class Document(NamedTuple):
+    """The first document of a file.
 
-    span: Span
-    tag: str | None = None
-    items: list[Item] = field(default_factory=list)
+    root: None if the document is empty. second: where a second document begins. bad_key: the first
+    one; its member is not in the tree.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class Mapping:
-    """Pairs of key and value, in the order written; keys may come twice."""
-
-    span: Span
-    tag: str | None = None
-    pairs: list[tuple[Item, Item]] = field(default_factory=list)
-
-
-Item: TypeAlias = Scalar | Sequence | Mapping
-
-
-@dataclass(frozen=True)
-class Document:
-    """The first document of a file: its root, None if it is empty, and where a second begins."""
-
-    root: Item | None
+    root: Node | None
     second: Span | None
+    bad_key: BadKey | None
 
 
 def document(source: Source, limits: Limits) -> Document:
-    """Read the first document; what an alias names is the same object again.
+    """Read the first document; an alias gives the same node again.
 
-    Raises FormatError for what is no YAML, LimitError for more than `max_depth`, `max_nodes`,
+    Raises FormatError for text that is not YAML, LimitError for more than `max_depth`, `max_nodes`,
     `max_name` or `max_text`.
     """
-    if len(source.data) > limits.max_text:
-        raise LimitError(
-            f"more than {limits.max_text:,} bytes of YAML",
-            source=source,
-            hint=remedy("max_text"),
-        )
+    check_size(source, limits, "YAML")
     return _Composer(_Text(source), limits).document()
 
 
 class _Text:
-    """The characters of a source, and the bytes where they are."""
+    """The characters of a source, and their offsets in bytes."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -97,11 +71,11 @@ class _Text:
             raise self.error("this byte is not UTF-8", Span(at, at + 1), hint) from None
 
     def span(self, start: int, end: int) -> Span:
-        """Return the bytes of some characters, without the blanks and line ends after them."""
+        """Return the span of some characters, without the whitespace after them."""
         end = max(start, len(self.text[start:end].rstrip()) + start)
         return Span(self._offset(start), self._offset(end))
 
-    def error(self, message: str, span: Span, hint: str | None = None) -> FormatError:
+    def error(self, message: str, span: Span | None, hint: str | None = None) -> FormatError:
         return FormatError(message, source=self.source, span=span, hint=hint, code="yaml")
 
     def _offset(self, index: int) -> int:
@@ -119,18 +93,33 @@ class _Text:
         return array("q", accumulate(len(self.text[at].encode()) - 1 for at in self._wide))
 
 
+@dataclass
+class _Open:
+    """A sequence or mapping that is being read.
+
+    span: of its first character. bracket: the offset of the innermost flow bracket, if any. items:
+    keys and values in turns for a mapping.
+    """
+
+    span: Span
+    style: Style
+    anchor: str | None
+    is_mapping: bool
+    bracket: int | None
+    items: list[Node] = field(default_factory=list)
+
+
 class _Composer:
-    """Puts a tree together from events."""
+    """Builds a tree from the events of a file."""
 
     def __init__(self, text: _Text, limits: Limits) -> None:
         self._text = text
         self._limits = limits
         self._nodes = 0
-        self._anchors: dict[str, Item] = {}
-        self._open: list[Sequence | Mapping] = []
-        self._flows: list[int | None] = []  # where the bracket is that each is in, if any
-        self._keys: list[Item | None] = []  # of each open mapping, the key that waits for a value
-        self._root: Item | None = None
+        self._anchors: dict[str, Node | None] = {}  # None while the node is being read
+        self._open: list[_Open] = []
+        self._root: Node | None = None
+        self._bad_key: BadKey | None = None
 
     def document(self) -> Document:
         documents = 0
@@ -139,29 +128,66 @@ class _Composer:
                 documents += 1
                 if documents == 2:
                     start = event.start_mark.index
-                    return Document(self._root, self._text.span(start, start + 3))
+                    second = self._text.span(start, start + 3)
+                    return Document(self._root, second, self._bad_key)
             elif isinstance(event, events.ScalarEvent):
-                self._add(self._scalar(event), event.anchor)
+                node = self._scalar(event)
+                self._begin(node.span, event.anchor)
+                self._add(node, event.anchor)
             elif isinstance(event, events.SequenceStartEvent | events.MappingStartEvent):
-                kind = Sequence if isinstance(event, events.SequenceStartEvent) else Mapping
-                start = event.start_mark.index
-                item = kind(self._text.span(start, start + 1), event.tag)
-                self._add(item, event.anchor)
-                self._open.append(item)
-                self._keys.append(None)
-                is_bracket = self._text.text[start : start + 1] in ("[", "{")
-                self._flows.append(start if is_bracket else self._opener(None))
-                self._check_depth(item)
+                self._push(event)
             elif isinstance(event, events.SequenceEndEvent | events.MappingEndEvent):
-                self._flows.pop()
-                self._open.pop()
-                self._keys.pop()
+                done = self._open.pop()
+                content = self._members(done.items) if done.is_mapping else tuple(done.items)
+                self._add(Node(content, done.span, done.style), done.anchor)
             elif isinstance(event, events.AliasEvent):
-                self._add(self._named(event), None)
-        return Document(self._root, None)
+                node = self._named(event)
+                self._begin(node.span, None)
+                self._add(node, None)
+        return Document(self._root, None, self._bad_key)
+
+    def _push(self, event: events.SequenceStartEvent | events.MappingStartEvent) -> None:
+        start = event.start_mark.index
+        span = self._text.span(start, start + 1)
+        self._begin(span, event.anchor)
+        is_flow = self._text.text[start : start + 1] in ("[", "{")
+        bracket = start if is_flow else self._opener(None)
+        is_mapping = isinstance(event, events.MappingStartEvent)
+        self._open.append(_Open(span, Style(event.tag), event.anchor, is_mapping, bracket))
+        if len(self._open) > min(self._limits.max_depth, DEEPEST):
+            raise too_deep(self._text.source, span, self._limits)
+
+    def _begin(self, span: Span | None, anchor: str | None) -> None:
+        """Count a node and reserve its anchor."""
+        self._nodes += 1
+        if self._nodes > self._limits.max_nodes:
+            raise too_many(self._text.source, span, self._limits)
+        if anchor is not None:
+            if anchor in self._anchors:
+                raise self._text.error(f"a second node has the anchor &{anchor}", span)
+            self._anchors[anchor] = None
+
+    def _add(self, node: Node, anchor: str | None) -> None:
+        """Add a node to the one that it is in."""
+        if anchor is not None:
+            self._anchors[anchor] = node
+        if self._open:
+            self._open[-1].items.append(node)
+        else:
+            self._root = node
+
+    def _members(self, items: list[Node]) -> dict[str, Member]:
+        members: dict[str, Member] = {}
+        for key, value in zip(items[::2], items[1::2], strict=True):
+            name = key.content if isinstance(key.content, str) else None
+            if name is not None and name not in members:
+                members[name] = Member(value, key.span, key.style)
+            elif self._bad_key is None:
+                self._bad_key = BadKey(key.span, name)
+        return members
 
     def _events(self) -> Iterator[events.Event]:
-        """Yield the events of the file; whatever the library raises becomes a FormatError."""
+        """Yield the events of the file. Whatever the library raises becomes a FormatError."""
         last, context = 0, None
         try:
             for event in YAML(typ="safe", pure=True).parse(self._text.text):
@@ -175,10 +201,10 @@ class _Composer:
             mark = error.problem_mark or error.context_mark
             at = last if mark is None else mark.index
             context = None if error.context_mark is None else error.context_mark.index
-            message = ", ".join(filter(None, (error.context, error.problem))) or "this is no YAML"
+            message = ", ".join(filter(None, (error.context, error.problem))) or "this is not YAML"
         except (YAMLError, ValueError, OverflowError, LookupError, TypeError, AttributeError):
-            # What it says of a bad escape or directive, for one, has no place of its own.
-            at, message = last, "this is no YAML, from here on"
+            # Some errors, as of a bad escape or directive, have no place of their own.
+            at, message = last, "this is not YAML, from here on"
         else:
             return
         advice = self._hint(at, message)
@@ -192,90 +218,41 @@ class _Composer:
         raise self._text.error(message, self._text.span(at, at + 1), advice)
 
     def _opener(self, context: int | None) -> int | None:
-        """Return the bracket or quotation mark that an error is inside of, if it is in any.
+        """Return the offset of the bracket or quotation mark around an error, if there is one.
 
-        context: where what the library was about begins.
+        `context` is the start of the construct that the library was reading.
         """
         if context is not None and self._text.text[context : context + 1] in tuple("[{\"'"):
             return context
-        return self._flows[-1] if self._flows else None
+        return self._open[-1].bracket if self._open else None
 
     def _hint(self, at: int, message: str) -> str | None:
         char = self._text.text[at : at + 1]
         if char == "\t":
-            return "YAML is indented with blanks, not tabs"
+            return "YAML is indented with spaces, not tabs"
         if "mapping values" in message:
             return (
-                "see how far this line and the one before are indented, whether a blank follows"
-                " each colon, and that a text with a colon stands in quotation marks"
+                "check the indentation of this line and the one before, that a space follows each"
+                " colon, and that a text with a colon is in quotation marks"
             )
         if "block end" in message:
-            return "see how far this line and the one before are indented"
+            return "check the indentation of this line and the one before"
         if "escape" in message:
-            return "a backslash is written as two, or the text stands in single quotation marks"
+            return "write a backslash as two, or put the text in single quotation marks"
         if "cannot start any token" in message:
-            return f"a text that begins with {char} stands in quotation marks"
+            return f"put a text that begins with {char} in quotation marks"
         return None
 
-    def _scalar(self, event: events.ScalarEvent) -> Scalar:
+    def _scalar(self, event: events.ScalarEvent) -> Node:
         span = self._text.span(event.start_mark.index, event.end_mark.index)
         if len(event.value) > self._limits.max_name:
-            raise LimitError(
-                f"a text of more than {self._limits.max_name:,} characters",
-                source=self._text.source,
-                span=span,
-                hint=remedy("max_name"),
-            )
-        plain = event.style is None or event.style == ""
-        return Scalar(event.value, plain, span, event.tag)
+            raise too_long(self._text.source, span, self._limits, "characters")
+        return Node(event.value, span, Style(event.tag, quoted=bool(event.style)))
 
-    def _named(self, event: events.AliasEvent) -> Item:
+    def _named(self, event: events.AliasEvent) -> Node:
         span = self._text.span(event.start_mark.index, event.end_mark.index)
-        item = self._anchors.get(event.anchor)
-        if item is None:
-            raise self._text.error(f"nothing is called &{event.anchor}", span)
-        if any(item is each for each in self._open):
-            raise self._text.error("this alias names what it is in", span)
-        return item
-
-    def _add(self, item: Item, anchor: str | None) -> None:
-        self._nodes += 1
-        if self._nodes > self._limits.max_nodes:
-            raise too_many(self._text.source, item.span, self._limits)
-        if anchor is not None:
-            if anchor in self._anchors:
-                raise self._text.error(f"a second thing is called &{anchor}", item.span)
-            self._anchors[anchor] = item
-        if not self._open:
-            self._root = item
-        elif isinstance(parent := self._open[-1], Sequence):
-            parent.items.append(item)
-        elif (key := self._keys[-1]) is None:
-            self._keys[-1] = item
-        else:
-            parent.pairs.append((key, item))
-            self._keys[-1] = None
-
-    def _check_depth(self, item: Item) -> None:
-        if len(self._open) > min(self._limits.max_depth, DEEPEST):
-            raise too_deep(self._text.source, item.span, self._limits)
-
-
-def too_deep(source: Source, span: Span, limits: Limits) -> LimitError:
-    """The error of what is nested deeper than is allowed."""
-    return LimitError(
-        f"nested more than {min(limits.max_depth, DEEPEST)} deep",
-        source=source,
-        span=span,
-        hint=remedy("max_depth"),
-    )
-
-
-def too_many(source: Source, span: Span, limits: Limits) -> LimitError:
-    """The error of more nodes than are allowed, those that aliases repeat among them."""
-    return LimitError(
-        f"more than {limits.max_nodes:,} nodes, those that aliases repeat among them",
-        source=source,
-        span=span,
-        hint=remedy("max_nodes"),
-    )
+        if event.anchor not in self._anchors:
+            raise self._text.error(f"no node has the anchor &{event.anchor}", span)
+        if (node := self._anchors[event.anchor]) is None:
+            raise self._text.error("this alias is inside the node that it names", span)
+        return node

@@ -11,11 +11,11 @@ from exset.core.errors import Finding, Findings, FormatError, Place, Severity
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
 from exset.core.text import counted
+from exset.grammars.columns.tree import DEEPEST
 from exset.grammars.lbann.schema import Directive, Node, Path, Schema
 from exset.io.access import USUAL, Access
 from exset.parsers.lbann.schema import parse
 from exset.parsers.lbann.schema_text import written
-from exset.parsers.shared.yaml_tree import DEEPEST
 from exset.runtime.lbann.hdf5 import File, Form
 from exset.runtime.lbann.hdf5_files import failure
 from exset.runtime.lbann.hdf5_scan import Prototype, guessed, prototype_of, scan

@@ -115,10 +115,10 @@ ERRORS = [
     ("a:\n  metadata:\n    scale: 1.0\n    scale: 1.0\n", "'scale' stands here twice", 4),
     ("'1':\n1:\n", "'1' stands here twice", 2),
     ("? [a]\n: b\n", "a name must be a text", 1),
-    ("a: *b\n", "nothing is called &b", 1),
-    ("a: &b\n  c: *b\n", "this alias names what it is in", 2),
-    ("&a [*a]", "this alias names what it is in", 1),
-    ("a: &x\nb: &x\n", "a second thing is called &x", 2),
+    ("a: *b\n", "no node has the anchor", 1),
+    ("a: &b\n  c: *b\n", "this alias is inside the node", 2),
+    ("&a [*a]", "this alias is inside the node", 1),
+    ("a: &x\nb: &x\n", "a second node has the anchor", 2),
     ("a: b: c\n", "mapping values are not allowed", 1),
     ("a:\n\tb:\n", "cannot start any token", 2),
     ("a: [1\n", "is not closed: while", 1),
@@ -127,7 +127,7 @@ ERRORS = [
     ("a: [{b: 1},\n{c: 2}\n", "is not closed: while", 1),
     (b"a: \xff\n", "this byte is not UTF-8", 1),
     ("a: \x01\n", "a character that YAML does not allow", 1),
-    ('a: "\\UFFFFFFFF"\n', "this is no YAML", 1),
+    ('a: "\\UFFFFFFFF"\n', "this is not YAML", 1),
     ("%YAML 9.9\n---\na:\n", "incompatible YAML", 1),
 ]
 

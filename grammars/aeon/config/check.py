@@ -15,7 +15,7 @@ from exset.grammars.aeon.config.schema import AUGMENTATION, TABLES, etl_types
 from exset.grammars.aeon.config.schema_types import TITLES, Dialect, Kind, Member
 from exset.grammars.aeon.config.settings import Settings, Value
 from exset.grammars.aeon.config.suggestions import nearest, unknown_hint
-from exset.grammars.columns.json_values import Node
+from exset.grammars.columns.tree import Node
 
 IMAGES: Final = frozenset(
     ("image", "pixelmask", "boundingbox", "localization", "localization_rcnn", "localization_ssd")

@@ -19,7 +19,7 @@ from exset.grammars.aeon.config.settings import Settings, Value
 from exset.grammars.aeon.config.settings_reader import read
 from exset.grammars.aeon.config.translation import translated
 from exset.grammars.columns.html import table
-from exset.grammars.columns.json_values import node
+from exset.grammars.columns.tree import node
 
 
 @dataclass(frozen=True, repr=False)

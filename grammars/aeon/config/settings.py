@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from exset.grammars.aeon.config.schema import TABLES
 from exset.grammars.aeon.config.schema_types import Dialect, Kind, Member, Required
-from exset.grammars.columns.json_values import Node
+from exset.grammars.columns.tree import Node
 
 Value: TypeAlias = "str | int | float | bool | Node | Settings | tuple[Value, ...] | None"
 """What a member has: numbers as C++ has them, a pair as a tuple, anything else as a `Node`."""

@@ -13,7 +13,7 @@ from exset.grammars.aeon.config.rules import doubts
 from exset.grammars.aeon.config.schema_types import DIALECTS, TITLES, Dialect, dialect_of
 from exset.grammars.aeon.config.settings import Settings
 from exset.grammars.aeon.config.upgrade import renewed
-from exset.grammars.columns.json_values import Node
+from exset.grammars.columns.tree import Node
 
 
 @dataclass(frozen=True)

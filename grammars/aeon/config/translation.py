@@ -12,7 +12,7 @@ from exset.grammars.aeon.config.numbers import whole
 from exset.grammars.aeon.config.schema import TABLES
 from exset.grammars.aeon.config.schema_types import TITLES, Dialect
 from exset.grammars.aeon.config.settings import Settings, Value
-from exset.grammars.columns.json_values import Node
+from exset.grammars.columns.tree import Node
 
 _NAME: Final = Places("loader configuration")
 _TYPES: Final[Mapping[str, str]] = MappingProxyType(

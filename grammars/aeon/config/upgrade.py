@@ -12,7 +12,7 @@ from exset.core.source import Span
 from exset.grammars.aeon.config.findings import Doubt
 from exset.grammars.aeon.config.schema import AUGMENTATION, ETL
 from exset.grammars.aeon.config.suggestions import RENAMED
-from exset.grammars.columns.json_values import Member, Node
+from exset.grammars.columns.tree import Member, Node
 
 _SOUND: Final = frozenset(member.name for member in AUGMENTATION["audio"].members)
 _IMAGE: Final = frozenset(

@@ -1,46 +1,55 @@
-"""JSON values that know where they stand in a text, or that came from Python."""
+"""Trees of scalars, sequences and mappings, with their places in a text: JSON, YAML, or Python."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from exset.core.errors import FormatError
 from exset.core.source import Span
 from exset.core.text import with_article
 
 DEEPEST: Final = 200
-"""What no limit goes beyond: the walks through a tree recurse."""
+"""The greatest depth that any limit allows: functions on a tree recurse."""
 
 INT64: Final = range(-(1 << 63), 1 << 64)
-"""The whole numbers that stay whole: others become real ones, as in nlohmann::json."""
+"""The integers that stay integers. Others become floats, as in nlohmann::json."""
 
 Scalar: TypeAlias = str | int | float | bool | None
 
 
+class Style(NamedTuple):
+    """How YAML writes a node: its tag, and whether a text is in quotation marks."""
+
+    tag: str | None = None
+    quoted: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member of an object: its value, and where its name stands."""
+    """A member of a mapping: its value, and the span and style of its name."""
 
     value: Node
     name: Span | None = field(default=None, compare=False)
+    style: Style = field(default=Style(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value and its span; None for what was not read from a text.
+    """A value and its span; the span is None if the value was not read from a text.
 
-    `content` is a tuple of nodes for an array, a dict of members for an object, else the value.
+    `content` is a tuple of nodes for a sequence, a dict of members for a mapping, else the value.
     """
 
     content: Scalar | tuple[Node, ...] | dict[str, Member]
     span: Span | None = field(default=None, compare=False)
+    style: Style = field(default=Style(), compare=False)
 
     @property
     def kind(self) -> str:
-        """What JSON calls it, array, object, string, boolean, number or null."""
+        """The name that JSON has for it: array, object, string, boolean, number or null."""
         content = self.content
         if content is None:
             return "null"
@@ -54,16 +63,16 @@ class Node:
 
     @property
     def items(self) -> tuple[Node, ...]:
-        """The values of an array; nothing for what is none."""
+        """The values of a sequence; empty for any other node."""
         return self.content if isinstance(self.content, tuple) else ()
 
     @property
     def members(self) -> dict[str, Member]:
-        """The members of an object; nothing for what is none."""
+        """The members of a mapping; empty for any other node."""
         return self.content if isinstance(self.content, dict) else {}
 
     def plain(self) -> object:
-        """The value as Python has it: dict, list, str, int, float, bool, None."""
+        """Return the value as Python's dict, list, str, int, float, bool or None."""
         if isinstance(self.content, tuple):
             return [item.plain() for item in self.content]
         if isinstance(self.content, dict):
@@ -72,23 +81,22 @@ class Node:
 
 
 def node(value: object, *, depth: int) -> Node:
-    """The node of a Python value: mappings, lists, tuples, strings, numbers, True, False, None.
+    """Return the node of a Python value: mappings, lists, tuples, strings, numbers, bools, None.
 
-    Raises FormatError for what JSON has no value for, and for what nests deeper than `depth`.
+    Raises FormatError for a value that JSON does not have, and if it nests deeper than `depth`.
     """
     return _node(value, min(depth, DEEPEST), "")
 
 
 def _node(value: object, depth: int, path: str) -> Node:
     if depth < 0:
-        raise _impossible(path, "it nests too deep", "is it within itself?")
+        raise _error(path, "the value nests too deep", "check that it does not contain itself")
     if isinstance(value, Mapping):
         members = {}
         for name, item in value.items():
             if not isinstance(name, str):
-                raise _impossible(
-                    path, f"a name is {with_article(type(name).__name__)}", "names are strings"
-                )
+                found = with_article(type(name).__name__)
+                raise _error(path, f"a name is {found}", "names are strings")
             _check_text(name, path)
             inner = f"{path}.{name}" if path else name
             members[name] = Member(_node(item, depth - 1, inner))
@@ -99,23 +107,23 @@ def _node(value: object, depth: int, path: str) -> Node:
     if callable(item) and getattr(value, "shape", None) == ():
         value = item()  # a scalar of NumPy
     if isinstance(value, int) and not isinstance(value, bool) and value not in INT64:
-        value = _real(value)
+        value = _float(value)
     if isinstance(value, str):
         _check_text(value, path)
     if isinstance(value, float) and not math.isfinite(value):
-        raise _impossible(path, f"JSON has no {value}", "leave it out, or name a number")
+        raise _error(path, f"JSON has no {value}", "leave it out, or give a number")
     if value is None or isinstance(value, str | bool | int | float):
         return Node(value)
-    raise _impossible(
+    raise _error(
         path,
         f"JSON has no value for {with_article(type(value).__name__)}",
-        "a configuration is made of dicts, lists, strings, numbers, True, False and None",
+        "use dicts, lists, strings, numbers, True, False and None",
     )
 
 
-def _real(whole: int) -> float:
+def _float(integer: int) -> float:
     try:
-        return float(whole)
+        return float(integer)
     except OverflowError:
         return math.inf
 
@@ -124,9 +132,9 @@ def _check_text(text: str, path: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise _impossible(path, "a lone surrogate is no character", "check the text") from None
+        raise _error(path, "a lone surrogate is not a character", "check the text") from None
 
 
-def _impossible(path: str, what: str, hint: str) -> FormatError:
+def _error(path: str, message: str, hint: str) -> FormatError:
     where = f"{path}: " if path else ""
-    return FormatError(f"{where}{what}", hint=hint, code="json-value")
+    return FormatError(f"{where}{message}", hint=hint, code="json-value")
