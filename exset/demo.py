@@ -20,7 +20,7 @@ class Step:
     units: int
 
 
-def run(folder: str) -> Iterator[str]:
+def describe(folder: str) -> Iterator[str]:
     """Write every sample into a folder, validate it, convert it and compare; yield what to say.
 
     Raises FileExistsError if the folder holds files that are not the demo's own, and OSError.

@@ -1,6 +1,5 @@
-"""How exset is: versions, engines, and what it keeps once a machine."""
+"""The state of an installation: versions, engines, and the cache of compiled code."""
 
-import importlib
 import os
 import pkgutil
 import platform
@@ -8,9 +7,10 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cache as once
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import exset
 from exset import formats, samples
@@ -18,125 +18,93 @@ from exset.core import disk_cache, kernels
 from exset.core.errors import Findings, FormatError
 from exset.core.protocols import Selectable
 from exset.core.source import Source
+from exset.core.text import size
 
 if TYPE_CHECKING:
     from exset.codecs.engine import Layout
-    from exset.parsers.engine.grammar import Grammar
 
 LIBRARIES = ("numpy", "lark", "interegular", "construct", "numba", "h5py", "ruamel.yaml")
 
-_HOMES = ("exset.parsers", "exset.codecs", "exset.runtime")
-_OF_EXTRAS = ("exset.runtime.training.torch_dataset",)
-"""Modules that import what may not be there, or is slow; they declare nothing."""
+_PACKAGES = ("exset.parsers", "exset.codecs", "exset.runtime")
+_NEEDS_EXTRAS = ("exset.runtime.training.torch_dataset",)
+"""Modules that import optional or slow libraries; they declare nothing to compile."""
 
 _MANY = 1 << 15
-"""Examples that are so many that everything is compiled that can be."""
+"""So many units that all kernels are compiled."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Part:
-    """What is worked out once a machine: a lowered grammar or layout, or compiled kernels."""
+class Compiled:
+    """A grammar, a layout or a group of kernels: exset compiles each once on a machine."""
 
     name: str
     ready: bool
-    files: int
     bytes: int
+
+    @property
+    def text(self) -> str:
+        """The state in words."""
+        return f"{self.name}: {f'ready, {size(self.bytes)}' if self.ready else 'not yet'}"
 
 
 @dataclass(frozen=True)
-class Report:
-    """The state of this installation."""
+class Installation:
+    """The state of this installation; its attributes are those of the JSON of `exset doctor`.
 
-    versions: dict[str, str | None]
-    """Of exset, Python and the libraries; None for one that is not installed."""
-    platform: str
-    compiled: bool
-    """Whether long files are read and written by compiled code."""
-    why: str
-    """Why, or why not."""
-    cache: str
-    """The folder of the cache."""
-    writable: bool
-    bytes: int
-    """Of all in the cache."""
-    stale: int
-    """Bytes in the cache that this version of exset has no use for."""
-    grammars: tuple[Part, ...]
-    layouts: tuple[Part, ...]
-    kernels: tuple[Part, ...]
-    added: tuple[str, ...]
-    """The formats of other packages."""
-    trouble: str | None
-    """Why those cannot be used."""
+    `versions` has None for a library that is not installed. `compiled` says whether kernels can be
+    compiled, and `why`. Sizes are in bytes; `stale` is the size of files in the cache that this
+    version does not use. `plugins` are formats of other packages; `plugin_error` is why they fail.
+    """
 
-    @property
-    def ready(self) -> bool:
-        """Whether nothing is left to be worked out."""
-        tables = (*self.grammars, *self.layouts)
-        parts = (*tables, *(self.kernels if self.compiled else ()))
-        return all(part.ready for part in parts)
-
-    def to_dict(self) -> dict[str, object]:
-        """Return it for JSON."""
-        return {**asdict(self), "ready": self.ready}
-
-
-def examine() -> Report:
-    """Look; nothing is compiled and nothing written."""
-    folder = Path(disk_cache.folder())
-    grammars = tuple(_lowered(found.file, found.cache_name) for found in _grammars())
-    layouts = tuple(_lowered(name, found.cache_name) for name, found in _layouts().items())
-    groups = tuple(_group(found) for found in _groups())
-    used = sum(part.bytes for part in (*grammars, *layouts, *groups))
-    everything = _size(folder)
-    compiled, why = _compiler()
-    added, trouble = _added()
-    return Report(
+    return Installation(
         versions={
             "exset": exset.__version__,
             "Python": platform.python_version(),
             **{name: _version(name) for name in LIBRARIES},
         },
         platform=platform.platform(),
-        compiled=compiled,
-        why=why,
+        compiled=why is None,
+        why=why or "numba is installed",
         cache=str(folder),
         writable=_is_writable(folder),
-        bytes=everything,
-        stale=max(everything - used, 0),
-        grammars=grammars,
-        layouts=layouts,
-        kernels=groups,
-        added=added,
-        trouble=trouble,
+        bytes=total,
+        stale=max(total - sum(each.bytes for each in (*grammars, *layouts, *groups)), 0),
+        grammars=tuple(grammars),
+        layouts=tuple(layouts),
+        kernels=tuple(groups),
+        plugins=plugins,
+        plugin_error=plugin_error,
     )
 
 
-def warm_up() -> float:
-    """Read, write and draw much, so that all is compiled; return how many seconds it took.
+def compile_all() -> float:
+    """Compile all grammars, layouts and kernels; return the time in seconds.
 
-    The bundled samples, repeated, are what is read and written, in every format of their family;
-    grammars and layouts that none of these is of are only made into tables.
+    Kernels are compiled by use: this reads and writes the bundled samples, repeated until they are
+    large, in every format of their family.
     """
     import numpy as np
 
     from exset.parsers.aeon.manifest import parse
+    from exset.parsers.engine.grammar import Grammar
     from exset.runtime.aeon import crc32c, libstdcxx
     from exset.runtime.aeon.elements import elements
     from exset.runtime.samplers.registry import build_sampler
 
-    begun = time.perf_counter()
-    for grammar in _grammars():
+    start = time.perf_counter()
+    for grammar in _declared(Grammar):
         _ = grammar.lowered
     for layout in _layouts().values():
         _ = layout.program
     for name in samples.names():
-        known = formats.by_suffix(name)
-        assert known is not None
-        model = known.read(samples.read(name), findings=Findings())
+        fmt = formats.by_suffix(name)
+        assert fmt is not None
+        model = fmt.read(samples.read(name), findings=Findings())
         if isinstance(model, Selectable):
             model = model.select(np.resize(np.arange(len(model)), _MANY))
-        for other in formats.of_family(known.family):
+        for other in formats.of_family(fmt.family):
             data = other.write(model, findings=Findings())
             other.read(Source(name, data), findings=Findings())
     numbers = parse(Source("numbers", b"@ASCII_INT\tASCII_FLOAT\n1\t0.5\n"))
@@ -148,80 +116,63 @@ def warm_up() -> float:
     labels = np.arange(_MANY) % 64
     for sampler in ("exhaustive", "planned"):
         build_sampler(sampler, labels, 8, 1).plan()
-    return time.perf_counter() - begun
+    return time.perf_counter() - start
 
 
-def _added() -> tuple[tuple[str, ...], str | None]:
-    """The formats of other packages, or why they cannot be used."""
+def _plugins() -> tuple[tuple[str, ...], str | None]:
+    """Return the formats of other packages, or why they fail."""
     try:
-        return tuple(known.name for known in formats.installed()), None
+        return tuple(fmt.name for fmt in formats.installed()), None
     except FormatError as error:
         return (), error.message
 
 
-def _compiler() -> tuple[bool, str]:
-    """Whether kernels are compiled, and why or why not."""
-    why = kernels.import_error()
-    return why is None, why or "numba is installed"
-
-
 @once
 def _objects() -> tuple[object, ...]:
-    """All that the modules of the engines hold: what is declared in them is found, not listed."""
+    """Return all objects that the modules of the engines declare, each once."""
     found = {}
-    for home in _HOMES:
-        package = importlib.import_module(home)
-        for module in pkgutil.walk_packages(package.__path__, f"{home}."):
-            if module.name not in _OF_EXTRAS:
-                declared = vars(importlib.import_module(module.name)).values()
-                found.update({id(each): each for each in declared})
+    for name in _PACKAGES:
+        for module in pkgutil.walk_packages(import_module(name).__path__, f"{name}."):
+            if module.name not in _NEEDS_EXTRAS:
+                found.update({id(each): each for each in vars(import_module(module.name)).values()})
     return tuple(found.values())
 
 
-def _grammars() -> Iterator["Grammar"]:
-    from exset.parsers.engine.grammar import Grammar
-
-    yield from (each for each in _objects() if isinstance(each, Grammar))
-
-
-def _groups() -> Iterator[kernels.Kernels]:
-    yield from (each for each in _objects() if isinstance(each, kernels.Kernels))
+def _declared(kind: type[T]) -> Iterator[T]:
+    return (each for each in _objects() if isinstance(each, kind))
 
 
 def _layouts() -> dict[str, "Layout"]:
-    """Those whose programs are kept, by name."""
+    """Return the layouts whose programs are cached, by name."""
     from exset.codecs.engine import Layout, Parted
 
-    found = [each for each in _objects() if isinstance(each, Layout)]
-    found += [part for each in _objects() if isinstance(each, Parted) for part in each.layouts]
+    found = [*_declared(Layout), *(part for each in _declared(Parted) for part in each.layouts)]
     return {each.name.removeprefix("exset."): each for each in found if each.name is not None}
 
 
-def _lowered(name: str, cache_name: str | None) -> Part:
-    found = Path(disk_cache.folder(), cache_name or "")
-    return Part(name, found.is_file(), int(found.is_file()), _size(found))
+def _table(name: str, cache_name: str | None) -> Compiled:
+    file = Path(disk_cache.folder(), cache_name or "")
+    return Compiled(name, file.is_file(), _size(file) if file.is_file() else 0)
 
 
-def _group(group: kernels.Kernels) -> Part:
-    folder = Path(group.folder)
+def _group(group: kernels.Kernels) -> Compiled:
     names = ", ".join(name.removeprefix("exset.") for name in group.modules)
-    return Part(names, group.is_cached, len(list(folder.glob("**/*.nbc"))), _size(folder))
+    return Compiled(names, group.is_cached, _size(Path(group.folder)))
 
 
 def _size(path: Path) -> int:
-    """Bytes of a file, or of all files in a folder; 0 for none."""
-    files = [path] if path.is_file() else path.rglob("*")
+    """Return the bytes of a file, or of all files in a folder; 0 if it does not exist."""
     total = 0
-    for file in files:
+    for file in [path] if path.is_file() else path.rglob("*"):
         try:
             total += file.stat().st_size if file.is_file() else 0
-        except OSError:  # gone meanwhile
+        except OSError:  # another process deleted it
             continue
     return total
 
 
 def _is_writable(folder: Path) -> bool:
-    """Whether files can be made in a folder that may be yet to make."""
+    """Whether files can be created in a folder that perhaps does not exist yet."""
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)

@@ -45,7 +45,7 @@ from click.testing import CliRunner
 
 import exset
 from exset import formats
-from exset.cli import cli, common
+from exset.cli import cli, output
 from exset.core import notices, plugins
 from exset.core.errors import Findings, FormatError
 from exset.families import family
@@ -250,7 +250,7 @@ _KNOWN |= {
     "errno": errno,
     "namespace": SimpleNamespace,
     "failing": _failing,
-    "put_out": common.put,
+    "put_out": output.write_stdout,
     "steps": _steps,
     "cloud": _cloud,
 }

@@ -1,54 +1,67 @@
-"""The command line: data to standard output, talk to standard error.
+"""The command line: data to standard output, messages to standard error.
 
-Exit codes: 0 fine, 1 a bad file or findings of severity error, 2 usage, 3 input or output, 4 a
-limit, 130 interrupted, 141 the reader of the output went away.
+Exit codes: 0 success, 1 an invalid file, 2 wrong usage, 3 an error of the system, 4 a limit,
+130 interrupted, 141 nobody reads the output.
 """
 
 import click
 
 import exset
-from exset.cli.common import INTERRUPTED, Verbs
+from exset.cli.commands import MainGroup
+from exset.cli.output import Exit
 from exset.core import signals
 
-VERBS = {
-    "convert": "exset.cli.convert",
-    "info": "exset.cli.inspect",
-    "validate": "exset.cli.inspect",
-    "cat": "exset.cli.show",
-    "head": "exset.cli.show",
-    "stats": "exset.cli.split_stats",
-    "diff": "exset.cli.diff",
-    "split": "exset.cli.split_stats",
-    "plot": "exset.cli.plot",
-    "list": "exset.cli.list:lists",
-    "manifest": "exset.cli.manifest",
-    "schema": "exset.cli.schema",
-    "cache": "exset.cli.cache",
-    "config": "exset.cli.config",
-    "formats": "exset.cli.inspect",
-    "sampler": "exset.cli.sampler",
-    "demo": "exset.cli.inspect",
-    "doctor": "exset.cli.doctor",
-    "explain": "exset.cli.explain",
-    "completion": "exset.cli.completion",
+SECTIONS = {
+    "Look at files": {
+        "info": "exset.cli.inspect",
+        "stats": "exset.cli.inspect",
+        "cat": "exset.cli.show",
+        "head": "exset.cli.show",
+        "plot": "exset.cli.plot",
+    },
+    "Check files": {
+        "validate": "exset.cli.validate",
+        "diff": "exset.cli.diff",
+        "explain": "exset.cli.explain",
+    },
+    "Convert files": {
+        "convert": "exset.cli.convert",
+        "split": "exset.cli.split",
+    },
+    "Families of formats": {
+        "list": "exset.cli.list:lists",
+        "schema": "exset.cli.schema",
+        "manifest": "exset.cli.manifest",
+        "config": "exset.cli.config",
+        "cache": "exset.cli.cache",
+        "sampler": "exset.cli.sampler",
+    },
+    "exset itself": {
+        "demo": "exset.cli.itself",
+        "formats": "exset.cli.itself",
+        "doctor": "exset.cli.itself",
+        "completion": "exset.cli.itself",
+    },
 }
-"""The verbs in the order of use, and where each is: the module, and its name if it has another."""
+"""The sections of the help, and the module of each command: see `MainGroup`."""
 
 
 @click.group(
-    cls=Verbs,
-    homes=VERBS,
+    cls=MainGroup,
+    sections=SECTIONS,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-@click.version_option(exset.__version__, prog_name="exset", message="%(prog)s %(version)s")
+@click.version_option(
+    exset.__version__, prog_name="exset", message="%(prog)s %(version)s", help="Show the version."
+)
 def cli() -> None:
-    """Read, check and convert the files that say which samples a network learns from.
+    """Inspect, check and convert the training-data files of Lens, LBANN, aeon and BA-LR.
 
-    A FILE may be `-` for standard input, a pattern such as '*.ex' in quotes, or @LIST for the
-    files that a file names, one a line; `exset::xor.ex` names a bundled sample. Nothing that a
-    file contains is ever executed.
+    A FILE may be compressed, - for standard input, a quoted pattern such as '*.ex', @LIST for a
+    file of paths, a URL, or a bundled sample such as exset::xor.ex. exset never executes anything
+    that a file contains.
 
-    Begin with `exset demo`; `exset VERB --help` says more of a verb.
+    Start with "exset demo". "exset COMMAND --help" explains a command.
     """
 
 
@@ -58,5 +71,5 @@ def main() -> int:
     try:
         cli(prog_name="exset")
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return Exit.INTERRUPTED
     return 0

@@ -1,4 +1,4 @@
-"""`exset config`: what a configuration of aeon's loader means, and the JSON Schema of all."""
+"""`exset config`: configurations of aeon's loader, and their JSON Schema."""
 
 import json
 from collections.abc import Iterator
@@ -6,58 +6,44 @@ from typing import TYPE_CHECKING
 
 import click
 
-from exset.cli import models
-from exset.cli.inputs import (
-    Reading,
-    found,
-    json_option,
-    one_file,
-    reading_options,
-    wants_json,
-    write_one,
-)
+from exset.cli.commands import Group
+from exset.cli.inputs import CommonOptions, reading_options
+from exset.cli.paths import one_file
+from exset.cli.reports import Report, json_option
 from exset.core.errors import safe
 
 if TYPE_CHECKING:
     from exset.grammars.aeon.config.model import LoaderConfig
     from exset.grammars.aeon.config.settings import Settings
 
-FORMAT = "loader_config"
-_SHOWN = 3
 
-
-@click.group()
+@click.group(cls=Group)
 def config() -> None:
-    """Look at configurations of aeon's loader."""
+    """Show configurations of aeon's loader, and their JSON Schema."""
 
 
 @config.command()
 @one_file
 @json_option("dialect", "given", "members", "outputs", "counts", "findings", file="file")
 @reading_options
-def show(file: str, reading: Reading) -> None:
-    """Show every member, and the arrays of a batch.
+def show(file: str, common: CommonOptions) -> Report:
+    """Show all members of a configuration, and the arrays of a batch.
 
     \b
       exset config show config.json
 
-    Defaults stand in brackets.
+    Defaults are in brackets.
     """
     from exset.grammars.aeon.config.model import LoaderConfig
 
-    findings = reading.findings()
-    read = models.read(file, LoaderConfig, reading, findings, format=FORMAT)
-    if wants_json():
-        write_one({"file": file, **_row(read), **found(findings)})
-        return
-    for line in _shown(read):
-        click.echo(safe(line))
-    models.tell(findings, _SHOWN, reading.voice)
+    findings = common.new_findings()
+    config = common.load_model(file, LoaderConfig, findings, format="loader_config")
+    return Report(_row(config), findings, map(safe, _lines(config)))
 
 
 @config.command()
 def schema() -> None:
-    """Write the JSON Schema of configurations, for editors.
+    """Print the JSON Schema of configurations, for editors.
 
     \b
       exset config schema > loader_config.schema.json
@@ -67,22 +53,22 @@ def schema() -> None:
     click.echo(text(), nl=False)
 
 
-def _row(read: "LoaderConfig") -> dict[str, object]:
+def _row(config: "LoaderConfig") -> dict[str, object]:
     return {
-        "dialect": read.dialect,
-        "given": read.to_dict(),
-        "members": read.settings.to_dict(defaults=True),
-        "outputs": [output.to_dict() for output in read.outputs],
+        "dialect": config.dialect,
+        "given": config.to_dict(),
+        "members": config.settings.to_dict(defaults=True),
+        "outputs": [output.to_dict() for output in config.outputs],
     }
 
 
-def _shown(read: "LoaderConfig") -> Iterator[str]:
+def _lines(config: "LoaderConfig") -> Iterator[str]:
     from exset.grammars.aeon.config.schema_types import TITLES
 
-    yield f"{read.dialect}: as {TITLES[read.dialect]} reads it"
-    yield from _members(read.settings, "")
+    yield f"{config.dialect}: for {TITLES[config.dialect]}"
+    yield from _members(config.settings, "")
     yield "a batch"
-    for output in read.outputs:
+    for output in config.outputs:
         axes = " ".join(f"{a}={n}" for a, n in zip(output.axes, output.shape, strict=True))
         yield f"  {output.name:<24} {output.dtype:<9} N {axes}"
 

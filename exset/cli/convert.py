@@ -1,4 +1,4 @@
-"""`exset convert`: one file or many, from any format to another."""
+"""`exset convert`: files of any format to another."""
 
 import os
 import sys
@@ -7,40 +7,27 @@ from dataclasses import dataclass
 import click
 
 from exset import api, converting, formats, samples
-from exset.cli import models
-from exset.cli.common import (
-    DIALECTS,
-    FINE,
-    FormatName,
-    each,
-    jobs_option,
-    progress,
-    put,
-    say,
-    wrong,
-)
+from exset.cli.commands import Command
 from exset.cli.inputs import (
-    Reading,
-    as_json,
-    found,
+    DIALECTS,
+    CommonOptions,
+    FormatName,
+    jobs_option,
     reading_options,
-    row_of,
-    some_inputs,
-    write_row,
 )
+from exset.cli.output import Exit, echo_stderr, for_each_file, usage_error, write_stdout
+from exset.cli.paths import some_inputs
+from exset.cli.reports import json_option, json_rows, show_findings, write_file_row
 from exset.core.errors import Findings, safe
-from exset.core.jobs import Outcome, run
+from exset.core.jobs import Outcome
 from exset.core.protocols import Option
 from exset.families.format import Format
 from exset.grammars.lbann.list_types import Kind
 
-SHOWN = 3
-"""How many findings of each kind are shown for a file that was converted all the same."""
-
 
 @dataclass(frozen=True)
 class Job:
-    """One conversion: from a path to a path, in a format. As a path it is its source."""
+    """A conversion of one file to a format; as a path-like object, it is the source."""
 
     source: str
     target: str
@@ -52,8 +39,8 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Done:
-    """What a conversion tells: how many units were converted; data: what is to be shown."""
+class Converted:
+    """The result of a job: how many units, the findings, and perhaps data for the terminal."""
 
     count: int
     findings: Findings
@@ -61,47 +48,47 @@ class Done:
 
 
 @dataclass(frozen=True)
-class Work:
-    """How all files are converted."""
+class Converter:
+    """Converts the file of a job."""
 
-    reading: Reading
+    common: CommonOptions
     options: dict[str, Option]
     makes_folder: bool
 
-    def __call__(self, job: Job) -> Done:
-        """Convert a file; FormatError and OSError as those of `load` and `save`."""
+    def __call__(self, job: Job) -> Converted:
+        """Convert a file; raises FormatError and OSError as `load` and `save` do."""
         if job.target == "-" and (sys.stdout is None or sys.stdout.isatty()):
-            return self._shown(job)
-        findings = self.reading.findings()
+            return self._for_terminal(job)
+        findings = self.common.new_findings()
         if self.makes_folder:
             os.makedirs(os.path.dirname(job.target), exist_ok=True)
         count = converting.convert(
             job.source,
             job.target,
-            from_format=self.reading.format,
+            from_format=self.common.format,
             to=job.format.name,
             strict=False,
-            limits=self.reading.limits,
+            limits=self.common.limits,
             findings=findings,
-            reading=self.reading.options,
+            reading=self.common.options,
             engine="auto",
             **self.options,
         )
-        return Done(count, findings, None)
+        return Converted(count, findings, None)
 
-    def _shown(self, job: Job) -> Done:
-        """Convert all at once: a terminal is shown nothing of what fails, nor what is not safe."""
-        source = api.read_source(job.source, limits=self.reading.limits)
-        known = api.convertible(api.recognise(source, self.reading.format), job.format, source)
-        read = self.reading.of(source, known)
-        findings, to = read.findings, job.format.name
-        data = api.dumps(read.model, format=to, name=source.name, findings=findings, **self.options)
-        return Done(len(read.model), findings, data)
+    def _for_terminal(self, job: Job) -> Converted:
+        """Convert in memory: a terminal must not show half a file, nor control characters."""
+        source = api.read_source(job.source, limits=self.common.limits)
+        fmt = api.convertible(api.recognise(source, self.common.format), job.format, source)
+        file = self.common.load_source(source, fmt)
+        findings, to = file.findings, job.format.name
+        data = api.dumps(file.model, format=to, name=source.name, findings=findings, **self.options)
+        return Converted(len(file.model), findings, data)
 
 
-@click.command()
+@click.command(cls=Command)
 @some_inputs
-@as_json
+@json_option()
 @click.option("-o", "--output", metavar="OUT", help="The file to write, or a folder for several.")
 @click.option("--to", type=FormatName(), help="Write this format.")
 @click.option("--lossy", is_flag=True, help="Write what the format can hold, and say what not.")
@@ -120,11 +107,8 @@ class Work:
 @click.option("--dialect", type=click.Choice(DIALECTS), help="Write for this version of aeon.")
 @reading_options
 @jobs_option
-@click.pass_context
 def convert(
-    ctx: click.Context,
     inputs: tuple[str, ...],
-    as_json: bool,
     output: str | None,
     to: str | None,
     lossy: bool,
@@ -136,10 +120,10 @@ def convert(
     base: str | None,
     root: str | None,
     dialect: str | None,
-    reading: Reading,
+    common: CommonOptions,
     jobs: int,
-) -> None:
-    """Convert files.
+) -> int:
+    """Convert files to another format.
 
     \b
       exset convert train.ex train.bex       one file; the suffix says the format
@@ -147,8 +131,7 @@ def convert(
       exset convert --to bex -o out/ *.ex    all into a folder
       exset convert - -o - --to ex < a.bex   standard input to standard output
 
-    With -v findings that are mere notes are told, too. With --json each file has the keys schema,
-    file, ok, error, target, format, units, counts and findings.
+    With -v, exset shows notes, too.
     """
     options: dict[str, Option] = {
         "lossy": lossy,
@@ -165,90 +148,87 @@ def convert(
     for job in tasks:
         for name in (name for name, value in options.items() if value):
             if name not in job.format.options:
-                wrong(f"--{name} has no meaning for {job.format.name} ({safe(job.target)})")
+                usage_error(f"--{name} is not an option of {job.format.name} ({safe(job.target)})")
         job.format.chosen(options)
-    if as_json and any(job.target == "-" for job in tasks):
-        wrong("--json would stand among the data on standard output: name another OUTPUT")
-    if reading.untrusted and all("root" in job.format.options for job in tasks):
+    to_stdout = any(job.target == "-" for job in tasks)
+    if to_stdout and json_rows() is not None:
+        usage_error("--json and the file would both go to standard output: name another OUTPUT")
+    if common.untrusted and all("root" in job.format.options for job in tasks):
         options["root"] = root or os.curdir
 
-    def tell(outcome: Outcome[Job, Done]) -> int:
-        if as_json:
+    def show(outcome: Outcome[Job, Converted]) -> int:
+        if json_rows() is not None:
             _write_row(outcome)
         job, done = outcome.item, outcome.result()
         if done.data is not None:
-            put(done.data, job.format)
-        if reading.voice >= 0 and not as_json:
-            models.tell(done.findings, SHOWN, reading.voice)
-            if job.target != "-":
-                counted = job.format.family.counted(done.count)
-                say(f"{safe(job.source)} -> {safe(job.target)}: {counted}")
-        return FINE
+            write_stdout(done.data, job.format)
+        if json_rows() is None:
+            show_findings(done.findings, common.verbosity)
+        if json_rows() is None and common.verbosity >= 0 and job.target != "-":
+            count = job.format.family.counted(done.count)
+            echo_stderr(f"{safe(job.source)} -> {safe(job.target)}: {count}")
+        return Exit.OK
 
     makes_folder = output is not None and any(job.target != output for job in tasks)
-    work = Work(reading, options, makes_folder)
-    count = 0 if any(job.target == "-" for job in tasks) else len(tasks)
-    ctx.exit(each(progress(run(work, tasks, jobs=jobs), count, "converting"), tell))
+    work = Converter(common, options, makes_folder)
+    return for_each_file(work, tasks, show, jobs=jobs, action="converting", visible=to_stdout)
 
 
-def _write_row(outcome: Outcome[Job, Done]) -> None:
-    """Write what came of a conversion as JSON."""
+def _write_row(outcome: Outcome[Job, Converted]) -> None:
     done = outcome.value
-    findings = Findings() if done is None else done.findings
-    write_row(
-        {
-            **row_of(outcome, done is not None),
-            "target": outcome.item.target,
-            "format": outcome.item.format.name,
-            "units": done and done.count,
-            **found(findings),
-        }
+    write_file_row(
+        outcome,
+        done is not None,
+        None if done is None else done.findings,
+        target=outcome.item.target,
+        format=outcome.item.format.name,
+        units=done and done.count,
     )
 
 
 def plan(inputs: tuple[str, ...], output: str | None, to: str | None) -> list[Job]:
-    """Return what is to be written where; UsageError for what cannot be meant."""
+    """Return the jobs for the arguments of the command line; raises UsageError."""
     if output is None and (to is None or (len(inputs) == 2 and not _is_input(inputs[1]))):
         inputs, output = _split(inputs)
     inputs = tuple(dict.fromkeys(inputs))
     folder = output is not None and _is_folder(output)
     if len(inputs) > 1 and output is not None and not folder:
-        advice = "" if output == "-" or os.path.exists(output) else f"; say -o {safe(output)}/"
-        wrong(f"several files cannot be written as one: {safe(output)} is not a folder{advice}")
+        hint = "" if output == "-" or os.path.exists(output) else f": use -o {safe(output)}/"
+        usage_error(f"several files need a folder, but {safe(output)} is not a folder{hint}")
     if output is not None and output.startswith(samples.PREFIX):
-        wrong("a bundled sample cannot be written: name another output")
-    known = _format(None if folder else output, to)
+        usage_error("bundled samples are read-only: name another output")
+    fmt = _format(None if folder else output, to)
     jobs = []
     for source in inputs:
         target = output
         if target is None or folder:
-            target = _renamed(source, known)
+            target = _renamed(source, fmt)
         if output is not None and folder:
             if target == "-":
-                wrong("standard input has no name to use in a folder: convert it by itself")
+                usage_error("standard input has no name for a file in a folder: convert it alone")
             target = os.path.join(output, os.path.basename(target))
-        jobs.append(Job(source, target, known))
+        jobs.append(Job(source, target, fmt))
     _check(jobs)
     return jobs
 
 
 def _split(inputs: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
-    """Take the output from the end of two arguments."""
+    """Return the one input, and the output, of two arguments."""
     if len(inputs) != 2:
-        wrong("say where to: one INPUT and one OUTPUT, or -o OUT, or --to FORMAT")
+        usage_error("no output: name one INPUT and one OUTPUT, or use -o OUT or --to FORMAT")
     source, target = inputs
     if target != "-" and (source == target or (_identity(source) or 0) == _identity(target)):
-        wrong(f"{safe(target)} is an input itself: name another output")
+        usage_error(f"{safe(target)} is an input, too: name another output")
     if os.path.isfile(target) and formats.by_suffix(source) == formats.by_suffix(target):
-        wrong(
-            f"{safe(target)} exists: say -o {safe(target)} to replace it,"
+        usage_error(
+            f"{safe(target)} exists: use -o {safe(target)} to overwrite it,"
             " or --to FORMAT to convert both files"
         )
     return (source,), target
 
 
 def _is_input(path: str) -> bool:
-    """Whether the second of two paths may be another input: only what is there to be read."""
+    """Whether the second of two paths may be another input: it is a file that exists."""
     return os.path.isfile(path) or path.startswith(samples.PREFIX)
 
 
@@ -259,35 +239,37 @@ def _is_folder(path: str) -> bool:
 def _format(output: str | None, to: str | None) -> Format:
     if to is not None:
         return formats.get(to)
-    known = None if output is None else formats.by_suffix(output)
-    if known is None:
+    fmt = None if output is None else formats.by_suffix(output)
+    if fmt is None:
         what = "a folder" if output is None else safe(output)
-        wrong(f"{what} does not say which format to write: say --to FORMAT")
-    return known
+        usage_error(f"{what} has no suffix of a format: use --to FORMAT")
+    return fmt
 
 
-def _renamed(source: str, known: Format) -> str:
-    """Return the input's path with the suffix of the format; `-` stays, samples come here."""
+def _renamed(source: str, fmt: Format) -> str:
+    """Return the path of an input with the suffix of a format; samples go to this folder."""
     if source == "-":
         return source
-    return formats.stem(source.removeprefix(samples.PREFIX)) + known.suffix
+    return formats.stem(source.removeprefix(samples.PREFIX)) + fmt.suffix
 
 
 def _check(jobs: list[Job]) -> None:
-    """Refuse to overwrite an input, or to write two results in one place."""
+    """Raise UsageError if a job overwrites an input, or if two jobs write the same file."""
     names = {job.source for job in jobs} - {"-"}
     identities = {_identity(name) for name in names} - {None}
     taken: dict[str, str] = {}
     for job in jobs:
         if job.target in names or _identity(job.target) in identities:
-            wrong(f"{safe(job.target)} is an input itself: name another output with -o")
+            usage_error(f"{safe(job.target)} is an input, too: name another output with -o")
         other = taken.setdefault(job.target, job.source)
         if other != job.source:
-            wrong(f"{safe(other)} and {safe(job.source)} would both be {safe(job.target)}")
+            usage_error(
+                f"{safe(other)} and {safe(job.source)} have the same output {safe(job.target)}"
+            )
 
 
 def _identity(path: str) -> tuple[int, int] | None:
-    """Return what tells one existing file from another, by whatever name."""
+    """Return the identity of an existing file, the same for all its names."""
     if path == "-":
         return None
     try:

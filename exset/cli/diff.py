@@ -1,92 +1,71 @@
-"""`exset diff`: in what two files differ, by what they mean."""
+"""`exset diff`: the differences of two files in content."""
 
 import math
 from itertools import chain
 
 import click
 
-from exset.cli.common import ALL, BAD, FINE, wrong
-from exset.cli.inputs import (
-    PATH,
-    Reading,
-    alone,
-    found,
-    json_option,
-    reading_options,
-    wants_json,
-    write_one,
-)
+from exset.cli.commands import Command, option
+from exset.cli.inputs import CommonOptions, reading_options
+from exset.cli.output import usage_error
+from exset.cli.paths import file_argument
+from exset.cli.reports import SHOWN_VERBOSE, Report, json_option, json_rows
 from exset.comparing import diff as compare
 from exset.core.errors import blaming, safe
+from exset.core.text import with_article
 
-FIRST = 10
-"""How many differences are shown."""
+SHOWN = 10
+"""How many differences are shown, usually."""
 
 
-@click.command()
-@click.argument("one", type=PATH, callback=alone)
-@click.argument("other", type=PATH, callback=alone)
-@click.option(
+@click.command(cls=Command)
+@file_argument("one", "ONE")
+@file_argument("other", "OTHER")
+@option(
     "--tolerance",
     metavar="T",
     type=click.FloatRange(min=0),
     default=0.0,
-    help="How far numbers may be apart, relative to those above 1 (0).",
+    help="Largest difference of equal numbers, relative above 1 (0).",
 )
 @json_option(
-    "equal",
-    "what",
-    "compared",
-    "differing",
-    "first",
-    "counts",
-    "findings",
+    *("equal", "what", "compared", "differing", "first", "counts", "findings"),
     file="one",
     other="other",
 )
 @reading_options
-@click.pass_context
-def diff(
-    ctx: click.Context,
-    one: str,
-    other: str,
-    tolerance: float,
-    reading: Reading,
-) -> None:
-    """Compare two files by what they mean.
+def diff(one: str, other: str, tolerance: float, common: CommonOptions) -> Report:
+    """Compare two files of one family by content.
 
     \b
       exset diff train.ex train.bex
       exset diff --tolerance 1e-6 old.ex new.ex
 
-    The exit code is 1 if they differ. Their formats may, if they are of one family. Of the
-    differences the first ten are shown, with -v a hundred, with -q none.
+    exset shows the first 10 differences, or 100 with -v. The exit code is 1 if the files differ.
     """
     if not tolerance < math.inf:
-        wrong(f"--tolerance: a number from 0 is wanted, not {tolerance}")
+        usage_error(f"--tolerance must be a number from 0, not {tolerance}")
     if one == other == "-":
-        wrong("standard input can be read once only")
-    first, second = reading(one), reading(other)
-    families = first.format.family, second.format.family
-    if families[0] != families[1]:
-        nouns = [family.noun for family in families]
-        wrong(f"{safe(one)} is of {nouns[0]}s, {safe(other)} of {nouns[1]}s: nothing to compare")
-    voice = reading.voice
-    keep = ALL if voice > 0 or wants_json() else FIRST
+        usage_error("standard input can be read only once")
+    first, second = common.load(one), common.load(other)
+    family = first.format.family
+    if family != second.format.family:
+        nouns = [with_article(each.noun) for each in (family, second.format.family)]
+        usage_error(f"{safe(one)} is {nouns[0]}, but {safe(other)} is {nouns[1]}")
+    keep = SHOWN_VERBOSE if common.verbosity > 0 or json_rows() is not None else SHOWN
     with blaming(f"{one} and {other}"):
         differences = compare(first.model, second.model, tolerance=tolerance, keep=keep)
-    if wants_json():
-        heard = reading.findings(chain(first.findings, second.findings))
-        row = {"file": one, "other": other, **differences.to_dict()}
-        write_one({**row, **found(heard)}, ok=not differences)
-    elif voice >= 0:
-        names = [safe(each.source.name) for each in (first, second)]
-        count = families[0].counted(len(first.model))
-        if not differences:
-            click.echo(f"{names[0]} and {names[1]} mean the same: {count}")
-        else:
-            for each in differences.first:
-                click.echo(str(each))
-            of = f"{differences.differing:,} of {differences.compared:,} {differences.what}"
-            click.echo(f"{names[0]} and {names[1]} differ: {of}")
-    ctx.exit(BAD if differences else FINE)
+    names = f"{safe(first.source.name)} and {safe(second.source.name)}"
+    lines = []
+    if common.verbosity >= 0 and not differences:
+        lines = [f"{names} are equal: {family.counted(len(first.model))}"]
+    elif common.verbosity >= 0:
+        of = f"{differences.differing:,} of {differences.compared:,} {differences.what}"
+        lines = [*map(str, differences.first), f"{names} differ: {of}"]
+    return Report(
+        differences.to_dict(),
+        common.new_findings(chain(first.findings, second.findings)),
+        lines,
+        shown=0,
+        failed=bool(differences),
+    )

@@ -1,52 +1,45 @@
-"""`exset explain`: what a code means, why it matters and how to mend it."""
+"""`exset explain`: the meaning of the codes of findings."""
 
-from fnmatch import filter as alike
+from fnmatch import filter as matching
 
 import click
 
-from exset.cli.common import wrong
-from exset.cli.inputs import json_option, wants_json, write_one
-from exset.explain import codes, page
-from exset.explain import explain as explained
+from exset.cli.commands import Command, secondary_option
+from exset.cli.output import usage_error
+from exset.cli.reports import json_option, json_rows
+from exset.explain import codes as all_codes
+from exset.explain import explain as explanation_of
+from exset.explain import page
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("codes", metavar="[CODE]...", nargs=-1)
 @json_option("code", "family", "severity", "says", "means", "matters", "mend")
-@click.option("--markdown", is_flag=True, help="Write all of it as a page, docs/findings.md.")
+@secondary_option("--markdown", is_flag=True, help="Write docs/findings.md, a page of all codes.")
 def explain(codes: tuple[str, ...], markdown: bool) -> None:
-    """Say what a code means, why it matters, and how to mend it.
+    """Explain codes of findings: meaning, reason and fix.
 
     \b
       exset explain lens-bare-word
       exset explain 'aeon-file-*'
 
-    Without a CODE all codes are listed.
+    Without a CODE, exset lists all codes.
     """
     if markdown:
         if codes:
-            wrong("--markdown is a page of all codes")
+            usage_error("--markdown writes all codes: name no CODE")
         click.echo(page(), nl=False)
         return
+    chosen = {code: None for each in codes for code in matching(all_codes(), each) or [each]}
     try:
-        found = [explained(code) for code in _meant(codes)]
+        found = [explanation_of(code) for code in chosen or all_codes()]
     except ValueError as error:
-        wrong(str(error))
+        usage_error(str(error))
+    rows = json_rows()
     for number, each in enumerate(found):
-        if wants_json():
-            write_one(each.to_dict())
+        if rows is not None:
+            rows.write(each.to_dict())
         elif codes:
-            if number:
-                click.echo()
-            for line in each.lines():
-                click.echo(line)
+            click.echo("\n" * bool(number) + "\n".join(each.lines()))
         else:
             click.echo(f"{each.code:<24} {each.severity:<16} {each.means}")
-
-
-def _meant(given: tuple[str, ...]) -> list[str]:
-    """Return the codes that are meant: all, or those that are like a pattern."""
-    if not given:
-        return [*codes()]
-    found = [alike(codes(), each) or [each] for each in given]
-    return [*dict.fromkeys(code for each in found for code in each)]

@@ -1,43 +1,32 @@
-"""What the verbs that work on files of any format share: which files, and how they are read."""
+"""Options that commands share: how files are read, what may be accessed, how many processes."""
 
-import os
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import TypeVar, cast
 
 import click
 
-from exset import api, samples
-from exset.cli.common import DIALECTS, FAILED_ROW, FormatName, allowed, as_finding, tally, wrong
-from exset.core.errors import Finding, Findings, FormatError, safe
-from exset.core.jobs import Item, Outcome, Value
-from exset.core.limits import DEFAULT, Limits
+from exset import api, formats
+from exset.cli.commands import option, secondary_option
+from exset.cli.output import usage_error
+from exset.cli.paths import allowed_folders
+from exset.core.errors import Finding, Findings, FormatError, Severity, safe
+from exset.core.limits import Limits
 from exset.core.protocols import Model, Option
 from exset.core.source import Source
 from exset.families.format import Format, OptionError
-from exset.io import files
-from exset.io.access import lies_in
 
-SCHEMA = 1
-"""The version of what `--json` writes; it changes when a key goes or means something else."""
-
-_JSON = "exset.cli.json"
-
-PATH = click.Path(readable=False)
-"""The type of paths; whether a file may be read shows when it is read, and the others go on."""
-
-LISTED = "@"
-"""What an argument begins with that names a file of paths."""
+DIALECTS = tuple(dict.fromkeys(name for known in formats.FORMATS for name in known.dialects))
+"""The versions of aeon for which manifests and loader configurations are."""
 
 Command = TypeVar("Command", bound=Callable[..., object])
+M = TypeVar("M", bound=Model)
 
 
 @dataclass(frozen=True)
-class Read:
-    """A file that was read: its bytes, its format, what it says and what was found on the way."""
+class LoadedFile:
+    """A file that was read: its bytes, its format, its model and the findings."""
 
     source: Source
     format: Format
@@ -46,43 +35,63 @@ class Read:
 
 
 @dataclass(frozen=True)
-class Reading:
-    """How files are read, and how much is said of them: what all verbs that read have in common."""
+class CommonOptions:
+    """The options that all commands have that read files."""
 
     format: str | None
     options: dict[str, Option]
     limits: Limits
     strict: bool
     untrusted: bool
-    voice: int
-    """-1 to say nothing of what went well, 1 to say more, else 0."""
+    verbosity: int
+    """-1 with `--quiet`, 1 with `--verbose`, else 0."""
 
-    def __call__(self, path: str) -> Read:
-        """Read a file; FormatError and OSError as those of `load`."""
+    def load(self, path: str) -> LoadedFile:
+        """Read a file; raises FormatError and OSError as `exset.load` does."""
         source = api.read_source(path, limits=self.limits)
-        return self.of(source, api.recognise(source, self.format))
+        return self.load_source(source, api.recognise(source, self.format))
 
-    def of(self, source: Source, known: Format) -> Read:
-        """Read a source that is known to be of a format."""
-        findings = self.findings()
-        model = known.read(
+    def load_source(self, source: Source, fmt: Format) -> LoadedFile:
+        """Read a source that is of the format `fmt`."""
+        findings = self.new_findings()
+        model = fmt.read(
             source, limits=self.limits, findings=findings, engine="auto", **self.options
         )
-        return Read(source, known, model, findings)
+        return LoadedFile(source, fmt, model, findings)
 
-    def findings(self, given: Iterable[Finding] = ()) -> Findings:
-        """Return what collects findings, and has these; FormatError for what strict refuses."""
-        heard = Findings(strict=self.strict)
-        for finding in given:
-            heard.add(finding)
-        return heard
+    def load_model(
+        self, path: str, model: type[M], findings: Findings, format: str | None = None
+    ) -> M:
+        """Read a file that must contain a model of this class; `format` is the default format."""
+        return api.load(
+            path,
+            model=model,
+            format=self.format or format,
+            strict=False,
+            limits=self.limits,
+            findings=findings,
+            engine="auto",
+            **self.options,
+        )
+
+    def new_findings(self, findings: Iterable[Finding] = ()) -> Findings:
+        """Return a collection with these findings; with `--strict` a warning is a FormatError."""
+        collected = Findings(strict=self.strict)
+        for finding in findings:
+            collected.add(finding)
+        return collected
+
+    def is_failure(self, findings: Findings) -> bool:
+        """Whether a check failed: there are errors, or with `--strict` warnings."""
+        worst = findings.worst
+        return worst is Severity.ERROR or (self.strict and worst is Severity.WARNING)
 
 
 def common_options(command: Command) -> Command:
-    """Add what all verbs that read have in common, which a command takes as a `Reading`."""
+    """Add the options of all commands that read files; they arrive as `common`."""
 
     @wraps(command)
-    def gathering(
+    def with_common_options(
         *args: object,
         limits: Limits,
         strict: bool,
@@ -98,211 +107,130 @@ def common_options(command: Command) -> Command:
         options: dict[str, Option] = {
             name: value for name, value in chosen.items() if value is not None
         }
-        reading = Reading(from_format, options, limits, strict, untrusted, voice=verbose - quiet)
+        common = CommonOptions(from_format, options, limits, strict, untrusted, verbose - quiet)
         try:
-            return command(*args, reading=reading, **rest)
+            return command(*args, common=common, **rest)
         except OptionError as error:
-            wrong(safe(str(error)))
+            usage_error(safe(str(error)))
 
-    strict = click.option(
-        "--strict", is_flag=True, help="Take every trap of a format for an error."
-    )
-    limit = click.option(
-        "--limit",
-        "limits",
-        metavar="NAME=VALUE",
-        multiple=True,
-        callback=_limits,
-        help="Change a limit, such as max_depth=64.",
-    )
-    untrusted = click.option(
-        "--untrusted",
-        is_flag=True,
-        is_eager=True,  # for lists of files
-        help="Open no file outside of the current folder, or of those of --root.",
-    )
-    return cast(Command, strict(untrusted(limit(_quiet(_verbose(gathering))))))
+    return cast(Command, _strict(_quiet(_verbose(_untrusted(_limit(with_common_options))))))
 
 
 def reading_options(command: Command) -> Command:
-    """Add what `common_options` adds, and what says of which format files are."""
-    ids = click.option(
+    """Add what `common_options` adds, and the options of the format that is read."""
+    ids = secondary_option(
         "--ids",
         type=click.Choice(["text", "integer"]),
-        help="What the ids of a sample list are, which it does not say itself.",
+        help="Type of the ids of a sample list, if it is ambiguous.",
     )
-    dialect = click.option(
+    dialect = secondary_option(
         "--from-dialect",
+        metavar="DIALECT",
         type=click.Choice(DIALECTS),
-        help="What version of aeon a manifest is for, which is guessed otherwise.",
+        help="Read as written for this version of aeon.",
     )
-    known = click.option("--from", "from_format", type=FormatName(), help="Read as this format.")
-    return known(ids(dialect(common_options(command))))
+    fmt = option("--from", "from_format", type=FormatName(), help="Read as this format.")
+    return fmt(ids(dialect(common_options(command))))
 
 
-def voice_options(command: Command) -> Command:
-    """Add `-q` and `-v` to a verb that reads nothing, which takes them as `voice`: -1, 0 or 1."""
+def verbosity_options(command: Command) -> Command:
+    """Add `--quiet` and `--verbose` to a command that reads no file."""
 
     @wraps(command)
-    def speaking(*args: object, quiet: bool, verbose: bool, **rest: object) -> object:
-        return command(*args, voice=verbose - quiet, **rest)
+    def without_verbosity(*args: object, quiet: bool, verbose: bool, **rest: object) -> object:
+        return command(*args, **rest)
 
-    return cast(Command, _quiet(_verbose(speaking)))
-
-
-_quiet = click.option("-q", "--quiet", is_flag=True, help="Say nothing of what went well.")
-_verbose = click.option("-v", "--verbose", is_flag=True, help="Say more.")
+    return cast(Command, _quiet(_verbose(without_verbosity)))
 
 
-def _limits(ctx: click.Context, option: click.Parameter, values: tuple[str, ...]) -> Limits:
+def access_options(command: Command) -> Command:
+    """Add the options of access to HDF5 files, which arrive as `access`.
+
+    They need `common_options` below them, as they use `--untrusted`.
+    """
+
+    @wraps(command)
+    def with_access(
+        *args: object,
+        follow_links: bool,
+        roots: tuple[str, ...],
+        untrusted: bool,
+        no_locking: bool,
+        **rest: object,
+    ) -> object:
+        locking = False if no_locking else None
+        access = replace(allowed_folders(roots, untrusted), links=follow_links, locking=locking)
+        return command(*args, access=access, untrusted=untrusted, **rest)
+
+    links = secondary_option("--follow-links", is_flag=True, help="Follow links in HDF5 files.")
+    unlocked = secondary_option(
+        "--no-locking", is_flag=True, help="Do not lock HDF5 files (for parallel file systems)."
+    )
+    return cast(Command, links(roots_option(unlocked(with_access))))
+
+
+class FormatName(click.Choice[str]):
+    """The name of a format, also of a format of another package."""
+
+    def __init__(self) -> None:
+        """Offer the names of exset's formats; nothing is imported."""
+        super().__init__(formats.names())
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        """Return the placeholder in help."""
+        return "FORMAT"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name of a format; a usage error lists the names."""
+        try:
+            return formats.get(value).name
+        except FormatError:
+            raise
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+def _parse_limits(ctx: click.Context, option: click.Parameter, values: tuple[str, ...]) -> Limits:
     pairs = [value.partition("=") for value in values]
     for name, equals, _ in pairs:
         if not equals:
-            raise click.BadParameter(f"NAME=VALUE is wanted, not {name}", ctx, option)
+            raise click.BadParameter(f"{name} is not of the form NAME=VALUE", ctx, option)
     try:
         return Limits.parse({name.strip(): value.strip() for name, _, value in pairs})
     except ValueError as error:
         raise click.BadParameter(str(error), ctx, option) from None
 
 
-def expanded(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the files that are meant by arguments; the callback of arguments that are paths."""
-    if ctx.resilient_parsing:
-        return given
-    found = tuple(named(given, _roots(ctx)))
-    if given and not found:
-        raise click.BadParameter("the lists name no file", ctx, param)
-    return found
-
-
-def alone(ctx: click.Context, param: click.Parameter, given: str) -> str:
-    """Return the one file that is meant by an argument; the callback of one that is a path."""
-    if ctx.resilient_parsing:
-        return given
-    found = list(named((given,), _roots(ctx)))
-    if len(found) != 1:
-        raise click.BadParameter(
-            f"one file is wanted, {safe(given)} names {len(found):,}", ctx, param
-        )
-    return found[0]
-
-
-def json_option(*keys: str, **given: str) -> Callable[[Command], Command]:
-    """Add `--json`, for objects that are of no file: `wants_json` tells whether it was given.
-
-    `write_one` writes one.
-
-    keys: those of the object besides schema, ok and error; given: keys that have the value of a
-    parameter, each with its name. All are there, too, if the verb fails: keys are null then.
-    """
-
-    def keep(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
-        def fail(error: FormatError | OSError) -> None:
-            named = {key: ctx.params.get(name) for key, name in given.items()}
-            row = named | dict.fromkeys(keys)
-            write_one(row, ok=False, error=as_finding(error).to_dict())
-
-        ctx.meta[_JSON] = wanted
-        if wanted:
-            ctx.meta[FAILED_ROW] = fail
-
-    return click.option(
-        "--json", is_flag=True, expose_value=False, callback=keep, help="JSON, an object a line."
-    )
-
-
-def wants_json() -> bool:
-    """Whether `json_option` was given."""
-    return bool(click.get_current_context().meta.get(_JSON))
-
-
-as_json = click.option("--json", "as_json", is_flag=True, help="JSON, an object a line.")
-
-
-def files_argument(name: str, metavar: str) -> Callable[[Command], Command]:
-    """Add an argument of one file or more, which may be patterns and lists: see `named`."""
-    return click.argument(
-        name, metavar=metavar, nargs=-1, required=True, type=PATH, callback=expanded
-    )
-
-
-some_files = files_argument("files", "FILE...")
-some_inputs = files_argument("inputs", "INPUT... [OUTPUT]")
-
-
-def file_argument(name: str, metavar: str) -> Callable[[Command], Command]:
-    """Add an argument of one file, which may be a pattern or a list of one: see `named`."""
-    return click.argument(name, metavar=metavar, type=PATH, callback=alone)
-
-
-one_file = file_argument("file", "FILE")
-
-
-def named(paths: Iterable[str], roots: tuple[str, ...] = ()) -> Iterator[str]:
-    """Yield the files that are meant: those of an `@list`, and those that are like a pattern.
-
-    A list has a path a line, which stands for itself. A pattern with `*`, `?`, `[` or `**` is for
-    shells that do not expand it, or was quoted; one that nothing is like stays as it is, and there
-    will be no such file. BadParameter for what a list names outside of the roots, if there are any;
-    OSError for a folder that may not be read.
-    """
-    for path in paths:
-        if path.startswith(LISTED):
-            text = files.read(path.removeprefix(LISTED), limits=DEFAULT).data
-            for line in filter(bytes.strip, text.splitlines()):
-                name = os.fsdecode(line)
-                if roots and ("://" in name or not lies_in(name, roots)):
-                    raise click.BadParameter(
-                        f"{safe(path)}: {safe(name)} lies outside of {safe(', '.join(roots))}"
-                    )
-                yield name
-        elif set("*?[") & set(path) and "://" not in path and not os.path.lexists(path):
-            yield from _alike(path) or [path]
-        else:
-            yield path
-
-
-def _roots(ctx: click.Context) -> tuple[str, ...]:
-    """Return the folders that files must lie in that a list names; none if any will do."""
-    return allowed(ctx.params.get("roots", ()), ctx.params.get("untrusted", False)).roots
-
-
-def _alike(pattern: str) -> list[str]:
-    """Return the files, or bundled samples, whose names are like a pattern, sorted."""
-    if pattern.startswith(samples.PREFIX):
-        from fnmatch import filter as alike
-
-        bare = pattern.removeprefix(samples.PREFIX)
-        return [samples.PREFIX + name for name in alike(samples.names(), bare)]
-    from glob import glob
-
-    if not (found := sorted(glob(pattern, recursive=True))):
-        # Of a folder that may not be read it says nothing: that is as if it were empty.
-        before = os.path.dirname(re.split(r"[*?[]", pattern, maxsplit=1)[0])
-        with suppress(FileNotFoundError, NotADirectoryError):
-            os.scandir(before or os.curdir).close()
-    return found
-
-
-def found(findings: Findings) -> dict[str, object]:
-    """Return what the JSON of every verb that reads ends with."""
-    return {"counts": tally(findings), "findings": [finding.to_dict() for finding in findings]}
-
-
-def row_of(outcome: Outcome[Item, Value], ok: bool) -> dict[str, object]:
-    """Return what the JSON of every file begins with."""
-    error = None if outcome.error is None else as_finding(outcome.error).to_dict()
-    path: str | os.PathLike[str] = outcome.item
-    return {"schema": SCHEMA, "file": os.fspath(path), "ok": ok, "error": error}
-
-
-def write_one(row: Mapping[str, object], *, ok: bool = True, error: object = None) -> None:
-    """Write a JSON object that is of no file alone."""
-    write_row({"schema": SCHEMA, "ok": ok, "error": error, **row})
-
-
-def write_row(row: dict[str, object]) -> None:
-    """Write one JSON object as a line of ASCII, so that nothing in it can reach a terminal."""
-    import json
-
-    click.echo(json.dumps(row, allow_nan=False))
+jobs_option = option(
+    "-j",
+    "--jobs",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=1,
+    help="Use N processes, one for each file; 0 for all cores.",
+)
+roots_option = secondary_option(
+    "--root",
+    "roots",
+    metavar="FOLDER",
+    multiple=True,
+    is_eager=True,  # the paths in lists of files are checked against it
+    help="Open no file outside of this folder.",
+)
+_quiet = secondary_option("-q", "--quiet", is_flag=True, help="Report only problems.")
+_verbose = secondary_option("-v", "--verbose", is_flag=True, help="Report details.")
+_strict = option("--strict", is_flag=True, help="Treat warnings as errors.")
+_untrusted = secondary_option(
+    "--untrusted",
+    is_flag=True,
+    is_eager=True,  # as `--root`
+    help="Open no file outside of the current folder or --root.",
+)
+_limit = secondary_option(
+    "--limit",
+    "limits",
+    metavar="NAME=VALUE",
+    multiple=True,
+    callback=_parse_limits,
+    help="Change a limit, such as max_depth=64.",
+)

@@ -1,15 +1,23 @@
-"""`exset list`: make sample lists, and put them in another order."""
+"""`exset list`: build, merge and reorder sample lists."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
-from exset.cli import models
-from exset.cli.common import BAD, FINE, access_options, jobs_option, progress, say, wrong
-from exset.cli.inputs import Reading, common_options, files_argument, one_file, reading_options
+from exset.cli.commands import Group, option, secondary_option
+from exset.cli.inputs import (
+    CommonOptions,
+    access_options,
+    common_options,
+    jobs_option,
+    reading_options,
+)
+from exset.cli.models import model_output, written
+from exset.cli.output import progress, usage_error
+from exset.cli.paths import files_argument, one_file
+from exset.cli.reports import Report, show_findings
 from exset.core.errors import Findings, FormatError, Severity, blaming
 from exset.core.text import counted
 from exset.grammars.lbann.list_types import Kind
@@ -19,37 +27,38 @@ if TYPE_CHECKING:
     from exset.grammars.lbann.sample_list import SampleList
 
 FORMAT = "sample_list"
-_SHOWN = 10
+SHOWN = 10
+"""How many findings of each code are shown, usually."""
 
-Command = TypeVar("Command", bound=Callable[..., object])
+directory_option = option(
+    "--directory", metavar="FOLDER", help="The base directory (default: the longest shared one)."
+)
 
-kinds = click.Choice([kind.value for kind in Kind if not kind.is_single], case_sensitive=False)
 
-
-@click.group(name="list")
+@click.group(cls=Group, name="list")
 def lists() -> None:
-    """Make LBANN's sample lists, and put them in another order."""
+    """Build, merge and reorder LBANN sample lists."""
 
 
 @lists.command()
 @files_argument("paths", "PATH...")
-@models.output_option(FORMAT)
-@click.option(
-    "--kind", metavar="TYPE", type=kinds, default="CONDUIT_HDF5_INCLUSION", help="The type of list."
+@model_output(FORMAT)
+@option("--sample", metavar="ID", help="The prototype: samples are groups like this one.")
+@option("--pattern", metavar="GLOB", help="Samples are groups with such paths: RUN_ID/*")
+@option("--finite", metavar="FIELD", multiple=True, help="Skip samples with NaN in a field.")
+@directory_option
+@option("--journal", metavar="FILE", help="Save the progress here, and resume from it.")
+@secondary_option(
+    "--kind",
+    metavar="TYPE",
+    type=click.Choice([kind.value for kind in Kind if not kind.is_single], case_sensitive=False),
+    default="CONDUIT_HDF5_INCLUSION",
+    help="The type of the list (CONDUIT_HDF5_INCLUSION).",
 )
-@click.option("--sample", metavar="ID", help="A sample, which all others are to be like.")
-@click.option("--pattern", metavar="GLOB", help="What paths of samples are like: RUN_ID/*")
-@click.option(
-    "--finite", metavar="FIELD", multiple=True, help="Leave out samples with NaN in this field."
-)
-@click.option("--directory", metavar="FOLDER", help="The base directory (the longest shared).")
-@click.option("--journal", metavar="FILE", help="Keep what is found there, and go on from it.")
 @access_options
 @common_options
 @jobs_option
-@click.pass_context
 def build(
-    ctx: click.Context,
     paths: tuple[str, ...],
     output: str,
     kind: str,
@@ -59,137 +68,126 @@ def build(
     directory: str | None,
     journal: str | None,
     access: Access,
-    reading: Reading,
+    common: CommonOptions,
     jobs: int,
-) -> None:
+) -> Report:
     """Build a list of the samples in HDF5 files and folders.
 
     \b
       exset list build data/ -o all.sample_list
       exset list build 'runs/*.h5' --sample run/0 --finite out -o all.sample_list
 
-    Folders are searched to any depth. A sample is a group that holds what a prototype holds: that
-    of --sample, or one that is found in the first file that can be read; or a group whose path is
-    like --pattern. What is nearly a sample is told.
+    exset searches folders at any depth. A sample is a group with the same fields as the prototype.
+    Without --sample and --pattern, exset finds a prototype in the first readable file. It reports
+    groups that are almost samples.
     """
     from exset.runtime.lbann.hdf5_files import files_in
     from exset.runtime.lbann.list_build import built, search_for, searched
     from exset.runtime.lbann.list_convert import recast
 
     if sample is not None and pattern is not None:
-        wrong("say --sample or --pattern, not both")
-    found = files_in(paths)
-    findings = reading.findings()
+        usage_error("use --sample or --pattern, not both")
+    files = files_in(paths)
+    findings = common.new_findings()
     search = search_for(
-        found,
+        files,
         findings,
         sample=sample,
         pattern=pattern,
         finite=finite,
         access=access,
-        limits=reading.limits,
+        limits=common.limits,
     )
-    outcomes = list(
-        progress(searched(search, found, jobs=jobs, journal=journal), len(found), "searching")
-    )
+    outcomes = searched(search, files, jobs=jobs, journal=journal)
     try:
         with blaming(", ".join(paths)):
-            samples = built(outcomes, findings, directory=directory)
+            found = list(progress(outcomes, len(files), "searching"))
+            samples = built(found, findings, directory=directory)
     except FormatError:
-        models.tell(findings, _SHOWN, reading.voice)
+        show_findings(findings, common.verbosity, SHOWN)
         raise
     samples = recast(samples, kind, findings, jobs=jobs, lossy=True)
-    _write(samples, output, findings, reading.voice)
-    ctx.exit(BAD if findings.worst is Severity.ERROR else FINE)
+    report = _written(samples, output, findings)
+    report.failed = findings.worst is Severity.ERROR
+    return report
 
 
 @lists.command()
 @files_argument("inputs", "LIST...")
-@models.output_option(FORMAT)
-@click.option("--directory", metavar="FOLDER", help="The base directory (the longest shared).")
+@model_output(FORMAT)
+@directory_option
 @reading_options
 def merge(
-    inputs: tuple[str, ...],
-    output: str,
-    directory: str | None,
-    reading: Reading,
-) -> None:
+    inputs: tuple[str, ...], output: str, directory: str | None, common: CommonOptions
+) -> Report:
     """Merge lists into one that names each file once.
 
     \b
       exset list merge 'part_*.sample_list' -o all.sample_list
 
-    It is of the type of the first.
+    The result has the type of the first list.
     """
     from exset.runtime.lbann.list_order import merged
 
-    findings = reading.findings()
-    read = [_read(path, reading, findings) for path in inputs]
+    findings = common.new_findings()
+    parts = [_load(path, common, findings) for path in inputs]
     with blaming(", ".join(inputs)):
-        made = merged(read, findings, directory=directory, limits=reading.limits)
-    _write(made, output, findings, reading.voice)
+        samples = merged(parts, findings, directory=directory, limits=common.limits)
+    return _written(samples, output, findings)
 
 
 @lists.command()
 @one_file
-@click.option("--seed", metavar="N", type=click.IntRange(min=0), required=True, help="Which order.")
-@models.output_option(FORMAT)
+@option("--seed", metavar="N", type=click.IntRange(min=0), required=True, help="The seed.")
+@model_output(FORMAT)
 @reading_options
-def shuffle(file: str, seed: int, output: str, reading: Reading) -> None:
-    """Shuffle a list: its files, and the samples of each file.
+def shuffle(file: str, seed: int, output: str, common: CommonOptions) -> Report:
+    """Shuffle the files of a list, and the samples of each file.
 
     \b
       exset list shuffle --seed 1 all.sample_list -o shuffled.sample_list
     """
     from exset.runtime.lbann.list_order import shuffled
 
-    findings = reading.findings()
-    samples = _read(file, reading, findings)
+    findings = common.new_findings()
+    samples = _load(file, common, findings)
     with blaming(file):
-        mixed = shuffled(samples, seed, reading.limits)
-    _write(mixed, output, findings, reading.voice)
+        samples = shuffled(samples, seed, common.limits)
+    return _written(samples, output, findings)
 
 
 @lists.command()
 @one_file
-@click.option("--ranks", metavar="N", type=click.IntRange(min=1), required=True, help="How many.")
-@click.option("--keep-order", is_flag=True, help="As with LBANN's --keep_sample_order.")
-@models.output_option(FORMAT)
+@option("--ranks", metavar="N", type=click.IntRange(min=1), required=True, help="Number of ranks.")
+@option("--keep-order", is_flag=True, help="Simulate LBANN's --keep_sample_order.")
+@model_output(FORMAT)
 @reading_options
-def order(
-    file: str,
-    ranks: int,
-    keep_order: bool,
-    output: str,
-    reading: Reading,
-) -> None:
-    """Write a list in the order in which N ranks would see it.
+def order(file: str, ranks: int, keep_order: bool, output: str, common: CommonOptions) -> Report:
+    """Write a list in the order in which N ranks of LBANN read it.
 
     \b
       exset list order --ranks 4 all.sample_list -o seen.sample_list
 
-    Each rank reads every N-th file. Even with --keep-order LBANN does not always give back the
-    order of the list.
+    Each rank reads every N-th file. Even with --keep-order, LBANN sometimes changes the order.
     """
     from exset.runtime.lbann.list_order import rank_order
 
-    findings = reading.findings()
-    samples = _read(file, reading, findings)
+    findings = common.new_findings()
+    samples = _load(file, common, findings)
     seen = samples.select_files(rank_order(samples, ranks, keep_order))
-    _write(seen, output, findings, reading.voice)
-    kept = seen.name == samples.select_files(samples.included > 0).name
-    if reading.voice >= 0:
-        order = "the order of the list" if kept else "another order"
-        say(f"seen by {counted(ranks, 'rank')} in {order}")
+    same = seen.name == samples.select_files(samples.included > 0).name
+    report = _written(seen, output, findings)
+    by = counted(ranks, "rank")
+    report.status = [*report.status, f"read by {by} in {'the same' if same else 'another'} order"]
+    return report
 
 
-def _read(path: str, reading: Reading, findings: Findings) -> SampleList:
+def _load(path: str, common: CommonOptions, findings: Findings) -> SampleList:
     from exset.grammars.lbann.sample_list import SampleList
 
-    return models.read(path, SampleList, reading, findings)
+    return common.load_model(path, SampleList, findings)
 
 
-def _write(samples: SampleList, output: str, findings: Findings, voice: int) -> None:
-    count = len(samples.name)
-    said = f"{counted(len(samples), 'sample')} of {counted(count, 'file')}"
-    models.write(samples, FORMAT, output, findings, shown=_SHOWN, said=said, voice=voice)
+def _written(samples: SampleList, output: str, findings: Findings) -> Report:
+    size = f"{counted(len(samples), 'sample')} of {counted(len(samples.name), 'file')}"
+    return written(samples, FORMAT, output, findings, size, SHOWN)

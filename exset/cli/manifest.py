@@ -1,44 +1,62 @@
-"""`exset manifest`: make aeon's manifests, balance them, and pick records as aeon does."""
+"""`exset manifest`: build and balance manifests, and select records as aeon does."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from exset import formats
-from exset.cli import models
-from exset.cli.common import say, wrong
-from exset.cli.inputs import Reading, file_argument, one_file, reading_options, voice_options
+from exset.cli.commands import Group, option
+from exset.cli.inputs import CommonOptions, reading_options, verbosity_options
+from exset.cli.models import model_output, written
+from exset.cli.output import usage_error
+from exset.cli.paths import file_argument, one_file
+from exset.cli.reports import Report
 from exset.core.errors import Findings
 from exset.io import files
 
 if TYPE_CHECKING:
     from exset.grammars.aeon.manifest import Manifest
+    from exset.runtime.aeon.manifest_build import Built
 
 FORMAT = "manifest"
-_SHOWN = 3
+
+Command = TypeVar("Command", bound=Callable[..., object])
 
 
-@click.group()
+def selection_options(command: Command) -> Command:
+    """Add the options of aeon that select records of a manifest."""
+    for names, attributes in (
+        ("--random-seed", {"metavar": "N", "type": click.IntRange(0, 2**32 - 1), "default": 0}),
+        ("--shuffle-manifest", {"is_flag": True}),
+        ("--subset-fraction", {"metavar": "F", "type": float, "default": 1.0}),
+    ):
+        command = option(names, help="As in aeon.", **attributes)(command)
+    return command
+
+
+@click.group(cls=Group)
 def manifest() -> None:
-    """Make and balance aeon's manifests, pick records as aeon does."""
+    """Build and balance aeon manifests, and select records."""
 
 
 @manifest.command()
 @file_argument("path", "FOLDER|TABLE.csv")
-@models.output_option(FORMAT)
-@click.option("--suffix", "suffixes", metavar=".EXT", multiple=True, help="Take such files alone.")
-@click.option(
-    "--label", type=click.Choice(["ASCII_INT", "STRING"]), default="ASCII_INT", help="Its type."
+@model_output(FORMAT)
+@option("--suffix", "suffixes", metavar=".EXT", multiple=True, help="Include only these.")
+@option(
+    "--label",
+    type=click.Choice(["ASCII_INT", "STRING"]),
+    default="ASCII_INT",
+    help="The type of the labels of folders.",
 )
-@click.option("--types", metavar="[NAME:]TYPE,...", help="The columns of a table to take.")
-@click.option("--delimiter", metavar="CHARACTER", default=",", help="Of a table (a comma).")
-@click.option(
-    "--classes", metavar="FILE", help="Write the names of the classes there, a line each."
-)
-@voice_options
+@option("--types", metavar="[NAME:]TYPE,...", help="The columns to use of a table.")
+@option("--delimiter", metavar="CHARACTER", default=",", help="Of a table (comma).")
+@option("--classes", metavar="FILE", help="Write the class names here, one a line.")
+@verbosity_options
 def build(
     path: str,
     output: str,
@@ -47,131 +65,124 @@ def build(
     types: str | None,
     delimiter: str,
     classes: str | None,
-    voice: int,
-) -> None:
-    """Make a manifest of folders, one for each class, or of a table.
+) -> Report:
+    """Build a manifest from one folder a class, or from a table.
 
     \b
       exset manifest build pictures/ -o train.tsv --suffix .jpg --classes names
       exset manifest build table.csv -o train.tsv --types FILE,ASCII_INT
       exset manifest build table.csv -o train.tsv --types image:FILE,species:CLASS
 
-    Paths count from the folder, so it is to be the manifest_root. Where columns have names, the
-    table's first line has them. The type CLASS numbers names of classes.
+    Paths are relative to the folder: use it as the manifest_root. If columns have names, the first
+    line of the table has them. The type CLASS turns class names into numbers.
     """
-    from exset.grammars.aeon.manifest_types import ElementType
-    from exset.runtime.aeon.manifest_build import from_folder, from_table
-
     if os.path.isdir(path):
         if types is not None:
-            wrong("--types goes with a table")
-        lowered = [suffix.lower() for suffix in suffixes]
-        built = from_folder(path, suffixes=lowered, label=ElementType(label))
+            usage_error("--types needs a table")
+        built = _from_folder(path, suffixes, label)
     else:
-        if types is None and os.path.lexists(path):
-            wrong("say --types of the table's columns, such as FILE,ASCII_INT")
-        pairs = [each.rpartition(":") for each in (types or "FILE").split(",")]
-        if len(delimiter) != 1:
-            wrong("a delimiter is one character")
-        try:
-            wanted = [(name if colon else None, kind) for name, colon, kind in pairs]
-            built = from_table(path, wanted, delimiter=delimiter)
-        except ValueError as error:
-            if type(error) is not ValueError:
-                raise
-            wrong(str(error))
-    _write(built.manifest, output, Findings(), voice)
+        built = _from_table(path, types, delimiter)
+    report = _written(built.manifest, output, Findings())
     if classes is not None:
         names = "".join(f"{name}\n" for name in built.classes)
         files.write(classes, names.encode("utf-8", "surrogateescape"))
+    return report
 
 
 @manifest.command()
 @one_file
-@models.output_option(FORMAT)
-@click.option("--by", metavar="COLUMN", type=int, default=-1, help="The class (the last column).")
-@click.option("--seed", metavar="N", type=click.IntRange(min=0), help="Shuffle the records, too.")
+@model_output(FORMAT)
+@option("--by", metavar="COLUMN", type=int, default=-1, help="The class (last column).")
+@option("--seed", metavar="N", type=click.IntRange(min=0), help="Shuffle the records.")
 @reading_options
-def balance(
-    file: str,
-    output: str,
-    by: int,
-    seed: int | None,
-    reading: Reading,
-) -> None:
-    """Repeat records of small classes until all classes have as many.
+def balance(file: str, output: str, by: int, seed: int | None, common: CommonOptions) -> Report:
+    """Repeat records of small classes until all classes have the same size.
 
     \b
       exset manifest balance train.tsv -o even.tsv
     """
     from exset.runtime.aeon.manifest_classes import balanced
 
-    findings = reading.findings()
-    read = _read(file, reading, findings)
+    findings = common.new_findings()
+    records = _load(file, common, findings)
     try:
-        made = balanced(read, by, seed=seed)
+        records = balanced(records, by, seed=seed)
     except ValueError as error:
-        wrong(str(error))
-    _write(made, output, findings, reading.voice)
+        usage_error(str(error))
+    return _written(records, output, findings)
 
 
 @manifest.command()
 @one_file
-@models.output_option(FORMAT)
-@click.option("--subset-fraction", metavar="F", type=float, default=1.0, help="Of aeon's options.")
-@click.option("--shuffle-manifest", is_flag=True, help="Of aeon's options.")
-@click.option(
-    "--random-seed", metavar="N", type=click.IntRange(0, 2**32 - 1), default=0, help="As well."
-)
-@click.option("--node", metavar="ID COUNT", type=(int, int), help="What one of several nodes gets.")
-@click.option("--batch-size", metavar="N", type=int, default=1, help="Of the nodes.")
+@model_output(FORMAT)
+@selection_options
+@option("--node", metavar="ID COUNT", type=(int, int), help="One of several nodes.")
+@option("--batch-size", metavar="N", type=int, default=1, help="Of the nodes (1).")
 @reading_options
 def pick(
     file: str,
     output: str,
-    subset_fraction: float,
-    shuffle_manifest: bool,
-    random_seed: int,
     node: tuple[int, int] | None,
     batch_size: int,
-    reading: Reading,
-) -> None:
+    common: CommonOptions,
+    **selection: Any,
+) -> Report:
     """Write the records that aeon would use, in its order.
 
     \b
       exset manifest pick train.tsv --subset-fraction 0.5 -o half.tsv
       exset manifest pick train.tsv --node 0 4 --batch-size 32 -o first.tsv
 
-    The cache that it would look for is told. What a seed gives depends on the dialect, which
-    --from-dialect says.
+    exset reports the name of aeon's cache for them. The result of a seed depends on the dialect:
+    see --from-dialect.
     """
     from exset.runtime.aeon.selection import cache_name, node_rows, picked
 
-    findings = reading.findings()
-    read = _read(file, reading, findings)
+    findings = common.new_findings()
+    records = _load(file, common, findings)
     try:
-        made, uid = picked(
-            read,
-            subset_fraction=subset_fraction,
-            shuffle_manifest=shuffle_manifest,
-            random_seed=random_seed,
-        )
+        records, uid = picked(records, **selection)
         if node is not None:
-            made = made.select(node_rows(len(made), *node, batch_size))
+            records = records.select(node_rows(len(records), *node, batch_size))
     except ValueError as error:
-        wrong(str(error))
-    _write(made, output, findings, reading.voice)
-    told = cache_name(uid) if node is None else "aeon uses none with several nodes"
-    if reading.voice >= 0:
-        say(f"cache: {told}")
+        usage_error(str(error))
+    report = _written(records, output, findings)
+    cache = cache_name(uid) if node is None else "none, as aeon caches nothing with several nodes"
+    report.status = [*report.status, f"cache: {cache}"]
+    return report
 
 
-def _read(path: str, reading: Reading, findings: Findings) -> Manifest:
+def _from_folder(path: str, suffixes: tuple[str, ...], label: str) -> Built:
+    from exset.grammars.aeon.manifest_types import ElementType
+    from exset.runtime.aeon.manifest_build import from_folder
+
+    lowered = [suffix.lower() for suffix in suffixes]
+    return from_folder(path, suffixes=lowered, label=ElementType(label))
+
+
+def _from_table(path: str, types: str | None, delimiter: str) -> Built:
+    from exset.runtime.aeon.manifest_build import from_table
+
+    if types is None and os.path.lexists(path):
+        usage_error("a table needs the types of its columns, such as --types FILE,ASCII_INT")
+    if len(delimiter) != 1:
+        usage_error("--delimiter must be one character")
+    pairs = [each.rpartition(":") for each in (types or "FILE").split(",")]
+    columns = [(name if colon else None, kind) for name, colon, kind in pairs]
+    try:
+        return from_table(path, columns, delimiter=delimiter)
+    except ValueError as error:
+        if type(error) is not ValueError:
+            raise
+        usage_error(str(error))
+
+
+def _load(path: str, common: CommonOptions, findings: Findings) -> Manifest:
     from exset.grammars.aeon.manifest import Manifest
 
-    return models.read(path, Manifest, reading, findings)
+    return common.load_model(path, Manifest, findings)
 
 
-def _write(made: Manifest, output: str, findings: Findings, voice: int) -> None:
-    said = formats.get(FORMAT).family.counted(len(made))
-    models.write(made, FORMAT, output, findings, shown=_SHOWN, said=said, voice=voice)
+def _written(records: Manifest, output: str, findings: Findings) -> Report:
+    size = formats.get(FORMAT).family.counted(len(records))
+    return written(records, FORMAT, output, findings, size)

@@ -1,4 +1,4 @@
-"""What the verbs of one family share: to read a model of its class, and to write one."""
+"""Output options of the commands that write one file of a family, and its report."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -6,97 +6,56 @@ from typing import TypeVar
 import click
 
 from exset import api, formats
-from exset.cli.common import ALL, lines, put, say, wrong
-from exset.cli.inputs import Reading, found, json_option, wants_json, write_one
+from exset.cli.output import usage_error
+from exset.cli.reports import SHOWN, Report, json_option, json_rows
 from exset.core.errors import Findings, safe
 from exset.core.protocols import Model
 from exset.io import files
 
-M = TypeVar("M", bound=Model)
-
 Command = TypeVar("Command", bound=Callable[..., object])
 
 
-def output_option(format: str) -> Callable[[Command], Command]:
-    """Add `-o`, where to write this format, and `--json`, which `write` looks at."""
-    output = output_file(format, "Where to write (standard output).")
-    keys = ("format", "units", "counts", "findings")
-    return lambda command: output(json_option(*keys, file="output")(command))
+def output_option(
+    format: str, help: str = "The file to write (default: standard output)."
+) -> Callable[[Command], Command]:
+    """Add `-o`, the file of this format to write."""
 
+    def check_suffix(ctx: click.Context, param: click.Parameter, path: str) -> str:
+        other = formats.by_suffix(path)
+        if other is not None and other.name != format:
+            usage_error(f"{safe(path)} has the suffix of another format: {other.title}")
+        return path
 
-def output_file(format: str, help: str) -> Callable[[Command], Command]:
-    """Add `-o`, where to write this format."""
     return click.option(
-        "-o",
-        "--output",
-        metavar="FILE",
-        default="-",
-        callback=lambda ctx, param, name: _named_so(name, format),
-        help=help,
+        "-o", "--output", metavar="FILE", default="-", callback=check_suffix, help=help
     )
 
 
-def _named_so(name: str, format: str) -> str:
-    """Return the name of a file; a usage error if its suffix is that of another format."""
-    other = formats.by_suffix(name)
-    if other is not None and other.name != format:
-        wrong(f"{safe(name)}: the suffix is that of another format than {format}: {other.title}")
-    return name
+def model_output(format: str) -> Callable[[Command], Command]:
+    """Add `-o` and `--json` to a command that ends with `written`."""
+    rows = json_option("format", "units", "counts", "findings", file="output")
+    return lambda command: output_option(format)(rows(command))
 
 
-def read(
-    path: str,
-    model: type[M],
-    reading: Reading,
-    findings: Findings,
-    format: str | None = None,
-) -> M:
-    """Read a file that must hold such a model, as a format if one is said."""
-    return api.load(
-        path,
-        model=model,
-        format=reading.format or format,
-        strict=False,
-        limits=reading.limits,
-        findings=findings,
-        engine="auto",
-        **reading.options,
-    )
+def refuse_json_in_data(output: str) -> None:
+    """Refuse `--json` if the data go to standard output, too."""
+    if output == "-" and json_rows() is not None:
+        usage_error("--json and the file would both go to standard output: use -o FILE")
 
 
-def write(
-    model: Model,
-    format: str,
-    output: str,
-    findings: Findings,
-    *,
-    shown: int,
-    said: str,
-    voice: int,
-) -> None:
-    """Write a model, and tell what was found on the way and how much was written.
+def written(
+    model: Model, format: str, output: str, findings: Findings, size: str, shown: int = SHOWN
+) -> Report:
+    """Write a model to the file `output`, and return the report.
 
-    shown: how many findings of each kind are told; said: how much it is.
+    `size` says how much was written; up to `shown` findings of each code are shown.
     """
+    refuse_json_in_data(output)
     data = api.dumps(model, format=format, findings=findings)
-    if wants_json():
-        if output == "-":
-            wrong("--json would stand among the data on standard output: say -o FILE")
-        files.write(output, data)
-        row = {"file": output, "format": format, "units": len(model)}
-        write_one({**row, **found(findings)})
-        return
-    tell(findings, shown, voice)
+    report = Report({"format": format, "units": len(model)}, findings, shown=shown)
     if output == "-":
-        put(data, formats.get(format))
-        return
-    files.write(output, data)
-    if voice >= 0:
-        say(f"{safe(output)}: {said}")
-
-
-def tell(findings: Findings, shown: int, voice: int) -> None:
-    """Tell what was found: so many of each kind and no notes; all with -v, none with -q."""
-    if voice > 0 or (voice == 0 and shown):
-        for line in lines(findings, ALL if voice else shown, notes=voice > 0):
-            say(line)
+        report.data, report.fmt = data, formats.get(format)
+    else:
+        files.write(output, data)
+        report.status = [f"{safe(output)}: {size}"]
+    return report

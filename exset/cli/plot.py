@@ -6,17 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from exset.cli.common import say, wrong
-from exset.cli.inputs import (
-    Reading,
-    found,
-    json_option,
-    one_file,
-    reading_options,
-    wants_json,
-    write_one,
-)
-from exset.cli.models import read, tell
+from exset.cli.commands import Command, option, secondary_option
+from exset.cli.inputs import CommonOptions, reading_options
+from exset.cli.output import usage_error
+from exset.cli.paths import one_file
+from exset.cli.reports import Report, json_option
 from exset.core.errors import FormatError, blaming, safe
 from exset.families.family import LENS
 
@@ -27,91 +21,77 @@ if TYPE_CHECKING:
 _SLICE = re.compile(r"(-?\d+)|(-?\d*):(-?\d*)(?::(-?\d*))?", re.ASCII)
 
 
-@click.command()
+@click.command(cls=Command)
 @one_file
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    required=True,
-    help="The picture, by its suffix: .png, .svg or .pdf.",
-)
-@click.option(
+@option("-o", "--output", metavar="FILE", required=True, help="The picture: .png, .svg or .pdf.")
+@option(
     "-e",
     "--examples",
-    "wanted",
+    "chosen",
     metavar="WHICH",
     multiple=True,
-    help="An index, from 0; a slice, FIRST:END or FIRST:END:STEP; or a pattern of names, ba*.",
+    help="An index from 0, a slice START:STOP:STEP, or a pattern of names.",
 )
-@click.option("--inputs", metavar="GROUP=SIZE", multiple=True, help="The groups, in order.")
-@click.option("--targets", metavar="GROUP=SIZE", multiple=True, help="The groups, in order.")
-@click.option(
-    "--ticks",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="One row a tick, of N in an interval of time.",
+@option("--inputs", metavar="GROUP=SIZE", multiple=True, help="The input groups, in order.")
+@option("--targets", metavar="GROUP=SIZE", multiple=True, help="The target groups, in order.")
+@secondary_option(
+    "--ticks", metavar="N", type=click.IntRange(min=1), help="Draw a row a tick, N a unit of time."
 )
 @json_option("examples", "counts", "findings", file="file", output="output")
 @reading_options
 def plot(
     file: str,
     output: str,
-    wanted: tuple[str, ...],
+    chosen: tuple[str, ...],
     inputs: tuple[str, ...],
     targets: tuple[str, ...],
     ticks: int | None,
-    reading: Reading,
-) -> None:
-    """Draw examples as heat maps, group by group, one row an event.
+    common: CommonOptions,
+) -> Report:
+    """Draw examples as heat maps, one row an event.
 
     \b
       exset plot train.ex -o train.png
       exset plot train.ex -o some.pdf -e 0:5 -e "ba*"
       exset plot train.ex -o c.svg --inputs onset=20 --inputs vowel=6 --targets 12
 
-    Without sizes of groups, or one number of units, the least that the file needs are taken; groups
-    that are not named are left out. As many rows are drawn as one can see, from the first on.
-    Needs matplotlib: pip install 'exset[plot]'.
+    Group sizes default to the highest unit used. With --inputs or --targets, exset draws only the
+    groups named there; a single number is the number of all units. A picture has a limited height:
+    it shows the first examples. Plots need matplotlib: pip install 'exset[plot]'.
     """
     from exset.grammars.lens.examples import ExampleSet
     from exset.runtime.lens import plot as pictures
     from exset.runtime.lens.plot_rows import picture_rows
 
     pictures.suffix(output)
-    findings = reading.findings()
-    examples = read(file, ExampleSet, reading, findings)
-    which = _chosen(examples, wanted)
+    findings = common.new_findings()
+    examples = common.load_model(file, ExampleSet, findings)
+    which = _indices(examples, chosen)
     layouts = _layout("inputs", inputs), _layout("targets", targets)
     try:
         with blaming(file, LENS.noun):
             shown = picture_rows(
-                examples, which, *layouts, ticks=ticks, findings=findings, limits=reading.limits
+                examples, which, *layouts, ticks=ticks, findings=findings, limits=common.limits
             )
         pictures.write(shown, output, "" if file == "-" else file)
     except FormatError:
         raise
     except (ValueError, ImportError) as error:
-        wrong(safe(str(error)))
-    if wants_json():
-        row = {"file": file, "output": output, "examples": len(shown.names)}
-        write_one({**row, **found(findings)})
-        return
-    tell(findings, 1, reading.voice)
-    cut = shown.cut and f"{shown.cut} (--examples says which)"
-    if reading.voice >= 0:
-        say(f"{safe(output)}: {cut or LENS.counted(len(shown.names))}")
+        usage_error(safe(str(error)))
+    drawn = f"{shown.cut} (--examples selects)" if shown.cut else LENS.counted(len(shown.names))
+    status = [f"{safe(output)}: {drawn}"]
+    return Report({"examples": len(shown.names)}, findings, status=status, shown=1)
 
 
-def _chosen(examples: "ExampleSet", wanted: tuple[str, ...]) -> "Longs | None":
-    """The indices of the examples that are wanted, each once; None for all. UsageError."""
+def _indices(examples: "ExampleSet", chosen: tuple[str, ...]) -> "Longs | None":
+    """Return the indices of the chosen examples, each once; None for all. Raises UsageError."""
     import numpy as np
 
-    if not wanted:
+    if not chosen:
         return None
     numbers: list[int] = []
     names: list[str] = []
-    for each in wanted:
+    for each in chosen:
         match = _SLICE.fullmatch(each)
         found: list[int] | range
         if match is None:
@@ -123,24 +103,26 @@ def _chosen(examples: "ExampleSet", wanted: tuple[str, ...]) -> "Longs | None":
         else:
             first, end, step = (int(part) if part else None for part in match.groups()[1:])
             if step == 0:
-                wrong(f"{each}: a step of 0")
+                usage_error(f"{each} has a step of 0")
             found = range(len(examples))[first:end:step]
         if not found:
-            wrong(f"{safe(each)}: there is no such example, of {len(examples):,}")
+            usage_error(f"{safe(each)} selects none of the {len(examples):,} examples")
         numbers += found
     return np.array(list(dict.fromkeys(numbers)), np.int64)
 
 
-def _layout(side: str, given: tuple[str, ...]) -> "dict[str, int] | int | None":
-    """The sizes of groups, or one number of units; None if nothing is given. UsageError."""
-    if not given:
+def _layout(side: str, values: tuple[str, ...]) -> "dict[str, int] | int | None":
+    """Return the sizes of groups, or one number of units; None for no values. Raises UsageError."""
+    if not values:
         return None
-    if len(given) == 1 and given[0].isdecimal():
-        return int(given[0])
+    if len(values) == 1 and values[0].isdecimal():
+        return int(values[0])
     sizes: dict[str, int] = {}
-    for each in given:
+    for each in values:
         name, equals, size = each.rpartition("=")
-        if not equals or not size.isdecimal() or name in sizes:
-            wrong(f"--{side} {safe(each)}: GROUP=SIZE is wanted, once for each group")
+        if not equals or not size.isdecimal():
+            usage_error(f"--{side} {safe(each)} is not of the form GROUP=SIZE")
+        if name in sizes:
+            usage_error(f"--{side} {safe(each)}: the group is named twice")
         sizes[name] = int(size)
     return sizes

@@ -1,48 +1,44 @@
-"""`exset sampler plan`: what batches of N classes and M samples come to, before any training."""
+"""`exset sampler plan`: the numbers of an epoch of N x M batches, without training."""
 
 import click
 
-from exset.cli.common import wrong
-from exset.cli.inputs import (
-    Reading,
-    common_options,
-    file_argument,
-    json_option,
-    wants_json,
-    write_one,
-)
+from exset.cli.commands import Group, option, secondary_option
+from exset.cli.inputs import CommonOptions, common_options
+from exset.cli.output import usage_error
+from exset.cli.paths import file_argument
+from exset.cli.reports import Report, json_option
 
-PLANNED = (
+PLAN_KEYS = (
     *("items", "classes", "small_classes", "largest_class", "batches", "distinct_batches"),
     *("replicas", "batches_per_replica", "repeated_batches", "dropped_batches", "drawn"),
     *("items_drawn", "coverage", "repeats", "imbalance"),
 )
-"""What a plan says, in its JSON."""
+"""The numbers of a plan, in its JSON."""
 
 
-@click.group()
+@click.group(cls=Group)
 def sampler() -> None:
-    """Batches of N classes and M samples of each."""
+    """Plan batches of N classes and M samples of each."""
 
 
 @sampler.command()
 @file_argument("labels", "LABELS")
-@click.option("-n", "wide", type=click.IntRange(1), required=True, help="Classes in a batch.")
-@click.option("-m", "samples", type=click.IntRange(1), required=True, help="Samples of each.")
-@click.option(
-    "--world-size", type=click.IntRange(1, 100_000), default=1, help="Ranks that share batches."
+@option("-n", "classes", type=click.IntRange(1), required=True, help="Classes in a batch.")
+@option("-m", "samples", type=click.IntRange(1), required=True, help="Samples of a class.")
+@option("--column", metavar="NAME", help="The column of labels, or the HDF5 dataset.")
+@option("--sampler", "name", default="planned", help="random, exhaustive or planned (default).")
+@option(
+    "--world-size", metavar="N", type=click.IntRange(1, 100_000), default=1, help="Number of ranks."
 )
-@click.option("--sampler", "name", default="planned", help="random, exhaustive or planned (this).")
-@click.option("--column", metavar="NAME", help="Or its number, from 0; in HDF5, the dataset.")
-@click.option("--drop-last", is_flag=True, help="Leave out, rather than repeat.")
-@click.option("--no-shuffle", is_flag=True, help="Keep the order of the data.")
-@click.option("--seed", metavar="N", type=int, default=1234, help="Which batches (1234).")
-@click.option("--epoch", metavar="N", type=click.IntRange(0), default=0, help="Which epoch (0).")
-@json_option("sampler", *PLANNED, labels="labels", n="wide", m="samples")
+@option("--seed", metavar="N", type=int, default=1234, help="Seed of the batches (1234).")
+@secondary_option("--epoch", metavar="N", type=click.IntRange(0), default=0, help="The epoch (0).")
+@secondary_option("--drop-last", is_flag=True, help="Drop batches instead of repeating some.")
+@secondary_option("--no-shuffle", is_flag=True, help="Keep the order of the data.")
+@json_option("sampler", *PLAN_KEYS, labels="labels", n="classes", m="samples")
 @common_options
 def plan(
     labels: str,
-    wide: int,
+    classes: int,
     samples: int,
     world_size: int,
     name: str,
@@ -51,24 +47,25 @@ def plan(
     no_shuffle: bool,
     seed: int,
     epoch: int,
-    reading: Reading,
-) -> None:
-    """Draw an epoch, and say what is in it.
+    common: CommonOptions,
+) -> Report:
+    """Draw the batches of an epoch, and report their numbers.
 
     \b
       exset sampler plan labels.csv -n 64 -m 4 --world-size 4 --column speaker
 
-    LABELS has the label of each item: a CSV file, a manifest, a NumPy array (.npy) or an HDF5 file.
+    LABELS contains the label of each item: a CSV file, a manifest, a NumPy array (.npy) or an HDF5
+    file. The column is a name, or a number from 0.
     """
     from exset.runtime.samplers.label_files import read_labels
     from exset.runtime.samplers.registry import build_sampler
 
-    read = read_labels(labels, column, limits=reading.limits)
+    array = read_labels(labels, column, limits=common.limits)
     try:
-        made = build_sampler(
+        sampler = build_sampler(
             name,
-            read,
-            wide,
+            array,
+            classes,
             samples,
             shuffle=not no_shuffle,
             drop_last=drop_last,
@@ -77,34 +74,30 @@ def plan(
             seed=seed,
         )
     except ValueError as error:
-        wrong(str(error))
-    made.set_epoch(epoch)
-    found = made.plan().to_dict()
-    if wants_json():
-        row = {"labels": labels, "sampler": type(made).__name__, "n": wide, "m": samples}
-        write_one({**row, **found})
-        return
-    for label, text in _rows(found, wide, samples):
-        click.echo(f"{label:<12} {text}")
+        usage_error(str(error))
+    sampler.set_epoch(epoch)
+    numbers = sampler.plan().to_dict()
+    lines = [f"{label:<12} {text}" for label, text in _rows(numbers, classes, samples)]
+    return Report({"sampler": type(sampler).__name__, **numbers}, lines=lines)
 
 
-def _rows(found: dict[str, object], wide: int, samples: int) -> list[tuple[str, str]]:
-    """The plan as (label, text)."""
-    number = {name: f"{value:,}" for name, value in found.items() if isinstance(value, int)}
-    imbalance = found["imbalance"]
-    uneven = "some classes never" if imbalance is None else f"up to {imbalance:.3g} times as often"
-    more = {"repeated_batches": "drawn again", "dropped_batches": "left out"}
-    odd = "".join(f", {number[name]} {verb}" for name, verb in more.items() if found[name])
-    coverage = f"{found['coverage']:.2%}"
+def _rows(numbers: dict[str, object], classes: int, samples: int) -> list[tuple[str, str]]:
+    """Return the numbers of a plan as (label, text)."""
+    text = {name: f"{value:,}" for name, value in numbers.items() if isinstance(value, int)}
+    extra = {"repeated_batches": "repeated", "dropped_batches": "dropped"}
+    extras = "".join(f", {text[name]} {verb}" for name, verb in extra.items() if numbers[name])
+    imbalance = "some classes are never drawn"
+    if numbers["imbalance"] is not None:
+        times = f"{numbers['imbalance']:.3g}"
+        imbalance = f"items of one class are drawn up to {times} times as often as of another"
     return [
-        ("items", f"{number['items']} in {number['classes']} classes,"
-         f" the largest of {number['largest_class']}"),
-        ("too small", f"{number['small_classes']} classes of fewer than {samples} items"),
-        ("batches", f"{number['batches']} of {wide} x {samples},"
-         f" {number['distinct_batches']} with {wide} distinct classes"),
-        ("ranks", f"{number['replicas']}, {number['batches_per_replica']} batches each{odd}"),
-        ("coverage", f"{coverage}: {number['items_drawn']} items"),
-        ("repeats", f"{number['repeats']} of {number['drawn']} indices"),
-        ("imbalance", f"items of one class are drawn {uneven} as those of another"
-         if imbalance is not None else uneven),
+        ("items", f"{text['items']} in {text['classes']} classes,"
+         f" the largest has {text['largest_class']}"),
+        ("too small", f"{text['small_classes']} classes have fewer than {samples} items"),
+        ("batches", f"{text['batches']} of {classes} x {samples},"
+         f" {text['distinct_batches']} with {classes} distinct classes"),
+        ("ranks", f"{text['replicas']}, {text['batches_per_replica']} batches each{extras}"),
+        ("coverage", f"{numbers['coverage']:.2%}: {text['items_drawn']} items"),
+        ("repeats", f"{text['repeats']} of {text['drawn']} indices"),
+        ("imbalance", imbalance),
     ]  # fmt: skip

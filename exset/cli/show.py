@@ -1,102 +1,100 @@
-"""The verbs that show: `cat` a whole file as text, `head` its first units."""
+"""`exset cat` and `exset head`: a file as text, or the first part of it."""
+
+from collections.abc import Callable
 
 import click
 
 from exset import api, formats, streaming
-from exset.cli.common import put, say, tallied, wrong
-from exset.cli.inputs import Read, Reading, one_file, reading_options
-from exset.cli.models import tell
+from exset.cli.commands import Command, option
+from exset.cli.inputs import CommonOptions, LoadedFile, reading_options
+from exset.cli.output import usage_error
+from exset.cli.paths import one_file
+from exset.cli.reports import Report, tally_text
 from exset.core.errors import Severity, blaming, safe
-from exset.core.protocols import Option, Selectable
+from exset.core.protocols import Selectable
 from exset.core.source import Source
 from exset.core.text import with_article
 
 
-@click.command()
+def text_options(command: Callable[..., object]) -> Callable[..., object]:
+    """Add the options of text, which arrive by their names."""
+    for name, help in (
+        ("--lossy", "Drop what the text cannot store, and report it."),
+        ("--unshare", "Copy shared lists where text cannot share them."),
+        ("--compact", "Write as few bytes as possible."),
+    ):
+        command = option(name, is_flag=True, help=help)(command)
+    return reading_options(command)
+
+
+@click.command(cls=Command)
 @one_file
-@click.option("--compact", is_flag=True, help="As few bytes as possible.")
-@click.option("--unshare", is_flag=True, help="Copy shared lists where text cannot share them.")
-@click.option("--lossy", is_flag=True, help="Leave out what text cannot say.")
-@reading_options
-def cat(file: str, compact: bool, unshare: bool, lossy: bool, reading: Reading) -> None:
-    """Write any file as canonical text to standard output.
+@text_options
+def cat(file: str, common: CommonOptions, **options: bool) -> Report:
+    """Print a file as text, whatever its format.
 
     \b
       exset cat train.bex
       exset cat - < train.bex.gz | less
     """
-    _put(reading(file), {"compact": compact, "unshare": unshare, "lossy": lossy}, reading.voice)
+    return _as_text(common.load(file), options, common.verbosity)
 
 
-@click.command()
+@click.command(cls=Command)
 @one_file
-@click.option(
+@option(
     "-n",
     "--units",
     "count",
     metavar="N",
     type=click.IntRange(min=0),
     default=10,
-    help="How many (10).",
+    help="The number of examples or records (10).",
 )
-@click.option("--compact", is_flag=True, help="As few bytes as possible.")
-@click.option("--unshare", is_flag=True, help="Copy shared lists where text cannot share them.")
-@click.option("--lossy", is_flag=True, help="Leave out what text cannot say.")
-@reading_options
-def head(
-    file: str,
-    count: int,
-    compact: bool,
-    unshare: bool,
-    lossy: bool,
-    reading: Reading,
-) -> None:
-    """Write the first examples or records of a file as text.
+@text_options
+def head(file: str, count: int, common: CommonOptions, **options: bool) -> Report:
+    """Print the first examples or records of a file as text.
 
     \b
       exset head -n 2 train.bex
 
-    Of a format that is read part by part no more is read than that takes, and of a pipe no more
-    than it has given.
+    Of Lens files, exset reads only as much as it needs.
     """
-    options: dict[str, Option] = {"compact": compact, "unshare": unshare, "lossy": lossy}
-    _put(_first(file, count, reading), options, reading.voice)
+    return _as_text(_first(file, count, common), options, common.verbosity)
 
 
-def _first(path: str, count: int, reading: Reading) -> Read:
-    """Read the first units of a file; a usage error for a format that has no first ones."""
-    with streaming.opened(path, limits=reading.limits) as blocks:
-        known = streaming.recognise(blocks, reading.format)
-        if known.streamer is not None:
+def _first(path: str, count: int, common: CommonOptions) -> LoadedFile:
+    """Read the first units of a file; a usage error if its format has none."""
+    with streaming.opened(path, limits=common.limits) as blocks:
+        fmt = streaming.recognise(blocks, common.format)
+        if fmt.streamer is not None:
             from exset.grammars.lens.examples import ExampleSet
 
-            known.chosen(reading.options, reading=True)
-            findings, parts, left = reading.findings(), [], count
-            stream = known.stream(blocks, limits=reading.limits, findings=findings, engine="auto")
-            for part in stream:
-                parts.append(part.select(slice(left)))
-                left -= len(parts[-1])
+            fmt.chosen(common.options, reading=True)
+            findings, chunks, left = common.new_findings(), [], count
+            for chunk in fmt.stream(blocks, limits=common.limits, findings=findings, engine="auto"):
+                chunks.append(chunk.select(slice(left)))
+                left -= len(chunks[-1])
                 if left <= 0:
                     break
-            model = ExampleSet.joined(parts)
-            return Read(Source(blocks.name, b""), known, model, findings)
-        whole = None
+            return LoadedFile(Source(blocks.name, b""), fmt, ExampleSet.joined(chunks), findings)
+        source = None
         if path == "-" or blocks.is_pipe:
-            whole = Source(blocks.name, b"".join(blocks))
-    read = reading.of(whole or api.read_source(path, limits=reading.limits), known)
-    if not isinstance(read.model, Selectable):
-        noun = with_article(known.family.noun)
-        wrong(f"{noun} has no first {known.family.unit}s: exset cat shows it whole")
-    return Read(read.source, known, read.model.select(slice(count)), read.findings)
+            source = Source(blocks.name, b"".join(blocks))
+    file = common.load_source(source or api.read_source(path, limits=common.limits), fmt)
+    if not isinstance(file.model, Selectable):
+        noun = with_article(fmt.family.noun)
+        usage_error(f"{noun} has no first {fmt.family.unit}s: use exset cat")
+    return LoadedFile(file.source, fmt, file.model.select(slice(count)), file.findings)
 
 
-def _put(read: Read, options: dict[str, Option], voice: int) -> None:
-    """Write what was read as text, and say what was found."""
-    findings, name = read.findings, read.source.name
+def _as_text(file: LoadedFile, options: dict[str, bool], verbosity: int) -> Report:
+    """Return a report whose data are the file as text."""
+    findings, name = file.findings, file.source.name
     with blaming(name):
-        text = formats.text_of(read.format)
-    data = api.dumps(read.model, format=text.name, name=name, findings=findings, **options)
-    put(data, text)
-    tell(findings, 0, voice)
-    if voice == 0 and findings.worst not in (None, Severity.NOTE):
-        say(f"{safe(name)}: {tallied(findings)} (exset validate says which)")
+        fmt = formats.text_of(file.format)
+    data = api.dumps(file.model, format=fmt.name, name=name, findings=findings, **options)
+    report = Report(findings=findings, shown=0, data=data, fmt=fmt)
+    if verbosity == 0 and findings.worst not in (None, Severity.NOTE):
+        report.status = [f"{safe(name)}: {tally_text(findings)} (see exset validate)"]
+    return report

@@ -1,4 +1,4 @@
-"""`exset convert`: from which files to which, and what it refuses."""
+"""`exset convert`: its inputs, outputs and wrong uses."""
 
 import gzip
 import os
@@ -54,40 +54,38 @@ def test_convert_through_pipes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    "arguments",
     [
-        (("a.ex",), "say where to"),
-        (("a.ex", "b.ex", "c.ex"), "say where to"),
-        (("a.ex", "b.ex"), "say -o b.ex to replace it"),
-        (("a.ex", "-o", "a.ex"), "is an input itself"),
-        (("--to", "ex", "a.ex"), "is an input itself"),
-        (("a.ex", "-o", "link.ex"), "is an input itself"),
-        (("a.ex", "b.ex", "--to", "bex", "-o", "a.bex"), "is not a folder"),
-        (("a.ex", "b.ex", "--to", "bex", "-o", "-"), "is not a folder"),
-        (("a.ex", "sub/a.ex", "--to", "bex", "-o", "out/"), "would both be"),
-        (("a.ex", "b.ex", "--to", "bex", "-o", "out"), "is not a folder; say -o out/"),
-        (("a.ex", "a.ex"), "is an input itself"),
-        (("a.ex", "sub"), "a folder does not say which format"),
-        (("a.ex", "x.txt"), "x.txt does not say which format"),
-        (("a.ex", "-"), "--to FORMAT"),
-        (("a.ex", "sub"), "--to FORMAT"),
-        (("a.ex", "x.bex", "--compact"), "--compact has no meaning for bex"),
-        (("a.ex", "x.bex", "--limit", "speed=3"), "no limit is called 'speed'"),
-        (("a.ex", "x.bex", "--limit", "max_depth"), "NAME=VALUE is wanted, not max_depth"),
-        (("a.ex", "x.bex", "--to", "tsv"), "'tsv'"),
-        (("a.ex", "-o", "exset::a.bex"), "bundled sample"),
-        (("-", "a.ex", "--to", "bex", "-o", "out/"), "standard input has no name"),
+        "a.ex",
+        "a.ex b.ex c.ex",
+        "a.ex b.ex",
+        "a.ex -o a.ex",
+        "--to ex a.ex",
+        "a.ex -o link.ex",
+        "a.ex b.ex --to bex -o a.bex",
+        "a.ex b.ex --to bex -o -",
+        "a.ex sub/a.ex --to bex -o out/",
+        "a.ex b.ex --to bex -o out",
+        "a.ex a.ex",
+        "a.ex sub",
+        "a.ex x.txt",
+        "a.ex -",
+        "a.ex x.bex --compact",
+        "a.ex x.bex --limit speed=3",
+        "a.ex x.bex --limit max_depth",
+        "a.ex x.bex --to tsv",
+        "a.ex -o exset::a.bex",
+        "- a.ex --to bex -o out/",
     ],
 )
-def test_convert_refuses(arguments: tuple[str, ...], words: str) -> None:
+def test_convert_refuses_a_wrong_use_and_writes_nothing(arguments: str) -> None:
     os.mkdir("sub")
     write(a_ex=XOR, b_ex=XOR, c_ex=XOR, a_bex=b"old")
     Path("sub/a.ex").write_bytes(XOR)
     os.link("a.ex", "link.ex")
     before = {path: path.read_bytes() for path in Path().rglob("*.*")}
-    result = run("convert", *arguments)
+    result = run("convert", *arguments.split())
     assert (result.exit_code, result.stdout) == (2, "")
-    assert words in " ".join(result.stderr.split())
     assert {path: path.read_bytes() for path in Path().rglob("*.*")} == before
 
 

@@ -12,16 +12,18 @@ from exset.cli import cli
 
 def test_the_demo(tmp_path: Path) -> None:
     folder = tmp_path / "new" / "demo"
-    said = list(demo.run(str(folder)))
+    said = list(demo.describe(str(folder)))
     own = sorted(os.listdir(folder))
     assert set(samples.names()) < set(own)
     assert len(own) == 2 * len(samples.names())
     assert all(any(name in line for line in said) for name in own)
-    assert list(demo.run(str(folder))) == said, "a second time is fine"
+    assert list(demo.describe(str(folder))) == said, "a second time is fine"
 
 
 def test_what_the_demo_suggests_works(tmp_path: Path) -> None:
-    commands = [line.split() for line in demo.run(str(tmp_path)) if line.startswith("  exset ")]
+    commands = [
+        line.split() for line in demo.describe(str(tmp_path)) if line.startswith("  exset ")
+    ]
     assert len(commands) >= 3
     for _, *arguments in commands:
         assert CliRunner().invoke(cli, arguments).exit_code == 0
@@ -30,7 +32,7 @@ def test_what_the_demo_suggests_works(tmp_path: Path) -> None:
 def test_the_demo_leaves_the_files_of_others_alone(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(FileExistsError, match=r"mine\.txt"):
-        list(demo.run(str(tmp_path)))
+        list(demo.describe(str(tmp_path)))
     assert os.listdir(tmp_path) == ["mine.txt"]
     result = CliRunner().invoke(cli, ["demo", str(tmp_path)])
     assert result.exit_code == 3 and "name another" in result.stderr

@@ -8,6 +8,7 @@ import pytest
 import exset
 from exset import doctor
 from exset.core import kernels
+from exset.parsers.engine.grammar import Grammar
 from tests.cli import command_line
 
 
@@ -54,7 +55,7 @@ assert not doctor.examine().ready
 def test_what_is_in_the_cache(folder: Path) -> None:
     (folder / "kernels").mkdir(parents=True)
     (folder / "kernels" / "old").write_bytes(bytes(1000))
-    grammar = next(each for each in doctor._grammars() if each.file == "lens.lark")
+    grammar = next(each for each in doctor._declared(Grammar) if each.file == "lens.lark")
     _ = grammar.__class__(grammar.file, grammar.start, grammar.steps).lowered
     name, layout = next(iter(doctor._layouts().items()))
     _ = layout.__class__(str(layout.name)).program
@@ -62,7 +63,7 @@ def test_what_is_in_the_cache(folder: Path) -> None:
     tables = next(part for part in report.grammars if part.name == grammar.file)
     program = next(part for part in report.layouts if part.name == name)
     for part in (tables, program):
-        assert part.ready and part.files == 1 and part.bytes > 100
+        assert part.ready and part.bytes > 100
     assert (report.bytes, report.stale) == (tables.bytes + program.bytes + 1000, 1000)
 
 
@@ -80,7 +81,7 @@ def test_without_numba(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     try:
         with monkeypatch.context() as patch:
             patch.setitem(sys.modules, "numba", None)
-            assert "plain Python: all works, slower (numba is not installed)" in ask()
+            assert "plain Python" in ask() and "(numba is not installed)" in ask()
             assert kernels.import_error() == "numba is not installed"
         kernels.import_error.cache_clear()
         with monkeypatch.context() as patch:

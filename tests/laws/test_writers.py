@@ -15,7 +15,7 @@ WRITERS = {
     "exset.core.disk_cache": "test_faults::test_what_is_kept_once_a_machine",
     "exset.runtime.lbann.list_build": "a journal: test_faults::test_a_journal",
     "exset.runtime.aeon.cache_lock": "test_faults::test_a_cache",
-    "exset.cli.common": "the null device",
+    "exset.cli.commands": "the null device",
 }
 PUTS = {
     *("write_bytes", "write_text", "tofile", "savetxt", "mkstemp", "NamedTemporaryFile"),

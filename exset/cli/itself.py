@@ -1,0 +1,106 @@
+"""The commands about exset itself: `formats`, `demo`, `doctor` and `completion`."""
+
+import click
+
+from exset import formats as registry
+from exset.cli.commands import Command, option
+from exset.cli.inputs import verbosity_options
+from exset.cli.paths import PATH
+from exset.cli.reports import Report, json_option, json_rows
+from exset.core.errors import safe
+
+
+@click.command(cls=Command)
+@json_option(
+    *("name", "title", "family", "kind", "suffixes", "options", "read_options", "dialects")
+)
+def formats() -> None:
+    """List the file formats, with their suffixes and options.
+
+    \b
+      exset formats
+
+    The list includes the formats of other installed packages.
+    """
+    rows = json_rows()
+    for fmt in (*registry.FORMATS, *registry.installed()):
+        if rows is not None:
+            row = {key: getattr(fmt, key) for key in rows.keys if key not in ("family", "kind")}
+            kind = "binary" if fmt.binary else "text"
+            rows.write({**row, "family": fmt.family.name, "kind": kind})
+        else:
+            options = " ".join(f"--{option}" for option in fmt.options)
+            suffixes = " ".join(fmt.suffixes)
+            line = f"{safe(fmt.name):<13} {safe(fmt.title):<31} {suffixes:<12} {options}"
+            click.echo(line.rstrip())
+
+
+@click.command(cls=Command)
+@click.argument("folder", default="exset-demo", type=PATH)
+@json_option("name", "converted", "units", folder="folder")
+@verbosity_options
+def demo(folder: str) -> None:
+    """Write, check and convert the bundled samples.
+
+    \b
+      exset demo
+      exset demo somewhere/else
+
+    The folder is exset-demo by default. It must be new, or contain only files of the demo.
+    """
+    from exset.demo import describe, steps
+
+    if (rows := json_rows()) is not None:
+        for step in steps(folder):
+            rows.write(vars(step))
+        return
+    quiet = click.get_current_context().params["quiet"]
+    for line in describe(folder):
+        if not quiet:
+            click.echo(safe(line))
+
+
+@click.command(cls=Command)
+@option("--compile", "compiles", is_flag=True, help="Compile everything now.")
+@json_option(
+    *("versions", "platform", "compiled", "why", "cache", "writable", "bytes", "stale"),
+    *("grammars", "layouts", "kernels", "plugins", "plugin_error", "ready", "seconds"),
+)
+def doctor(compiles: bool) -> Report:
+    """Report the installation: versions, compiled code, cache.
+
+    \b
+      exset doctor
+      exset doctor --compile
+
+    On each machine, exset compiles grammars, layouts and kernels at their first use. --compile
+    does it now, and reports the time.
+    """
+    from exset.doctor import compile_all, examine
+
+    seconds = compile_all() if compiles else None
+    state = examine()
+    rows = state.rows()
+    if seconds is not None:
+        rows.append(("time", f"compiled and tested in {seconds:.1f} seconds"))
+    lines = [f"{label:<12} {safe(text)}" for label, text in rows]
+    return Report({**state.to_dict(), "seconds": seconds}, lines=lines)
+
+
+@click.command(cls=Command)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> None:
+    """Print the script that completes commands, options and files in a shell.
+
+    \b
+      eval "$(exset completion bash)"                               in ~/.bashrc
+      exset completion fish > ~/.config/fish/completions/exset.fish
+    """
+    from click.shell_completion import ShellComplete, get_completion_class
+
+    shell_class = get_completion_class(shell)
+    assert shell_class is not None
+    complete = shell_class(ctx.find_root().command, {}, "exset", "_EXSET_COMPLETE")
+    # The method of click's bash class starts bash to ask for its version: use the base class's.
+    click.echo(ShellComplete.source(complete))

@@ -1,0 +1,130 @@
+"""Output of the commands: data to standard output, messages to standard error, exit codes."""
+
+import errno
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import IntEnum
+from typing import NoReturn, TypeVar
+
+import click
+
+from exset.core.errors import FormatError, LimitError, safe
+from exset.core.jobs import Item, Outcome, Value, run
+from exset.families.format import Format
+from exset.io import remote
+from exset.io.atomic_write import FULL
+
+T = TypeVar("T")
+
+
+class Exit(IntEnum):
+    """The exit codes."""
+
+    OK = 0
+    BAD_FILE = 1
+    USAGE = 2
+    SYSTEM = 3
+    LIMIT = 4
+    INTERRUPTED = 130
+    BROKEN_PIPE = 141
+
+
+def echo_stderr(text: str) -> None:
+    """Write a message to standard error; the text is safe already."""
+    click.echo(text, err=True)
+
+
+def write_stdout(data: bytes, fmt: Format) -> None:
+    """Write a file's bytes to standard output; a terminal gets only text, made safe."""
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard output")
+    if not sys.stdout.isatty():
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    elif fmt.binary:
+        usage_error(f"{fmt.name} is a binary format, not for a terminal: use -o FILE or redirect")
+    else:
+        for line in data.decode("utf-8", "surrogateescape").splitlines():
+            click.echo("\t".join(map(safe, line.split("\t"))))
+
+
+def usage_error(message: str) -> NoReturn:
+    """Refuse the command line: exit code 2."""
+    raise click.UsageError(message, click.get_current_context(silent=True))
+
+
+def require_option(needed: str, *names: str) -> None:
+    """Refuse the parameters `names` on the command line, as the option `needed` is not there."""
+    ctx = click.get_current_context()
+    for param in ctx.command.params:
+        source = ctx.get_parameter_source(param.name or "")
+        if param.name in names and source is not click.core.ParameterSource.DEFAULT:
+            usage_error(f"{param.opts[-1]} needs {needed}")
+
+
+def for_each_file(
+    work: Callable[[Item], Value],
+    items: Sequence[Item],
+    show: Callable[[Outcome[Item, Value]], int],
+    *,
+    jobs: int,
+    action: str,
+    visible: bool = True,
+) -> int:
+    """Run `work` on every file and `show` each outcome; return the worst exit code.
+
+    An error of one file is reported, and the others follow. A terminal shows the progress of the
+    `action`; if results are `visible` on standard output, only where that is no terminal.
+    """
+    outcomes = progress(run(work, items, jobs=jobs), len(items), action, visible=visible)
+    worst: int = Exit.OK
+    for outcome in outcomes:
+        try:
+            code = show(outcome)
+        except BrokenPipeError:
+            raise
+        except (FormatError, OSError) as error:
+            code = report_error(error)
+        worst = max(worst, code)
+    return worst
+
+
+def progress(
+    outcomes: Iterable[T], count: int, action: str, *, visible: bool = False
+) -> Iterable[T]:
+    """Show on standard error, if that is a terminal, how many of several files are done."""
+    if count < 2 or not sys.stderr.isatty() or (visible and sys.stdout and sys.stdout.isatty()):
+        return outcomes
+    return _tracked(outcomes, count, action)
+
+
+def _tracked(outcomes: Iterable[T], count: int, action: str) -> Iterator[T]:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, redirect_stdout=False) as bar:
+        yield from bar.track(outcomes, count, description=action)
+
+
+def report_error(error: FormatError | OSError) -> Exit:
+    """Write the message of an error, and return its exit code."""
+    if isinstance(error, FormatError):
+        echo_stderr(str(error))
+        return Exit.LIMIT if isinstance(error, LimitError) else Exit.BAD_FILE
+    echo_stderr(f"exset: {_reason(error)}")
+    return Exit.SYSTEM
+
+
+def _reason(error: OSError) -> str:
+    """Return the message of an error of the system, in one line that is safe to show."""
+    why = safe(error.strerror or str(error))
+    if error.filename is None:  # files that are written have names, also in errors
+        return f"standard output: {why}" if error.errno in FULL else why
+    path = os.fsdecode(error.filename)
+    folder = "" if remote.is_remote(path) else os.path.dirname(path)
+    if error.errno == errno.ENOENT and folder and not os.path.isdir(folder):
+        why += f": there is no folder {safe(folder)}"
+    return f"{safe(path)}: {why}"

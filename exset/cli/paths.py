@@ -1,0 +1,114 @@
+"""Arguments that are paths: `-`, patterns, lists of paths, and bundled samples."""
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import TypeVar
+
+import click
+
+from exset import samples
+from exset.core.errors import safe
+from exset.core.limits import DEFAULT
+from exset.io import files
+from exset.io.access import Access, lies_in
+
+PATH = click.Path(readable=False)
+"""The type of paths; an unreadable file is an error when it is read, and the others follow."""
+
+LIST_MARK = "@"
+"""The first character of an argument that names a file of paths."""
+
+Command = TypeVar("Command", bound=Callable[..., object])
+
+
+def all_paths(
+    ctx: click.Context, param: click.Parameter, arguments: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return the paths that arguments name; a click callback."""
+    if ctx.resilient_parsing:
+        return arguments
+    paths = tuple(expanded(arguments, _roots(ctx)))
+    if arguments and not paths:
+        raise click.BadParameter("the lists contain no path", ctx, param)
+    return paths
+
+
+def one_path(ctx: click.Context, param: click.Parameter, argument: str) -> str:
+    """Return the one path that an argument names; a click callback."""
+    if ctx.resilient_parsing:
+        return argument
+    paths = list(expanded((argument,), _roots(ctx)))
+    if len(paths) != 1:
+        message = f"{safe(argument)} names {len(paths):,} files: name exactly one"
+        raise click.BadParameter(message, ctx, param)
+    return paths[0]
+
+
+def file_argument(name: str, metavar: str) -> Callable[[Command], Command]:
+    """Add an argument that is one file, or a pattern or list of one: see `expanded`."""
+    return click.argument(name, metavar=metavar, type=PATH, callback=one_path)
+
+
+def files_argument(name: str, metavar: str) -> Callable[[Command], Command]:
+    """Add an argument that is one file or more, also patterns and lists: see `expanded`."""
+    return click.argument(
+        name, metavar=metavar, nargs=-1, required=True, type=PATH, callback=all_paths
+    )
+
+
+one_file = file_argument("file", "FILE")
+some_files = files_argument("files", "FILE...")
+some_inputs = files_argument("inputs", "INPUT... [OUTPUT]")
+
+
+def expanded(arguments: Iterable[str], roots: tuple[str, ...] = ()) -> Iterator[str]:
+    """Yield the paths that arguments name: those in an `@list`, and those that match a pattern.
+
+    A list has one path a line, without patterns. Patterns with `*`, `?`, `[` or `**` are expanded
+    for shells that do not expand them, or if quoted. A pattern without a match is yielded as it is,
+    and opening it fails. Raises BadParameter for a path in a list that is outside of `roots`, and
+    OSError for a folder without permission.
+    """
+    for argument in arguments:
+        if argument.startswith(LIST_MARK):
+            text = files.read(argument.removeprefix(LIST_MARK), limits=DEFAULT).data
+            for line in filter(bytes.strip, text.splitlines()):
+                path = os.fsdecode(line)
+                if roots and ("://" in path or not lies_in(path, roots)):
+                    raise click.BadParameter(
+                        f"{safe(argument)}: {safe(path)} is outside of {safe(', '.join(roots))}"
+                    )
+                yield path
+        elif set("*?[") & set(argument) and "://" not in argument and not os.path.lexists(argument):
+            yield from _matches(argument) or [argument]
+        else:
+            yield argument
+
+
+def allowed_folders(roots: tuple[str, ...], untrusted: bool) -> Access:
+    """Return which folders may be accessed: `roots`, else with `untrusted` the current one."""
+    return Access(roots=roots or ((os.curdir,) if untrusted else ()))
+
+
+def _roots(ctx: click.Context) -> tuple[str, ...]:
+    """Return the folders that the paths of a list must be in; empty if any folder will do."""
+    return allowed_folders(ctx.params.get("roots", ()), ctx.params.get("untrusted", False)).roots
+
+
+def _matches(pattern: str) -> list[str]:
+    """Return the files, or bundled samples, that match a pattern, sorted."""
+    if pattern.startswith(samples.PREFIX):
+        from fnmatch import filter as matching
+
+        bare = pattern.removeprefix(samples.PREFIX)
+        return [samples.PREFIX + name for name in matching(samples.names(), bare)]
+    from glob import glob
+
+    if not (found := sorted(glob(pattern, recursive=True))):
+        # glob treats a folder without permission as empty: let the system report it.
+        before = os.path.dirname(re.split(r"[*?[]", pattern, maxsplit=1)[0])
+        with suppress(FileNotFoundError, NotADirectoryError):
+            os.scandir(before or os.curdir).close()
+    return found

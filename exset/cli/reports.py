@@ -1,0 +1,216 @@
+"""Reports of the commands: findings and results, as text for people or as JSON."""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import click
+
+from exset.cli.output import Exit, echo_stderr, write_stdout
+from exset.core.errors import Finding, Findings, FormatError, Place, Severity, safe
+from exset.core.jobs import Item, Outcome, Value
+from exset.core.text import counted
+from exset.families.format import Format
+
+SCHEMA = 1
+"""The version of what `--json` writes; it changes when a key goes or gets another meaning."""
+
+SHOWN, SHOWN_VERBOSE = 3, 100
+"""How many findings of each code are shown, usually and with `--verbose`."""
+
+_JSON = "exset.cli.json"
+
+Command = TypeVar("Command", bound=Callable[..., object])
+
+
+@dataclass
+class Report:
+    """The result of a command: text for people or, with `--json`, one object.
+
+    `values` are members of the object. In text, `lines` and `data`, a file of the format `fmt`, go
+    to standard output. Then follow on standard error the findings, up to `shown` of each code, and
+    the lines of `status` unless `--quiet`. `failed` sets the exit code.
+    """
+
+    values: Mapping[str, object] = field(default_factory=dict)
+    findings: Findings | None = None
+    lines: Iterable[str] = ()
+    status: Sequence[str] = ()
+    shown: int = SHOWN
+    data: bytes | None = None
+    fmt: Format | None = None
+    failed: bool = False
+
+    def write(self, ctx: click.Context) -> Exit:
+        """Write the report, and return the exit code."""
+        if (rows := json_rows()) is not None:
+            rows.write(self.values, findings=self.findings, ok=not self.failed)
+        else:
+            for line in self.lines:
+                click.echo(line)
+            if self.data is not None and self.fmt is not None:
+                write_stdout(self.data, self.fmt)
+            verbosity = ctx.params.get("verbose", False) - ctx.params.get("quiet", False)
+            if self.findings is not None:
+                show_findings(self.findings, verbosity, self.shown)
+            for line in self.status if verbosity >= 0 else ():
+                echo_stderr(line)
+        return Exit.BAD_FILE if self.failed else Exit.OK
+
+
+def finding_lines(findings: Findings, keep: int, notes: bool = True) -> Iterator[str]:
+    """Yield findings as text: the first `keep` of each code, then how many more there are."""
+    seen: Counter[str] = Counter()
+    for finding in findings:
+        if finding.severity is Severity.NOTE and not notes:
+            continue
+        seen[finding.code] += 1
+        if seen[finding.code] <= keep:
+            yield _line(finding)
+    for code in seen:
+        if (more := findings.count(code) - min(seen[code], keep)) > 0:
+            yield f"... and {more:,} more [{code}]"
+
+
+def show_findings(findings: Findings, verbosity: int, shown: int = SHOWN) -> None:
+    """Write findings to standard error: with `--verbose` notes, too; with `--quiet` none."""
+    if verbosity > 0 or (verbosity == 0 and shown):
+        keep = SHOWN_VERBOSE if verbosity > 0 else shown
+        for line in finding_lines(findings, keep, notes=verbosity > 0):
+            echo_stderr(line)
+
+
+def tally(findings: Findings) -> dict[Severity, int]:
+    """Return how many findings of each severity there are, kept or not."""
+    counts = dict.fromkeys(Severity, 0)
+    for code, severity in {finding.code: finding.severity for finding in findings}.items():
+        counts[severity] += findings.count(code)
+    return counts
+
+
+def tally_text(findings: Findings) -> str:
+    """Return the tally as text, `1 error, 2 warnings`; empty without findings."""
+    return ", ".join(
+        counted(count, severity) for severity, count in tally(findings).items() if count
+    )
+
+
+def verdict(
+    name: str,
+    findings: Findings,
+    failed: bool,
+    summary: str,
+    quiet: bool,
+    explanations: Iterable[str] = (),
+) -> Iterator[str]:
+    """Yield what a check prints: its findings, `explanations`, and `name: ok` or `not valid`.
+
+    `summary` follows the verdict; `quiet` leaves both out if there are no findings.
+    """
+    yield from finding_lines(findings, findings.keep)
+    yield from explanations
+    if not quiet or findings.worst is not None:
+        words = ("not valid" if failed else "ok", summary)
+        yield f"{safe(name)}: {', '.join(filter(None, words))}"
+
+
+def json_option(*keys: str, **parameters: str) -> Callable[[Command], Command]:
+    """Add `--json`, which writes one object a line; `json_rows` returns their writer.
+
+    `keys` are the members of an object after `schema`, `ok`, `error` and those of `parameters`,
+    which maps members to the parameters whose values they have. If the command fails, the object
+    has the same members, null where no value is known.
+    """
+
+    def remember(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
+        if wanted:
+            ctx.meta[_JSON] = JsonRows(ctx, keys, parameters)
+
+    return click.option(
+        "--json",
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=remember,
+        help="Write JSON, one object a line.",
+    )
+
+
+class JsonRows:
+    """Writes JSON objects that all have the same members."""
+
+    def __init__(self, ctx: click.Context, keys: Iterable[str], parameters: dict[str, str]) -> None:
+        """Declare the members, as in `json_option`."""
+        self.keys = tuple(keys)
+        self._ctx = ctx
+        self._parameters = parameters
+
+    def write(
+        self,
+        values: Mapping[str, object],
+        *,
+        findings: Findings | None = None,
+        ok: bool = True,
+        error: object = None,
+    ) -> None:
+        """Write an object."""
+        row = {"schema": SCHEMA, "ok": ok, "error": error, **dict.fromkeys(self._parameters)}
+        row |= {key: self._ctx.params.get(name) for key, name in self._parameters.items()}
+        row |= dict.fromkeys(self.keys)
+        write_row({**row, **values, **({} if findings is None else findings_row(findings))})
+
+
+def json_rows() -> JsonRows | None:
+    """Return the writer of JSON objects; None without `--json`."""
+    rows: JsonRows | None = click.get_current_context().meta.get(_JSON)
+    return rows
+
+
+def write_failure(error: FormatError | OSError) -> None:
+    """With `--json`, write an object that says why the command failed."""
+    rows = json_rows()
+    if rows is not None and rows.keys:
+        with suppress(OSError):  # perhaps the error itself: standard output is full
+            rows.write({}, ok=False, error=as_finding(error).to_dict())
+
+
+def findings_row(findings: Findings) -> dict[str, object]:
+    """Return the members with which the object of every command that reads ends."""
+    return {"counts": tally(findings), "findings": [finding.to_dict() for finding in findings]}
+
+
+def write_file_row(
+    outcome: Outcome[Item, Value], ok: bool, findings: Findings | None, **values: object
+) -> None:
+    """Write the JSON object of one file of several."""
+    error = None if outcome.error is None else as_finding(outcome.error).to_dict()
+    path: str | os.PathLike[str] = outcome.item
+    row = {"schema": SCHEMA, "file": os.fspath(path), "ok": ok, "error": error, **values}
+    write_row({**row, **findings_row(Findings() if findings is None else findings)})
+
+
+def write_row(row: Mapping[str, object]) -> None:
+    """Write a JSON object as a line of ASCII, so that nothing in it controls a terminal."""
+    import json
+
+    click.echo(json.dumps(row, allow_nan=False))
+
+
+def as_finding(error: FormatError | OSError) -> Finding:
+    """Return an error as a finding; an error of the system has the code `system`."""
+    if isinstance(error, FormatError):
+        return error.finding
+    place = None if error.filename is None else Place.of(os.fsdecode(error.filename))
+    return Finding("system", Severity.ERROR, error.strerror or str(error), place)
+
+
+def _line(finding: Finding) -> str:
+    """Return a finding as text; a warning or a note says so after its place."""
+    text = str(finding)
+    place = "" if finding.place is None else f"{finding.place}: "
+    if finding.severity is Severity.ERROR or not text.startswith(place):
+        return text
+    return f"{place}{finding.severity}: {text[len(place) :]}"

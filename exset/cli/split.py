@@ -1,0 +1,135 @@
+"""`exset split`: one file as several disjoint ones."""
+
+import os
+import re
+
+import click
+
+from exset import api, formats
+from exset.cli.commands import Command, option
+from exset.cli.inputs import CommonOptions, reading_options
+from exset.cli.output import usage_error
+from exset.cli.paths import one_file
+from exset.cli.reports import Report, json_option
+from exset.core.errors import FormatError, safe
+from exset.core.protocols import Selectable
+from exset.core.text import with_article
+from exset.families.format import Format
+from exset.io import files
+
+_PART = re.compile(
+    r"(?P<target>.+?)=(?:(?P<percent>\d+(?:\.\d+)?)%|(?P<share>0?\.\d+)|(?P<count>\d+)"
+    r"|name:(?P<name>.+)|rest)"
+)
+
+
+@click.command(cls=Command)
+@one_file
+@click.argument("parts", metavar="[OUTPUT=SIZE]...", nargs=-1)
+@option(
+    "--trainers",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Write N equal files t0_FILE, t1_FILE, ...",
+)
+@option("-o", "--output", metavar="FOLDER", help="The folder for the files of --trainers.")
+@option("--seed", metavar="N", type=click.IntRange(min=0), help="Choose at random with this seed.")
+@option("--by", metavar="GROUP", help="Keep each group in one file.")
+@option("--stratify", metavar="GROUP", help="Divide each group in the same ratio.")
+@json_option("parts", "counts", "findings", file="file")
+@reading_options
+def split(
+    file: str,
+    parts: tuple[str, ...],
+    trainers: int | None,
+    output: str | None,
+    seed: int | None,
+    by: str | None,
+    stratify: str | None,
+    common: CommonOptions,
+) -> Report:
+    """Split a file into disjoint files (train/test).
+
+    \b
+      exset split all.ex train.ex=90% test.ex=rest --seed 1
+      exset split all.sample_list a.sample_list=1000 b.sample_list=rest --by file
+      exset split all.tsv train.tsv=80% test.tsv=rest --stratify label
+      exset split all.ex 'verbs.ex=name:v_*' others.ex=rest
+      exset split all.sample_list --trainers 4     t0_all.sample_list, ...
+
+    A SIZE is a percentage, a fraction such as .25, a number of examples or samples,
+    name:PATTERN, or rest. A sample has the name FILE/ID; a record has its first field.
+
+    A GROUP is "file" (sample lists), "label" (the last column of a manifest), or the number of a
+    column, from 0.
+    """
+    from exset.splitting import split as split_model
+
+    targets = _targets(file, parts, trainers, output)
+    loaded = common.load(file)
+    source, fmt, findings = loaded.source, loaded.format, loaded.findings
+    if not isinstance(loaded.model, Selectable):
+        usage_error(f"{with_article(fmt.family.noun)} cannot be split")
+    for target, _ in targets:
+        api.convertible(fmt, _format_of(target, fmt), source)
+    sizes = [size for _, size in targets]
+    try:
+        models = split_model(loaded.model, sizes, seed=seed, by=by, stratify=stratify)
+    except FormatError:
+        raise
+    except ValueError as error:
+        usage_error(str(error))
+    made = [(target, part) for (target, _), part in zip(targets, models, strict=True)]
+    written = [
+        api.dumps(part, format=_format_of(target, fmt).name, name=source.name, findings=findings)
+        for target, part in made
+    ]
+    for (target, _), data in zip(made, written, strict=True):
+        files.write(target, data)
+    rows = [{"target": target, "units": len(part)} for target, part in made]
+    status = [f"{safe(target)}: {fmt.family.counted(len(part))}" for target, part in made]
+    return Report({"parts": rows}, findings, status=status, shown=0)
+
+
+def _targets(
+    file: str, parts: tuple[str, ...], trainers: int | None, output: str | None
+) -> list[tuple[str, float | str | None]]:
+    """Return the files to write and their sizes; raises UsageError."""
+    if (trainers is None) == (not parts):
+        usage_error("name the files as OUTPUT=SIZE, or use --trainers N")
+    if trainers is not None:
+        if file == "-":
+            usage_error("standard input has no name for --trainers: use OUTPUT=SIZE")
+        folder, name = os.path.split(file)
+        folder = folder if output is None else output
+        return [(os.path.join(folder, f"t{k}_{name}"), 1 / trainers) for k in range(trainers)]
+    if output is not None:
+        usage_error("-o needs --trainers; OUTPUT=SIZE names a file itself")
+    targets: list[tuple[str, float | str | None]] = []
+    for part in parts:
+        if (match := _PART.fullmatch(part)) is None:
+            usage_error(
+                f"{safe(part)} is not of the form OUTPUT=SIZE, such as train.ex=90% or test.ex=rest"
+            )
+        targets.append((match["target"], _size(match)))
+    names = [name for name, _ in targets]
+    if len(set(names)) < len(names) or file in names or "-" in names:
+        usage_error("the files must differ from one another and from the input")
+    return targets
+
+
+def _size(match: re.Match[str]) -> float | str | None:
+    if match["name"]:
+        return match["name"]
+    if match["percent"]:
+        if float(match["percent"]) > 100:
+            usage_error(f"{safe(match[0])} is more than 100%")
+        return float(match["percent"]) / 100
+    if match["share"]:
+        return float(match["share"])
+    return int(match["count"]) if match["count"] else None
+
+
+def _format_of(target: str, default: Format) -> Format:
+    """Return the format of a file to write: by its suffix, else the default."""
+    return formats.by_suffix(target) or default

@@ -1,0 +1,102 @@
+"""`exset validate`: check files, and the files that they name."""
+
+from functools import partial
+
+import click
+
+from exset import api
+from exset.cli.commands import Command, option, secondary_option
+from exset.cli.inputs import CommonOptions, access_options, jobs_option, reading_options
+from exset.cli.output import Exit, for_each_file, require_option
+from exset.cli.paths import some_files
+from exset.cli.reports import json_option, json_rows, tally_text, verdict, write_file_row
+from exset.core.errors import Findings
+from exset.core.jobs import Outcome
+from exset.io.access import Access
+
+
+@click.command(cls=Command)
+@some_files
+@option("--files", "check_files", is_flag=True, help="Check the files that it names, too.")
+@json_option()
+@secondary_option("--base", metavar="FOLDER", default="", help="The folder of relative paths.")
+@access_options
+@reading_options
+@jobs_option
+def validate(
+    files: tuple[str, ...],
+    check_files: bool,
+    base: str,
+    access: Access,
+    common: CommonOptions,
+    jobs: int,
+) -> int:
+    """Check files: errors and likely mistakes.
+
+    \b
+      exset validate train.ex test.ex
+      exset validate --files --root /data all.sample_list
+      exset validate --json @files.txt > report.jsonl
+
+    With -v, exset explains each kind of finding. With -q, it prints nothing about files without
+    findings.
+    """
+    if not check_files:
+        require_option("--files", "base", "roots", "follow_links", "no_locking")
+    explained: set[str] = set()
+
+    def show(outcome: Outcome[str, Findings]) -> int:
+        findings = outcome.value
+        failed = findings is not None and common.is_failure(findings)
+        if (rows := json_rows()) is not None:
+            write_file_row(outcome, outcome.error is None and not failed, findings)
+        findings = outcome.result()
+        if rows is None:
+            name = "<stdin>" if outcome.item == "-" else outcome.item
+            details = _explanations(findings, explained) if common.verbosity > 0 else ()
+            quiet = common.verbosity < 0
+            for line in verdict(name, findings, failed, tally_text(findings), quiet, details):
+                click.echo(line)
+        if findings.count("limit"):
+            return Exit.LIMIT
+        return Exit.BAD_FILE if failed else Exit.OK
+
+    # With several files there is a process for each; with one, for the files that it names.
+    inner_jobs = jobs if len(files) == 1 else 1
+    check = partial(
+        _check,
+        common=common,
+        base=base if check_files else None,
+        access=access,
+        jobs=inner_jobs,
+    )
+    return for_each_file(check, files, show, jobs=jobs, action="checking")
+
+
+def _check(
+    path: str, common: CommonOptions, base: str | None, access: Access, jobs: int
+) -> Findings:
+    """Check a file; with a `base`, which may be empty, also the files that it names."""
+    return api.validate(
+        path,
+        format=common.format,
+        limits=common.limits,
+        engine="auto",
+        check_files=base is not None,
+        base=base or "",
+        access=access,
+        jobs=jobs,
+        **common.options,
+    )
+
+
+def _explanations(findings: Findings, explained: set[str]) -> list[str]:
+    """Explain each code that is not yet in `explained`; formats of others have unknown codes."""
+    from exset.explain import codes, explain
+
+    lines: list[str] = []
+    for code in dict.fromkeys(finding.code for finding in findings):
+        if code in codes() and code not in explained:
+            explained.add(code)
+            lines += explain(code).lines()
+    return lines
