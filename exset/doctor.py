@@ -58,6 +58,65 @@ class Installation:
     version does not use. `plugins` are formats of other packages; `plugin_error` is why they fail.
     """
 
+    versions: dict[str, str | None]
+    platform: str
+    compiled: bool
+    why: str
+    cache: str
+    writable: bool
+    bytes: int
+    stale: int
+    grammars: tuple[Compiled, ...]
+    layouts: tuple[Compiled, ...]
+    kernels: tuple[Compiled, ...]
+    plugins: tuple[str, ...]
+    plugin_error: str | None
+
+    @property
+    def ready(self) -> bool:
+        """Whether nothing remains to compile."""
+        kernels = self.kernels if self.compiled else ()
+        return all(each.ready for each in (*self.grammars, *self.layouts, *kernels))
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the state for JSON."""
+        return {**asdict(self), "ready": self.ready}
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return the state for people, as (label, text)."""
+        rows = [(name, found or "not installed") for name, found in self.versions.items()]
+        rows.append(("platform", self.platform))
+        engine = (
+            "compiled for large files" if self.compiled else "plain Python, slow for large files"
+        )
+        rows.append(("engines", f"{engine} ({self.why})"))
+        state = "" if self.writable else ", not writable: exset compiles in each process"
+        rows.append(("cache", f"{self.cache}, {size(self.bytes)}{state}"))
+        if self.stale:
+            rows.append(("", f"{size(self.stale)} of other versions, which you can delete"))
+        for label in ("grammars", "layouts", "kernels"):
+            compiled: tuple[Compiled, ...] = getattr(self, label)
+            rows += [("" if k else label, each.text) for k, each in enumerate(compiled)]
+        if self.plugins or self.plugin_error:
+            rows.append(("plugins", self.plugin_error or f"formats {', '.join(self.plugins)}"))
+        if self.compiled and self.writable and not self.ready:
+            rows.append(
+                ("", "exset compiles the rest at first use, or now: exset doctor --compile")
+            )
+        return rows
+
+
+def examine() -> Installation:
+    """Return the state of this installation; this compiles and writes nothing."""
+    from exset.parsers.engine.grammar import Grammar
+
+    folder = Path(disk_cache.folder())
+    grammars = [_table(found.file, found.cache_name) for found in _declared(Grammar)]
+    layouts = [_table(name, found.cache_name) for name, found in _layouts().items()]
+    groups = [_group(found) for found in _declared(kernels.Kernels)]
+    total = _size(folder)
+    why = kernels.import_error()
+    plugins, plugin_error = _plugins()
     return Installation(
         versions={
             "exset": exset.__version__,

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
-CHECK_KEYS = ("uid", "complete", "records", "blocks", "whole", "counts", "findings")
+CHECK_KEYS = ("uid", "complete", "records", "blocks", "intact", "counts", "findings")
 BUILD_KEYS = ("written", "kept")
 """Members of the JSON of `check`, and in addition those of `build` and `repair`."""
 
@@ -301,13 +301,13 @@ def _check(
         require_option("--manifest", *options)
     cache = Cache(folder, common.limits)
     if manifest is None:
-        whole = cache.check(findings)
+        intact = cache.check(findings)
     else:
-        whole = _plan(manifest, common, options, findings, cache).check(cache, findings)
-    records = sum(len(block) for block in whole.values())
+        intact = _plan(manifest, common, options, findings, cache).check(cache, findings)
+    records = sum(len(block) for block in intact.values())
     row: dict[str, object] = {"uid": cache.uid, "complete": cache.is_complete, "records": records}
-    row |= {"blocks": len(cache), "whole": sorted(whole)}
-    summary = f"{len(whole):,} of {len(cache):,} blocks complete, {records:,} records"
+    row |= {"blocks": len(cache), "intact": sorted(intact)}
+    summary = f"{len(intact):,} of {len(cache):,} blocks intact, {records:,} records"
     failed = common.is_failure(findings)
     lines = verdict(folder, findings, failed, summary, common.verbosity < 0)
     return Report(row, findings, lines, shown=0, failed=failed)
@@ -324,7 +324,7 @@ def _built(
     written, kept = list(built.written), list(built.kept)
     row: dict[str, object] = {"folder": built.folder, "uid": plan.uid, "complete": True}
     row |= {"records": len(plan.manifest), "blocks": len(plan.blocks)}
-    row |= {"whole": sorted(written + kept), "written": written, "kept": kept}
+    row |= {"intact": sorted(written + kept), "written": written, "kept": kept}
     also = f", {len(kept):,} kept" if kept else ""
     status = [f"{safe(built.folder)}: {counted(len(written), 'block')} written{also}"]
     return Report(row, findings, status=status, shown=0)

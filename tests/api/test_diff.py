@@ -244,7 +244,7 @@ def test_diff_as_a_command(tmp_path: Path) -> None:
     exset.save(examples, text)
     exset.save(examples, binary)
     done = run("diff", text, binary)
-    assert (done.exit_code, done.stdout) == (0, f"{text} and {binary} mean the same: 4 examples\n")
+    assert (done.exit_code, done.stdout) == (0, f"{text} and {binary} are equal: 4 examples\n")
     assert run("diff", "-q", text, binary).stdout == ""
     done = run("diff", text, "exset::xor-sparse.ex")
     assert done.exit_code == 1 and "examples[0].name: '00' / nothing\n" in done.stdout

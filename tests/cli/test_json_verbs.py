@@ -49,7 +49,7 @@ def test_a_repair_says_the_same_with_and_without_a_manifest() -> None:
     looked = row("cache", "repair", name)
     assert list(repaired) == list(looked)
     assert (looked["written"], looked["kept"]) == ([], [])
-    for key in ("uid", "complete", "records", "blocks", "whole"):
+    for key in ("uid", "complete", "records", "blocks", "intact"):
         assert repaired[key] == looked[key] == built[key]
 
 
