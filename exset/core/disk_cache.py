@@ -1,5 +1,4 @@
-"""Where exset keeps what it works out once a machine: lowered grammars and layouts, and compiled
-kernels.
+"""The cache on disk: lowered grammars and layouts, and compiled kernels.
 
 A missing, broken or unwritable cache only costs time.
 """
@@ -14,15 +13,15 @@ from importlib.util import find_spec, source_hash
 from exset.core import signals
 
 ENVIRONMENT = "EXSET_CACHE"
-"""The environment variable that names another folder."""
+"""The environment variable that sets another folder."""
 
 
 def folder() -> str:
-    """The folder of the cache, which need not exist: the platform's own place for such things."""
+    """Return the cache folder, by default the platform's own for caches. It may not exist."""
     if named := os.environ.get(ENVIRONMENT):
         return named
     home = os.path.expanduser("~")
-    if home == "~":  # who has no home has no cache: nothing can be made there
+    if home == "~":  # a user without a home has no cache: no folder can be created there
         home = os.devnull
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
@@ -34,10 +33,10 @@ def folder() -> str:
 
 
 def digest(text: str, *modules: str) -> str:
-    """What tells apart things that depend on a text and on modules, as 16 digits for a name.
+    """Return a hash of a text and of the sources of modules, as 16 digits for a file name.
 
-    modules: their full names; their sources count, and they are not imported. A library is named by
-    a module that says its version.
+    `modules` are full names; they are not imported. A library is named by the module that has its
+    version.
     """
     parts = [text.encode()]
     for module in modules:
@@ -50,7 +49,7 @@ def digest(text: str, *modules: str) -> str:
 
 
 def _spec(module: str) -> ModuleSpec | None:
-    """Where a module is; `find_spec` would import the package that it is in."""
+    """Return where a module is. Unlike `find_spec`, this does not import its package."""
     package = module.rpartition(".")[0]
     if not package or package in sys.modules:
         return find_spec(module)
@@ -60,7 +59,7 @@ def _spec(module: str) -> ModuleSpec | None:
 
 
 def load(name: str) -> bytes | None:
-    """What was stored under a name, or None."""
+    """Return the data stored under a name, or None."""
     try:
         with open(os.path.join(folder(), name), "rb") as file:
             return file.read()
@@ -69,7 +68,7 @@ def load(name: str) -> bytes | None:
 
 
 def store(name: str, data: bytes) -> bool:
-    """Store data under a name, at once and whole, and say whether that was possible."""
+    """Store data under a name atomically, and return whether that was possible."""
     target = os.path.join(folder(), name)
     temporary = os.path.join(os.path.dirname(target), f".new-{os.urandom(8).hex()}")
     try:

@@ -1,8 +1,8 @@
-"""Kernels: plain functions over arrays that Numba compiles when there is much to do.
+"""Kernels: plain functions on arrays that Numba compiles for large inputs.
 
-A function marked `@kernel` stays a plain Python function. `Kernels` compiles the marked functions
-of some modules together, as copies, when one of them is first asked for: importing compiles
-nothing, and imports no Numba.
+A function marked `@kernel` stays a plain Python function. `Kernels` compiles copies of the marked
+functions of some modules, together, when one is first needed. Importing this module compiles
+nothing, and does not import Numba.
 """
 
 import importlib
@@ -17,7 +17,7 @@ from typing import Literal, ParamSpec, TypeAlias, TypeVar, cast
 from exset.core import disk_cache, notices
 
 Engine: TypeAlias = Literal["auto", "reference", "table"]
-"""What runs a grammar or a layout: the library it is declared in, or the tables made of it."""
+"""What runs a grammar or a layout: the library that declares it, or the tables lowered from it."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -26,16 +26,16 @@ _MARK = "__exset_kernel__"
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Mark a function as one that can be compiled; it is returned as it is."""
+    """Mark a function as a kernel, and return it unchanged."""
     setattr(function, _MARK, "kernel")
     return function
 
 
 def bare_kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Mark a kernel that makes no array, and calls none that does.
+    """Mark a kernel that creates no array, and calls no kernel that does.
 
-    Arrays are then not counted when they are passed on, which for tuples of many arrays is most of
-    the work of a call.
+    Numba then does not count references to the arrays that are passed on. For tuples of many
+    arrays, that is most of the work of a call.
     """
     setattr(function, _MARK, "bare")
     return function
@@ -44,8 +44,8 @@ def bare_kernel(function: Callable[P, R]) -> Callable[P, R]:
 def inline_kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Mark a bare kernel that is compiled into each kernel that calls it.
 
-    For short ones that are called at every turn: to pass a tuple of many arrays costs more than
-    they do.
+    This is for short kernels that are called very often: passing a tuple of many arrays takes
+    longer than their work.
     """
     setattr(function, _MARK, "inline")
     return function
@@ -73,7 +73,7 @@ def available() -> bool:
 
 
 class Kernels:
-    """The marked functions of some modules, which may call one another by name.
+    """The marked functions of some modules, which may call each other by name.
 
     `modules` are full names; nothing is imported. Compiling raises ValueError if two functions have
     the same name, or a constant has two values.
@@ -176,7 +176,7 @@ def _jit(function: FunctionType, mark: str) -> object:
         options["inline"] = "always"
     try:
         return njit(cache=True, **options)(function)
-    except (RuntimeError, OSError):  # no place for a cache
+    except (RuntimeError, OSError):  # the cache folder cannot be written
         return njit(**options)(function)
 
 

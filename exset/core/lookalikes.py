@@ -1,4 +1,4 @@
-"""What stands in a text that no format has: another file altogether, or a look-alike."""
+"""Advice on data of other formats, and on characters that only look right."""
 
 import unicodedata
 from types import MappingProxyType
@@ -7,54 +7,54 @@ from typing import Final
 _UTF_16: Final = "the file is UTF-16: save it as UTF-8, without a byte order mark"
 _PLAIN: Final = "save it as plain text"
 _CPIO: Final = (
-    "this is a cpio archive of another kind than aeon's: unpack it with cpio -i, and pack the files"
-    " with cpio -o -H bin"
+    "this is a cpio archive of another type than aeon's: extract it with cpio -i, and write the"
+    " files with cpio -o -H bin"
 )
 _BEGINNINGS: Final = MappingProxyType(
     {
         b"\xff\xfe": _UTF_16,
         b"\xfe\xff": _UTF_16,
-        b"PK\x03\x04": f"this is a zip archive or an office document: take it apart, or {_PLAIN}",
+        b"PK\x03\x04": f"this is a zip archive or an office document: extract it, or {_PLAIN}",
         b"\xd0\xcf\x11\xe0": f"this is an old office document: {_PLAIN}",
         b"{\\rtf": f"this is rich text: {_PLAIN}",
-        b"%PDF": "this is a PDF: take the file that it was made of",
-        b"\x93NUMPY": "this is an array of NumPy's: exset.ExampleSet.from_arrays takes arrays",
+        b"%PDF": "this is a PDF: use the file that it was made from",
+        b"\x93NUMPY": "this is a NumPy array: load it, and use exset.ExampleSet.from_arrays",
         b"070701": _CPIO,
         b"070702": _CPIO,
         b"070707": _CPIO,
         b"\x71\xc7": _CPIO,
-        b"\xc2\xaa\xc2\xaa": "this is a binary file that was saved as text: copy it anew, as it is",
-        b"<": "this is HTML or XML, perhaps a page that a server sent instead of the file",
-        b"version https://git-lfs": "this stands for a file that Git LFS keeps: git lfs pull",
+        b"\xc2\xaa\xc2\xaa": "this is a binary file that was saved as text: copy the original",
+        b"<": "this is HTML or XML, perhaps a web page that was downloaded instead of the file",
+        b"version https://git-lfs": "this is a Git LFS pointer, not the file: run git lfs pull",
     }
 )
 _CP1252: Final = b"\x82\x84\x85\x91\x92\x93\x94\x96\x97\xa0"
-"""Bytes that are such characters in the code page of Windows, and alone are no UTF-8."""
+"""Quotation marks, dashes and the like in the code page of Windows; not UTF-8 by themselves."""
 
 
 def foreign(data: bytes) -> str | None:
-    """What a file is by its first bytes that is no text of any format, and what may help."""
+    """Return advice on a file that is of none of exset's formats, by its first bytes, or None."""
     for begin, advice in _BEGINNINGS.items():
         if data.startswith(begin):
             return advice
     if data[257:262] == b"ustar":
-        return "this is a tar archive: tar -x unpacks it"
+        return "this is a tar archive: extract it with tar -x"
     zeros = [byte == 0 for byte in data[:8]]
     return _UTF_16 if zeros in ([False, True] * 4, [True, False] * 4) else None
 
 
 def converted(data: bytes) -> str | None:
-    """What may help with binary data all of whose line feeds follow a carriage return."""
+    """Return advice on binary data in which a carriage return precedes every line feed, or None."""
     feeds = data.count(b"\n")
     if feeds < 2 or data.count(b"\r\n") < feeds:
         return None
-    return "its line ends seem to have been converted, as of a text: copy it as a binary file"
+    return "its line ends seem to have been converted as in a text file: copy it as a binary file"
 
 
 def look_alike(found: bytes) -> str | None:
-    """What to write instead of a character that a word processor puts for a plain one."""
+    """Return advice on a character that a word processor writes for a plain one, or None."""
     if found and found[0] in _CP1252:
-        return "a character of Windows' own, such as a curved quotation mark: write a plain one"
+        return "this is a Windows character, such as a curved quotation mark: write a plain one"
     char = found.decode("utf-8", "ignore")[:1]
     if not char or char.isascii():
         return None
@@ -70,5 +70,5 @@ def look_alike(found: bytes) -> str | None:
         plain = ""
     if not plain.isascii():
         return None
-    shown = f"`{plain}`" if plain.strip() else "a plain blank" if plain else "nothing"
-    return f"U+{ord(char):04X}, {name}, is what word processors put: write {shown}"
+    other = f"write `{plain}`" if plain.strip() else "write a space" if plain else "remove it"
+    return f"U+{ord(char):04X}, {name}, is a character of word processors: {other}"

@@ -1,8 +1,8 @@
 """Terminals as automata over bytes, combined as Lark's contextual lexer combines them.
 
-The first terminal in Lark's order that matches at all wins, with its own longest match, and a
-string that equals what another terminal matched takes its place (`lark.lexer._create_unless`). A
-terminal may end in a lookahead at one character; it then accepts on the byte that follows.
+The first terminal in Lark's order that matches wins, with its own longest match. A string terminal
+replaces another terminal that matches exactly its text (`lark.lexer._create_unless`). A terminal
+may end in a lookahead of one character; it then accepts on the byte that follows.
 """
 
 import importlib
@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 DEAD: Final = -1
 
 _LOOKAHEAD: Final = re.compile(r"(?s)(.+)\(\?=(\[(?:\\.|[^\]\\])+\]|\\.|[^\\()])\)")
-# Constructs that interegular misreads in silence, or that no automaton can run.
+# Constructs that interegular silently misreads, or that no automaton can run.
 _REFUSED: Final = {
     "AT": "an anchor",
-    "ASSERT": "a lookaround that is no lookahead of one character at the end",
+    "ASSERT": "a lookaround other than a lookahead of one character at the end",
     "ASSERT_NOT": "a negative lookaround",
     "GROUPREF": "a back-reference",
     "GROUPREF_EXISTS": "a back-reference",
@@ -37,8 +37,8 @@ _REFUSED: Final = {
 class Automaton:
     """A terminal's own automaton, from state 0.
 
-    moves: int32[states, 256], DEAD where there is none. final: bool[states]. before: bool[256],
-    the bytes that may follow; None if any may, or nothing.
+    moves: int32[states, 256], DEAD for no match. final: bool[states]. before: bool[256], the bytes
+    that may follow; None if any byte may, or the end.
     """
 
     moves: NDArray[np.int32]
@@ -47,7 +47,7 @@ class Automaton:
 
 
 def automaton(terminal: TerminalDef) -> Automaton:
-    """The automaton of a terminal; ValueError names what no automaton can do."""
+    """Return the automaton of a terminal. Raises ValueError if it is not regular."""
     pattern = terminal.pattern.to_regexp()
     before = None
     if terminal.pattern.type == "re" and (ahead := _LOOKAHEAD.fullmatch(pattern)):
@@ -95,14 +95,14 @@ def _operations(parsed: object) -> set[object]:
 
 
 class Unit(NamedTuple):
-    """A terminal, and the strings that take its place where they equal its match."""
+    """A terminal, and the string terminals that replace it if they equal its match."""
 
     terminal: str
     embedded: tuple[str, ...]
 
 
 def units(terminals: Sequence[TerminalDef]) -> list[Unit]:
-    """The terminals of one lexer state in the order in which Lark tries them."""
+    """Return the terminals of a lexer in the order in which Lark tries them."""
     ordered = sorted(
         terminals, key=lambda t: (-t.priority, -t.pattern.max_width, -len(t.pattern.value), t.name)
     )
@@ -123,10 +123,11 @@ def units(terminals: Sequence[TerminalDef]) -> list[Unit]:
 
 
 class Combined(NamedTuple):
-    """A combined automaton: moves int32[states, classes], DEAD where there is none; from state 0.
+    """The automaton of a lexer, from state 0.
 
-    accept: int32[states], the number of the terminal accepted whatever follows, or -1. ahead:
-    int32[states, classes], of the one accepted if a byte of the class follows.
+    moves: int32[states, classes], DEAD for no match. accept: int32[states], the number of the
+    terminal that is accepted before any byte, or -1. ahead: int32[states, classes], the number of
+    the terminal that is accepted before a byte of the class.
     """
 
     moves: NDArray[np.int32]
@@ -140,7 +141,7 @@ def combine(
     numbers: dict[str, int],
     sample: NDArray[np.intp],
 ) -> Combined:
-    """The automaton of a lexer state. sample: one byte of each class of bytes."""
+    """Return the automaton of a lexer. `sample` has one byte of each class of bytes."""
     moves_of = {name: machine.moves[:, sample] for name, machine in automata.items()}
     names = [name for unit in order for name in (unit.terminal, *unit.embedded)]
     start = tuple(0 for _ in names)
@@ -151,7 +152,7 @@ def combine(
         at = dict(zip(names, state, strict=True))
         row = np.full(len(sample), -1, np.int32)
         label = -1
-        # How many components go on, byte class by byte class: all until a unit accepts.
+        # How many components continue, for each class of bytes: all until a unit accepts.
         kept = np.full(len(sample), len(names))
         position = 0
         for unit in order:
@@ -196,7 +197,10 @@ def _label(unit: Unit, at: dict[str, int], automata: dict[str, Automaton]) -> st
 
 
 def byte_classes(automata: Sequence[Automaton]) -> tuple[NDArray[np.uint8], NDArray[np.intp]]:
-    """The class of each byte, of those that every automaton treats alike, and one byte of each."""
+    """Return the class of each byte, and one byte of each class.
+
+    All automata treat the bytes of a class in the same way.
+    """
     tables = [machine.moves for machine in automata]
     tables += [m.before[None].astype(np.int32) for m in automata if m.before is not None]
     _, sample, classes = np.unique(

@@ -1,8 +1,8 @@
-"""The kernel that converts numerals: spans of bytes to numbers, many at once.
+"""The kernel that converts numerals: many spans of bytes to numbers at once.
 
-Digits are read eight at a time, as the bytes of one integer. Decimals of few digits and a small
-power of ten are converted with one rounding, to binary64; those that could then round wrongly to
-binary32, and all that is written in another way, are left to `exset.parsers.engine.numbers`.
+Digits are read eight at a time, as the bytes of one integer. A decimal of few digits and a small
+power of ten is converted to binary64 with one rounding. If that could then round wrongly to
+binary32, or the number is written in another way, `exset.parsers.engine.numbers` converts it.
 """
 
 from typing import Final
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from exset.core.kernels import bare_kernel, kernel
 
-# What a token is converted to: nothing, a real, an integer, NaN.
+# The roles of tokens: no number, a real, an integer, NaN.
 (NOTHING, REAL, INTEGER, NOT_A_NUMBER) = range(4)
 
 POWERS: Final = np.array([10.0**n for n in range(23)])
@@ -46,9 +46,10 @@ def convert(
     ints: NDArray[np.int64],
     hard: NDArray[np.int64],
 ) -> int:
-    """Fill reals or ints for each token by the role of its kind; how many are left in `hard`.
+    """Fill `reals` or `ints` for each token by the role of its kind.
 
-    base: the place of the buffer's first byte.
+    Fills `hard` with the tokens that it cannot convert, and returns their count. `base` is the
+    source offset of the buffer's first byte.
     """
     left = 0
     both = np.zeros(1, np.float64)
@@ -71,7 +72,7 @@ def convert(
                 whole = whole * 10 + (int(buffer[point]) - 48)
                 point += 1
             count = end - point - 1
-        # The digits of an integer, or those after the point; -1 if it is written in another way.
+        # The digits of an integer, or after the point; -1 for a number written in another way.
         part = eight_digits(buffer, end, count) if count > 0 else 0
         if role == INTEGER:
             ints[token] = -part if negative else part
@@ -95,14 +96,15 @@ def convert(
 
 @bare_kernel
 def eight_digits(buffer: NDArray[np.uint8], end: int, count: int) -> int:
-    """The integer that ends there, of up to eight digits; -1 if it is none or not that short.
+    """Return the integer of `count` digits before `end`, or -1.
 
-    Nor is it if it stands in the first bytes of the buffer.
+    It is -1 if there are other bytes than digits, more than eight digits, or fewer than eight bytes
+    in the buffer before `end`.
     """
     at = end - 8
     if at < 0 or not 1 <= count <= 8:
         return -1
-    # This way of putting it the compiler knows: it reads the bytes at once.
+    # The compiler recognises this expression, and reads the eight bytes at once.
     digits = (
         int(buffer[at])
         | int(buffer[at + 1]) << 8
@@ -124,7 +126,7 @@ def eight_digits(buffer: NDArray[np.uint8], end: int, count: int) -> int:
 
 @bare_kernel
 def scientific(buffer: NDArray[np.uint8], at: int, end: int) -> float:
-    """Any decimal, with one rounding; -1 if it is none, or could need two."""
+    """Return the value of a decimal with one rounding, or -1 if that is not possible."""
     mantissa, digits, exponent = 0, 0, 0
     while at < end and 48 <= buffer[at] <= 57 and digits < _DIGITS:
         mantissa = mantissa * 10 + (int(buffer[at]) - 48)

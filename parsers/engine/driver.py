@@ -1,4 +1,4 @@
-"""The table driver: the lowered grammar, run by the kernel chunk by chunk."""
+"""The driver of lowered grammars: it runs the kernel on a source in chunks."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
@@ -13,6 +13,7 @@ from exset.parsers.engine.expectation import END, certain, expected, opened
 from exset.parsers.engine.kernel import parse
 from exset.parsers.engine.stream import ParseStream, Rejection
 from exset.parsers.engine.tables import COLUMNS, FIRST_STATE, ORIGIN, PART, STEP, Lowered, Tables
+from exset.parsers.engine.transition_cache import TransitionCache, empty_cache
 
 KERNELS = Kernels(
     "exset.parsers.engine.tables",
@@ -28,7 +29,7 @@ _STACK: Final = 256
 _SHORT: Final = 1 << 16  # bytes of a cut token that are lexed again with each new block
 
 T = TypeVar("T", bound=np.generic)
-R = TypeVar("R", k.Output, k.Shortcuts, Tables)
+R = TypeVar("R", k.Output, TransitionCache, Tables)
 
 
 def streams(
@@ -54,18 +55,21 @@ def streams(
 
 
 class _Parser:
+    """One parse, which feeds the kernel and cuts its output into streams."""
+
     def __init__(
         self, grammar: Lowered, begin: int, compiled: Callable[[], bool], tokens: int, eager: bool
     ) -> None:
         self.grammar = grammar
         self.begin = begin
         self.tables = grammar.tables
-        self.shortcuts = k.no_shortcuts(int(self.tables.sizes[COLUMNS]))
-        self.table = _Table(self.tables, grammar.terminals)
+        sizes = self.tables.sizes
+        self.cache = empty_cache(int(sizes[COLUMNS]), int(sizes[FIRST_STATE]))
+        self.table = _LoweredTable(self.tables, grammar.terminals)
         self.compiled = compiled
         self.eager = eager
-        self.early = 0  # steps that were yielded and that the kernel is still to report
-        self.inner = 0  # steps among which there is no boundary
+        self.early = 0  # steps already yielded, which the kernel will report later
+        self.inner = 0  # steps at the front known to contain no boundary
         self.buffer = np.full(1, ord("\n"), np.uint8)  # the line break before the text
         self.base = begin - 1
         self.final = False
@@ -78,22 +82,21 @@ class _Parser:
             stack=np.zeros(_STACK, np.int32),
             state=np.zeros(k.STATE_SIZE, np.int64),
         )
-        self.output.stack[0] = self.tables.sizes[FIRST_STATE]
+        self.output.stack[0] = sizes[FIRST_STATE]
         self.output.state[[k.KIND, k.ROW, k.ROWS]] = k.NO_KIND, 1, 2
-        self.shortcuts.states[1] = self.tables.sizes[FIRST_STATE]
 
     def run(self, blocks: Iterable[Block], boundary: int | None) -> Iterator[ParseStream]:
-        """The streams."""
+        """Yield the streams."""
         waiting: list[Block] = []
         for block in blocks:
             waiting.append(block)
-            # A token that fills the buffer is lexed again only when there is twice as much of it.
+            # Lex a token that fills the buffer again only when twice as many bytes are there.
             left = len(self.buffer) - self.output.state[k.POSITION]
             if (self.eager and left < _SHORT) or sum(map(len, waiting)) >= left:
                 self._extend(waiting)
                 waiting.clear()
                 yield from self._step(boundary)
-        self._extend([*waiting, b"\n"])  # and the one after it
+        self._extend([*waiting, b"\n"])  # the line break after the text
         self.final = True
         yield from self._step(boundary)
 
@@ -129,21 +132,21 @@ class _Parser:
     def _parse(self) -> int:
         if self.compiled():
             run, buffer, output = KERNELS.compiled(parse), self.buffer, self.output
-            tables, shortcuts = self.tables, self.shortcuts
+            tables, cache = self.tables, self.cache
         else:
             run, output = parse, _views(self.output)
             buffer = cast("NDArray[np.uint8]", self.buffer.data)
-            tables, shortcuts = self._plain
-        return run(tables, buffer, self.final, self.base, shortcuts, output)
+            tables, cache = self._plain
+        return run(tables, buffer, self.final, self.base, cache, output)
 
     @cached_property
-    def _plain(self) -> tuple[Tables, k.Shortcuts]:
-        return _views(self.tables), _views(self.shortcuts)
+    def _plain(self) -> tuple[Tables, TransitionCache]:
+        return _views(self.tables), _views(self.cache)
 
     def _complete(self, boundary: int | None, early: bool = False) -> Iterator[ParseStream]:
-        """The stream up to the last boundary, if there is one; the rest moves to the front.
+        """Yield the stream up to the last boundary, if any, and move the rest to the front.
 
-        early: with the steps that are certain to come.
+        `early`: with the steps that every next token would reduce.
         """
         if boundary is None:
             return
@@ -171,7 +174,7 @@ class _Parser:
         self.inner = int(state[k.STEPS])
 
     def _add_early(self, boundary: int) -> None:
-        """Add the steps up to a boundary that come whatever token is next."""
+        """Add the steps up to a boundary that every next token would reduce."""
         output, state = self.output, self.output.state
         if self.early:
             return
@@ -190,7 +193,7 @@ class _Parser:
             self.early = len(steps)
 
     def _drop_early(self) -> None:
-        """Take away again what was added before, once the kernel reports it."""
+        """Remove the steps that were added early, once the kernel reports them."""
         output, state = self.output, self.output.state
         if self.early and state[k.STEPS] >= self.early:
             state[k.STEPS] -= self.early
@@ -212,8 +215,8 @@ class _Parser:
     def _stream(self, tokens: int, steps: int) -> ParseStream:
         output = self.output
         starts, ends = output.starts[:tokens], output.ends[:tokens]
-        # Only the first token can begin with the line break before the text, only the last one can
-        # end with that after it.
+        # Only the first token can begin with the line break added before the text, and only the
+        # last can end with the one added after it.
         length = self.base + len(self.buffer) - self.final
         for places in (starts, ends):
             places[:1].clip(self.begin, length, out=places[:1])
@@ -227,7 +230,7 @@ class _Parser:
         )
 
     def _rejection(self) -> Rejection:
-        """The error where the kernel stopped."""
+        """Return the error where the kernel stopped."""
         offset = self.base + int(self.output.state[k.POSITION])
         length = self.base + len(self.buffer) - self.final
         before = self.output.stack[: self.output.state[k.DEPTH] + 1].tolist()
@@ -239,7 +242,7 @@ class _Parser:
 
 
 def _roomy(array: NDArray[T], count: int, needed: int) -> NDArray[T]:
-    """An array that `count` elements fill by half at most, and that has room for those needed."""
+    """Return the array, grown unless `count` elements leave half of it, and `needed`, free."""
     size = len(array)
     if count + max(count, needed) <= size:
         return array
@@ -247,12 +250,12 @@ def _roomy(array: NDArray[T], count: int, needed: int) -> NDArray[T]:
 
 
 def _views(arrays: R) -> R:
-    """Arrays for the kernel as plain Python, which reads and fills them several times as fast."""
+    """Return views of the arrays, which plain Python reads and fills several times faster."""
     return arrays._replace(**{name: array.data for name, array in arrays._asdict().items()})
 
 
-class _Table:
-    """The lowered table, as `expected` asks it."""
+class _LoweredTable:
+    """The lowered LALR table, for `expected` and `certain`."""
 
     def __init__(self, tables: Tables, terminals: tuple[str, ...]) -> None:
         self.tables = tables

@@ -1,4 +1,4 @@
-"""What an LALR table says of the token that comes next, whichever driver runs it."""
+"""The tokens that an LALR table allows next, for both drivers."""
 
 from collections.abc import Iterable, Sequence
 from types import MappingProxyType
@@ -12,43 +12,45 @@ from exset.parsers.engine.tables import SILENT
 END = "$END"
 
 CLOSERS: Final = MappingProxyType({"{": "}", "[": "]", "(": ")", '"': '"'})
-"""What closes what a terminal opens that is such a literal."""
+"""The closing mark of each opening one, among terminals that are literals."""
 
 S = TypeVar("S")
 N = TypeVar("N")
 
 
-class Parser(Protocol[S, N]):
-    """An LALR table, whatever its states and origins are."""
+class LalrTable(Protocol[S, N]):
+    """An LALR table with any type of states and origins."""
 
     def move(self, state: S, terminal: str) -> bool | tuple[int, N, int] | None:
-        """Shift (True), a rule to reduce by (length, origin and step, or SILENT), or nothing."""
+        """Return True to shift, a rule to reduce (length, origin, step or SILENT), or None."""
         ...
 
     def goto(self, state: S, origin: N) -> S:
-        """The state after a reduction."""
+        """Return the state after a reduction."""
         ...
 
     def accepts(self, state: S) -> bool:
-        """Whether the parse is complete."""
+        """Return whether the parse is complete."""
         ...
 
 
-def expected(parser: Parser[S, N], terminals: Iterable[str], stack: Sequence[S]) -> frozenset[str]:
-    """The terminals that would be shifted, or the end accepted, from a stack of parser states."""
-    return frozenset(terminal for terminal in (*terminals, END) if _shifts(parser, stack, terminal))
+def expected(
+    table: LalrTable[S, N], terminals: Iterable[str], stack: Sequence[S]
+) -> frozenset[str]:
+    """Return the terminals that a stack of parser states can shift, or accept at the end."""
+    return frozenset(terminal for terminal in (*terminals, END) if _shifts(table, stack, terminal))
 
 
-def certain(parser: Parser[S, N], terminals: Iterable[str], stack: Sequence[S]) -> list[int]:
-    """The steps that come next from a stack of parser states, whatever token there is."""
+def certain(table: LalrTable[S, N], terminals: Iterable[str], stack: Sequence[S]) -> list[int]:
+    """Return the steps that every next token reduces first, from a stack of parser states."""
     left, ends, steps = list(stack), (*terminals, END), list[int]()
     while True:
-        moves = {parser.move(left[-1], terminal) for terminal in ends} - {None}
+        moves = {table.move(left[-1], terminal) for terminal in ends} - {None}
         if len(moves) != 1 or isinstance(move := moves.pop(), bool) or move is None:
             return steps
         length, origin, step = move
         del left[len(left) - length :]
-        left.append(parser.goto(left[-1], origin))
+        left.append(table.goto(left[-1], origin))
         if step != SILENT:
             steps.append(step)
 
@@ -56,9 +58,9 @@ def certain(parser: Parser[S, N], terminals: Iterable[str], stack: Sequence[S]) 
 def opened(
     literals: Sequence[str | None], kinds: NDArray[np.int16], starts: NDArray[np.int64]
 ) -> int | None:
-    """Where the innermost bracket or quotation mark begins that tokens leave open, if any do.
+    """Return where the innermost bracket or quotation mark that is still open begins, or None.
 
-    literals: the text of each terminal that is one.
+    `literals` has the text of each terminal that is a literal.
     """
     brackets = {*CLOSERS, *CLOSERS.values()}
     marks = [number for number, text in enumerate(literals) if text in brackets]
@@ -72,11 +74,11 @@ def opened(
     return stack[-1][1] if stack else None
 
 
-def _shifts(parser: Parser[S, N], stack: Sequence[S], terminal: str) -> bool:
-    # Reductions only pop, or push one state: below `depth` the stack is as it was.
+def _shifts(table: LalrTable[S, N], stack: Sequence[S], terminal: str) -> bool:
+    # A reduction pops states and pushes one: below `depth` the stack is unchanged.
     depth, above = len(stack), list[S]()
     while True:
-        move = parser.move(above[-1] if above else stack[depth - 1], terminal)
+        move = table.move(above[-1] if above else stack[depth - 1], terminal)
         if move is None or move is True:
             return move is True
         assert move is not False
@@ -84,6 +86,6 @@ def _shifts(parser: Parser[S, N], stack: Sequence[S], terminal: str) -> bool:
         popped = min(len(above), length)
         del above[len(above) - popped :]
         depth -= length - popped
-        above.append(parser.goto(above[-1] if above else stack[depth - 1], origin))
-        if terminal == END and parser.accepts(above[-1]):
+        above.append(table.goto(above[-1] if above else stack[depth - 1], origin))
+        if terminal == END and table.accepts(above[-1]):
             return True

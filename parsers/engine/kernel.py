@@ -1,12 +1,12 @@
 """The kernel that lexes and parses: one function over bytes and tables, compiled or not.
 
-It can stop at any byte, and when its output is full, and go on: everything that it needs to know is
-in `Output` and the shortcuts.
+It can stop at any byte, or when its output is full, and continue later: its whole state is in
+`Output` and `TransitionCache`.
 
-Two things make it fast that do not show. An index that the compiler can see is not negative costs
-half as much, hence `0 <=` and the masks. And the processor goes on to the next token before it has
-read this one, as long as what it goes on with does not come out of a table that was read by it:
-hence the inner loop while the automaton stays in a state, and the usual token of a row.
+Two things make it fast. An index costs half as much if the compiler can see that it is not
+negative: hence `0 <=` and the masks. And the processor starts on the next token before this one is
+complete, if its next step does not depend on a table entry that is still being loaded: hence the
+inner loop while the automaton stays in one state, and the usual token of a row.
 """
 
 from typing import Final
@@ -18,7 +18,6 @@ from exset.core.kernels import bare_kernel
 from exset.parsers.engine.output import (
     DEPTH,
     END,
-    EXTRA,
     FULL,
     KIND,
     MORE,
@@ -30,10 +29,18 @@ from exset.parsers.engine.output import (
     STEPS,
     TOKENS,
     Output,
-    Shortcuts,
 )
 from exset.parsers.engine.tables import CLASSES, COLUMNS, IGNORED, NOTHING, PART, TERMINALS, Tables
-from exset.parsers.engine.transition_cache import COUNT, LEXER, OFFSET, SHIFTED, advance, unwind
+from exset.parsers.engine.transition_cache import (
+    COUNT,
+    EXTRA,
+    LEXER,
+    OFFSET,
+    SHIFTED,
+    TransitionCache,
+    advance,
+    unwind,
+)
 
 UNSIGNED: Final = (1 << 62) - 1
 
@@ -44,31 +51,31 @@ def parse(
     buffer: NDArray[np.uint8],
     final: bool,
     base: int,
-    shortcuts: Shortcuts,
+    cache: TransitionCache,
     output: Output,
 ) -> int:
-    """Parse a buffer from the state on, and say why it stopped.
+    """Parse a buffer from the state on, and return why it stopped.
 
-    final: whether nothing comes after the buffer; otherwise a token that the buffer's end may cut
-    is left for the next call. base: what is added to places in the buffer, for those of the stream.
-    Where it stops by an error, or for more, the stack is that before the token.
+    `final`: nothing follows the buffer. Otherwise a token at the buffer's end, which may be cut, is
+    left for the next call. `base` is the source offset of the buffer's first byte. After an error,
+    or if more bytes are needed, the stack is that before the token.
     """
     moves, classes = tables.moves, tables.classes
     columns, labels = tables.sizes[COLUMNS], tables.sizes[CLASSES] & PART
     wide = columns + EXTRA
-    edges, programs, kept = shortcuts.edges, shortcuts.programs, shortcuts.kept
+    edges, programs, kept = cache.edges, cache.programs, cache.kept
     kinds, starts, ends = output.kinds, output.starts, output.ends
     reduced, before, state = output.steps, output.before, output.state
     position, tokens, steps = state[POSITION], state[TOKENS], state[STEPS]
     kind, end = state[KIND], state[END]
     state[NEEDED] = 0
     row = state[ROW] * wide & OFFSET
-    unwind(shortcuts, output)
+    unwind(cache, output)
     start = tables.lexer[output.stack[state[DEPTH]]] & OFFSET
     size = len(buffer)
     while True:
         if kind < 0:
-            # Blanks that can be left out lead back to the start.
+            # Blanks that can be skipped lead back to the start.
             lexing = start
             while 0 <= position < size:
                 lexing = moves[start + classes[buffer[position]]]
@@ -117,7 +124,7 @@ def parse(
         if edge == 0 or steps + count > len(reduced):
             state[TOKENS], state[STEPS] = tokens, steps
             state[ROW] = row // wide
-            why = advance(tables, kind, shortcuts, output)
+            why = advance(tables, kind, cache, output)
             steps = state[STEPS]
             if why != SHIFTED:
                 break
@@ -141,15 +148,15 @@ def parse(
     state[POSITION], state[TOKENS], state[STEPS] = position, tokens, steps
     state[KIND], state[END], state[ROW] = kind, end, row // wide
     if why in (REJECTED, MORE):
-        unwind(shortcuts, output)
+        unwind(cache, output)
     return why
 
 
 @bare_kernel
 def relex(tables: Tables, buffer: NDArray[np.uint8], start: int, position: int) -> tuple[int, int]:
-    """The label and the end of the longest token: where one ends before its automaton does.
+    """Return the label and the end of the longest token, if it ends before its automaton stops.
 
-    So does one that depends on the byte after it.
+    That includes a token that depends on the byte after it.
     """
     moves, classes, labels = tables.moves, tables.classes, tables.sizes[CLASSES]
     found, end = NOTHING, position

@@ -1,4 +1,4 @@
-"""From a Lark grammar to tables: Lark's own LALR table, and automata for its terminals."""
+"""Lower a Lark grammar to tables: Lark's own LALR table, and automata for the terminals."""
 
 import numpy as np
 from lark import Lark
@@ -13,12 +13,12 @@ from exset.parsers.engine.tables import (
     SILENT,
     Lowered,
     Tables,
-    packed_rule,
+    encode_rule,
 )
 
 
 def lower(lark: Lark, start: str, step_names: tuple[str, ...]) -> Lowered:
-    """Tables of a grammar; ValueError for a terminal that no automaton can match."""
+    """Return the tables of a grammar. Raises ValueError for a terminal that is not regular."""
     terminals = tuple(sorted(terminal.name for terminal in lark.terminals))
     patterns = {terminal.name: terminal for terminal in lark.terminals}
     numbers = {name: number for number, name in enumerate((*terminals, END))}
@@ -58,7 +58,7 @@ def lower(lark: Lark, start: str, step_names: tuple[str, ...]) -> Lowered:
             goto=goto.reshape(-1),
             rules=np.array(
                 [
-                    packed_rule(
+                    encode_rule(
                         len(rule.expansion),
                         _loops(rule),
                         _step(rule, step_names),
@@ -86,7 +86,7 @@ def lower(lark: Lark, start: str, step_names: tuple[str, ...]) -> Lowered:
 
 
 def rule_name(rule: Rule) -> str:
-    """The name under which a rule is reported, as Lark would call a transformer."""
+    """Return the name of a rule's step: the method that Lark would call on a transformer."""
     return str(rule.alias or rule.options.template_source or rule.origin.name)
 
 
@@ -95,7 +95,7 @@ def _step(rule: Rule, names: tuple[str, ...]) -> int:
 
 
 def _loops(rule: Rule) -> bool:
-    # Reducing A -> A x leaves A's state where it was, so popping x is all there is to do.
+    # Reducing A -> A x leaves A's state on the stack, so it is enough to pop x.
     return bool(rule.expansion) and rule.expansion[0] == rule.origin
 
 

@@ -1,4 +1,4 @@
-"""Numerals in bulk: the values of many spans of text at once."""
+"""The values of numerals, exactly rounded: for numerals that the kernel leaves."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
@@ -13,10 +13,10 @@ _HALF_WAY: Final = float(2**128 - 2**103)  # between the largest binary32 and in
 
 
 def float32s(numerals: Sequence[bytes]) -> NDArray[np.float32]:
-    """The values of numerals as C reads them, correctly rounded to binary32.
+    """Return the values of numerals as C reads them, correctly rounded to binary32.
 
     A numeral is a decimal or hexadecimal number with an optional sign and exponent, `inf`,
-    `infinity`, `nan` in any case, or `-` for NaN. An exponent without digits counts as none.
+    `infinity`, `nan` in any case, or `-` for NaN. An exponent without digits is ignored.
     """
     wide = np.fromiter(map(_float, numerals), np.float64, len(numerals))
     with np.errstate(over="ignore"):
@@ -27,7 +27,7 @@ def float32s(numerals: Sequence[bytes]) -> NDArray[np.float32]:
 
 
 def int64s(numerals: Sequence[bytes]) -> NDArray[np.int64]:
-    """The values of integers with an optional sign; beyond 63 bits, the nearest int64."""
+    """Return the values of integers with an optional sign; beyond int64, the nearest int64."""
     limits = np.iinfo(np.int64)
     return np.fromiter(
         (min(max(_int(text), limits.min), limits.max) for text in numerals),
@@ -37,7 +37,7 @@ def int64s(numerals: Sequence[bytes]) -> NDArray[np.int64]:
 
 
 def has_empty_exponent(numeral: bytes) -> bool:
-    """Whether the numeral ends in an exponent without digits, such as `1e` or `0x1p+`."""
+    """Return whether a numeral ends in an exponent without digits, such as `1e` or `0x1p+`."""
     return len(_without_empty_exponent(numeral)) < len(numeral)
 
 
@@ -69,8 +69,8 @@ def _without_empty_exponent(numeral: bytes) -> bytes:
 
 
 def _tied(wide: NDArray[np.float64], narrow: NDArray[np.float32]) -> NDArray[np.bool_]:
-    # Rounding twice, to binary64 and then to binary32, errs only where the first lands half way
-    # between two binary32 numbers.
+    # Rounding twice, to binary64 and then to binary32, is wrong only if the first result is half
+    # way between two binary32 numbers.
     towards = np.where(wide > narrow, np.float32(np.inf), np.float32(-np.inf))
     beyond = np.nextafter(narrow, towards).astype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):

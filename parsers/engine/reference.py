@@ -1,6 +1,7 @@
-"""The reference driver: Lark itself runs the grammar. Slow, simple, and the judge of the other.
+"""The reference driver: Lark itself runs the grammar. It is slow and simple, and judges the other.
 
-The one module that touches what Lark does not document: the parser's state stack and its table.
+With `lowering`, this is the only module that uses undocumented parts of Lark: the parser's stack of
+states and its table.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def _start(grammar: Grammar, source: bytes, record: _Record) -> InteractiveParse
     for rule in grammar.lark.rules:
         if (number := _step(grammar, rule)) != SILENT:
             callbacks[rule] = record.step(number)
-    # Lark types the keys as text, and looks rules up.
+    # Lark declares the keys as text, but looks rules up.
     parser.parser_state.parse_conf.callbacks = cast("dict[str, Callable[..., None]]", callbacks)
     return parser
 
@@ -132,7 +133,7 @@ def _rejected(
         before.shift(token)
     offset = len(source) if at is None else min(max(at - 1, 0), len(source))
     state = parser.parser_state
-    table = _Table(grammar, state.parse_conf)
+    table = _LarkTable(grammar, state.parse_conf)
     for number in certain(table, grammar.terminals, state.state_stack):
         before.step(number)([])
     if boundary is not None and boundary in before.steps:
@@ -145,8 +146,8 @@ def _rejected(
     )
 
 
-class _Table:
-    """Lark's own table, as `expected` asks it."""
+class _LarkTable:
+    """Lark's own LALR table, for `expected` and `certain`."""
 
     def __init__(self, grammar: Grammar, conf: ParseConf[int]) -> None:
         self.grammar = grammar

@@ -1,4 +1,4 @@
-"""A grammar lowered to plain tables: what a driver needs to lex, to parse and to name things."""
+"""A grammar lowered to plain tables, with which the driver lexes, parses and names things."""
 
 import ast
 import io
@@ -11,27 +11,27 @@ from numpy.typing import NDArray
 
 SILENT = -1
 
-# Where the parts of a packed rule begin; a rule has less than 65536 symbols.
+# Where the fields of an encoded rule begin; a rule has fewer than 65536 symbols.
 (LOOPS, STEP, ORIGIN) = (16, 20, 40)
 PART = 0xFFFF
 
-# What a lexer accepts: nothing, one of the terminals that are ignored, or the first terminal and
-# those after it.
+# The label of a lexer state: it accepts nothing, an ignored terminal, or the first terminal; the
+# next labels are the next terminals.
 (NOTHING, IGNORED, TERMINALS) = range(3)
 
-# So that what a token does fits in 64 bits (`exset.parsers.engine.transition_cache`).
+# With these limits an edge fits in 64 bits (`exset.parsers.engine.transition_cache`).
 MOST_MOVES = 1 << 24
 MOST_COLUMNS = 1 << 13
 
-# What is in `Tables.sizes`.
+# The numbers in `Tables.sizes`.
 (COLUMNS, NONTERMINALS, FIRST_STATE, LAST_STATE, CLASSES) = range(5)
 
 
-def packed_rule(length: int, loops: bool, step: int, origin: int) -> int:
-    """A rule as one number.
+def encode_rule(length: int, loops: bool, step: int, origin: int) -> int:
+    """Return a rule as one number.
 
-    length: how many symbols it has. loops: whether the first one is its own origin. step: what it
-    reports, or SILENT. origin: the nonterminal that it makes.
+    `length` is the count of its symbols; `loops`, whether the first is its own origin; `step`, the
+    step that it reports, or SILENT; `origin`, the nonterminal that it reduces to.
     """
     return length | loops << LOOPS | (step + 1) << STEP | origin << ORIGIN
 
@@ -39,15 +39,17 @@ def packed_rule(length: int, loops: bool, step: int, origin: int) -> int:
 class Tables(NamedTuple):
     """The arrays that the kernel runs on.
 
-    classes: uint8[256], the class of each byte. moves: uint32[lexer states, classes + 2], row by
-    row: where in it the row begins to which a byte of a class leads (0: the lexer is dead), then
-    what is accepted there whatever follows, then the row of `ahead` if that depends, or 0. ahead:
-    uint16[rows, classes], what is accepted before a byte of a class. A lexer starts in a row of its
-    own, in which a blank that can be left out leads to that row again. lexer: int64[parser
-    states], the row in which each one's lexer starts. action: int16[parser states, terminals + 1]:
-    0 none, s + 1 shift to s, -(r + 1) reduce by rule r; the last column is for the end. goto:
-    int16[parser states, nonterminals]. rules: int64[rules], of `packed_rule`. sizes: int64:
-    terminals + 1, nonterminals, the first state and the last one, classes of bytes.
+    classes: uint8[256], the class of each byte
+    moves: uint32[lexer states, classes + 2], flat. For each class of bytes, where the row of the
+        next state begins (0: no match); then the label of the state; then its row of `ahead`, or 0.
+        Each lexer has a start row of its own, and blanks that can be skipped lead back to it
+    ahead: uint16[rows, classes], flat: the label if a byte of a class follows
+    lexer: int64[parser states], the start row of each state's lexer
+    action: int16[parser states, terminals + 1], flat: 0 error, s + 1 shift to s, -(r + 1) reduce by
+        rule r; the last column is for the end
+    goto: int16[parser states, nonterminals], flat
+    rules: int64[rules], from `encode_rule`
+    sizes: int64: terminals + 1, nonterminals, the first state, the last state, classes of bytes
     """
 
     classes: NDArray[np.uint8]
@@ -64,8 +66,8 @@ class Tables(NamedTuple):
 class Lowered:
     """The tables of a grammar and its names.
 
-    terminals: in the order of their numbers. literals: the text of those that are one, else None.
-    steps: every step that the grammar can report.
+    terminals: in the order of their numbers. literals: the text of each terminal that is a literal,
+    else None. steps: every step that the grammar can report.
     """
 
     tables: Tables
@@ -74,7 +76,7 @@ class Lowered:
     steps: tuple[str, ...]
 
     def to_bytes(self) -> bytes:
-        """The whole as `.npy` files one after the other, the names being the last; compressed."""
+        """Return the tables, then the names, as consecutive `.npy` files, compressed."""
         file = io.BytesIO()
         names = repr((self.terminals, self.literals, self.steps)).encode()
         for array in (*self.tables, np.frombuffer(names, np.uint8)):
@@ -83,10 +85,10 @@ class Lowered:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Lowered":
-        """What `to_bytes` wrote; ValueError if it is something else, or is damaged."""
+        """Read the data of `to_bytes`. Raises ValueError if it is something else, or damaged."""
         try:
             file = io.BytesIO(zlib.decompress(data))
         except zlib.error as error:
-            raise ValueError(f"these are no tables: {error}") from None
+            raise ValueError(f"invalid tables: {error}") from None
         *tables, names = (np.load(file, allow_pickle=False) for _ in (*Tables._fields, "names"))
         return cls(Tables(*tables), *ast.literal_eval(names.tobytes().decode()))

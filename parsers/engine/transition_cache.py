@@ -1,12 +1,12 @@
-"""What a token does to the stack of parser states: worked out once, then remembered.
+"""A cache of what tokens do to the stack of parser states.
 
-The tokens of most files do the same things to the same few stacks again and again. So each stack
-that occurs gets a row, and what a token of a kind did there - the rules that it had reduced, the
-stack that it left - is an edge of that row: the next time it takes one look. Rows are made as
-stacks occur. Those of deep stacks are not kept; when there is no room, all is forgotten.
+The tokens of most files do the same things to the same few stacks. So each stack gets a row when it
+first occurs. An edge of the row says what a token of a kind does there: which steps it reduces, and
+which stack it leaves. The next time, one look is enough. Deep stacks get no row; when the cache is
+full, it is emptied.
 """
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from exset.parsers.engine.output import (
     DEEP,
     DEPTH,
     DONE,
-    EXTRA,
     FULL,
     KEPT,
     NEEDED,
@@ -26,7 +25,6 @@ from exset.parsers.engine.output import (
     STEPS,
     TOKENS,
     Output,
-    Shortcuts,
 )
 from exset.parsers.engine.tables import (
     COLUMNS,
@@ -40,31 +38,75 @@ from exset.parsers.engine.tables import (
 )
 
 SHIFTED: Final = -1
-"""The token can be taken."""
+"""The token can be shifted."""
 
 DEEPEST: Final = 60
-"""The depth from which on a stack has no row; there must be room for as many rows."""
+"""The depth from which stacks have no row. There must be room for as many rows."""
 
-# Where the parts of an edge begin: where its row begins in the edges, where its lexer starts in the
-# moves, how many steps are reduced.
+EXTRA: Final = 2
+"""The columns of `edges` beyond one for each kind of token."""
+
+# Where the fields of an edge begin: its row's first edge (at bit 0), its lexer's first move, and
+# the count of steps that it reduces.
 (LEXER, COUNT) = (24, 48)
 OFFSET = (1 << 24) - 1
 MANY = 255
 
+_ROWS: Final = 1024
+_KEPT: Final = 1 << 14
+
+
+class TransitionCache(NamedTuple):
+    """The arrays of the cache. Row 0 is for all stacks without a row, row 1 the stack's bottom.
+
+    below: int32[rows], the row of the stack without its top. states: int32[rows], its top. depths:
+    int32[rows]. child, sibling: int32[rows], the first stack that is higher by one, and the next
+    that differs only in its top; 0 if there is none. edges: int64[rows, terminals + 3], what a
+    token of each kind does, as one number, 0 if unknown; then the usual kind, and what it does.
+    programs: int32 of the same shape, where in `kept` the steps begin that the token reduces. kept:
+    int16.
+    """
+
+    below: NDArray[np.int32]
+    states: NDArray[np.int32]
+    depths: NDArray[np.int32]
+    child: NDArray[np.int32]
+    sibling: NDArray[np.int32]
+    edges: NDArray[np.int64]
+    programs: NDArray[np.int32]
+    kept: NDArray[np.int16]
+
+
+def empty_cache(columns: int, first_state: int) -> TransitionCache:
+    """Return a cache with the bottom of the stack alone; `columns` is the terminals + 1."""
+    edges = _ROWS * (columns + EXTRA)
+    cache = TransitionCache(
+        below=np.zeros(_ROWS, np.int32),
+        states=np.zeros(_ROWS, np.int32),
+        depths=np.zeros(_ROWS, np.int32),
+        child=np.zeros(_ROWS, np.int32),
+        sibling=np.zeros(_ROWS, np.int32),
+        edges=np.zeros(edges, np.int64),
+        programs=np.zeros(edges, np.int32),
+        kept=np.zeros(_KEPT, np.int16),
+    )
+    cache.states[1] = first_state
+    return cache
+
 
 @bare_kernel
-def advance(tables: Tables, kind: int, shortcuts: Shortcuts, output: Output) -> int:
-    """Reduce as long as a token asks for it, shift it, and remember that.
+def advance(tables: Tables, kind: int, cache: TransitionCache, output: Output) -> int:
+    """Do all reductions before a token, shift it, and remember the transition.
 
-    Returns SHIFTED, or why not; then stack and steps are as they were. The end is not shifted:
-    there it returns DONE.
+    Returns SHIFTED, or the reason why it could not; then stack and steps are unchanged. The end is
+    not shifted: there it returns DONE.
     """
     stack, state, reduced = output.stack, output.state, output.steps
     action, goto, rules = tables.action, tables.goto, tables.rules
     columns, nonterminals = tables.sizes[COLUMNS], tables.sizes[NONTERMINALS]
-    unwind(shortcuts, output)
-    # The stack is left alone up to `low`; `height` states that come above it are kept above the
-    # whole stack until all is well.
+    unwind(cache, output)
+    # The stack stays unchanged: it is valid up to `low`, and the `height` states that come above
+    # that are kept above the whole stack until the token is known to fit.
     depth, steps = state[DEPTH], state[STEPS]
     low, height = depth, 0
     top = stack[depth]
@@ -79,7 +121,7 @@ def advance(tables: Tables, kind: int, shortcuts: Shortcuts, output: Output) -> 
                 output.before[steps] = state[TOKENS]
             steps += 1
         loops = (rule >> LOOPS) & 1
-        # The state of a loop's own origin stays where it is.
+        # In a loop, the state of its own origin stays on the stack.
         popped = length - loops
         if popped <= height:
             height -= popped
@@ -115,55 +157,55 @@ def advance(tables: Tables, kind: int, shortcuts: Shortcuts, output: Output) -> 
     if done:
         state[ROW] = 0
         return DONE
-    _remember(tables, kind, before, low, shortcuts, output)
+    _remember(tables, kind, before, low, cache, output)
     return SHIFTED
 
 
 @bare_kernel
-def unwind(shortcuts: Shortcuts, output: Output) -> None:
-    """Write the stack that a row stands for."""
+def unwind(cache: TransitionCache, output: Output) -> None:
+    """Write the stack of the current row."""
     state, row = output.state, output.state[ROW]
     if row > 0:
-        state[DEPTH] = shortcuts.depths[row]
+        state[DEPTH] = cache.depths[row]
         for at in range(state[DEPTH], -1, -1):
-            output.stack[at] = shortcuts.states[row]
-            row = shortcuts.below[row]
+            output.stack[at] = cache.states[row]
+            row = cache.below[row]
 
 
 @bare_kernel
 def _remember(
-    tables: Tables, kind: int, before: int, low: int, shortcuts: Shortcuts, output: Output
+    tables: Tables, kind: int, before: int, low: int, cache: TransitionCache, output: Output
 ) -> None:
-    """Find the row of the new stack, which is the old one up to `low`, and draw the edge to it.
+    """Find the row of the new stack, and add the edge to it.
 
-    before: how many steps there were before those of the edge.
+    The new stack equals the old one up to `low`. `before` is the count of steps before the edge's.
     """
-    stack, state, depths = output.stack, output.state, shortcuts.depths
-    edges, columns = shortcuts.edges, tables.sizes[COLUMNS]
+    stack, state, depths = output.stack, output.state, cache.depths
+    edges, columns = cache.edges, tables.sizes[COLUMNS]
     wide = columns + EXTRA
     old, depth, count = state[ROW], state[DEPTH], state[STEPS] - before
     state[ROW] = 0
     if depth > DEEPEST:
         return
     has_room = state[ROWS] + depth <= len(depths)
-    if not has_room or state[KEPT] + min(count, MANY) > len(shortcuts.kept):
+    if not has_room or state[KEPT] + min(count, MANY) > len(cache.kept):
         for at in range(state[ROWS] * wide):
             edges[at] = 0
-        for at in range(len(shortcuts.child)):
-            shortcuts.child[at] = 0
+        for at in range(len(cache.child)):
+            cache.child[at] = 0
         state[ROWS], state[KEPT] = 2, 0
         old = 0
     row = old if old > 0 else 1
     while depths[row] > low:
-        row = shortcuts.below[row]
+        row = cache.below[row]
     while depths[row] < depth:
-        row = _child(row, stack[depths[row] + 1], shortcuts, state)
+        row = _child(row, stack[depths[row] + 1], cache, state)
     state[ROW] = row
     if old > 0 and count <= MANY:
         edge = old * wide + kind
-        shortcuts.programs[edge] = state[KEPT]
+        cache.programs[edge] = state[KEPT]
         for at in range(count):
-            shortcuts.kept[state[KEPT] + at] = output.steps[before + at]
+            cache.kept[state[KEPT] + at] = output.steps[before + at]
         state[KEPT] += count
         edges[edge] = row * wide | tables.lexer[stack[depth]] << LEXER | count << COUNT
         usual = old * wide + columns
@@ -172,18 +214,18 @@ def _remember(
 
 
 @bare_kernel
-def _child(row: int, top: int, shortcuts: Shortcuts, state: NDArray[np.int64]) -> int:
-    """The row of a stack with one state more; made if there is none."""
-    child, sibling = shortcuts.child, shortcuts.sibling
+def _child(row: int, top: int, cache: TransitionCache, state: NDArray[np.int64]) -> int:
+    """Return the row of a stack with one state more; add it if there is none."""
+    child, sibling = cache.child, cache.sibling
     found: int = child[row]
-    while found > 0 and shortcuts.states[found] != top:
+    while found > 0 and cache.states[found] != top:
         found = sibling[found]
     if found == 0:
         found = state[ROWS]
         state[ROWS] += 1
-        shortcuts.states[found] = top
-        shortcuts.below[found] = row
-        shortcuts.depths[found] = shortcuts.depths[row] + 1
-        shortcuts.child[found], sibling[found] = 0, child[row]
+        cache.states[found] = top
+        cache.below[found] = row
+        cache.depths[found] = cache.depths[row] + 1
+        cache.child[found], sibling[found] = 0, child[row]
         child[row] = found
     return found

@@ -1,4 +1,4 @@
-"""Both drivers of the text engine, and what comes of a source in each."""
+"""Run either driver of the text engine, and return its streams or its rejection."""
 
 from collections.abc import Sequence
 
@@ -35,7 +35,7 @@ def stream_of(grammar: Grammar, source: bytes, *, compiled: bool = False) -> Par
     return stream
 
 
-def tabled(
+def driven(
     grammar: Grammar,
     blocks: Sequence[bytes],
     *,

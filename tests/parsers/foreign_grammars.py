@@ -1,4 +1,4 @@
-"""Grammars that are not exset's, to show that the engine knows no format."""
+"""Grammars of other languages: the engine is not bound to a format."""
 
 from exset.parsers.engine.grammar import Grammar
 

@@ -1,4 +1,4 @@
-"""The bulk conversion of numerals: the kernel against the exact way."""
+"""The kernel that converts numerals, against the exact conversion."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ INTS = st.integers(-(2**70), 2**70).map(lambda n: b"%d" % n)
 
 
 def converted(numerals: list[bytes], role: int, compiled: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The values of numerals, and which of them the kernel left to the exact way."""
+    """The values of numerals, and which of them the kernel left to the exact conversion."""
     text = b" ".join(numerals) + b" "
     lengths = np.array([len(numeral) for numeral in numerals], np.int64)
     ends = np.cumsum(lengths + 1) - 1
@@ -59,20 +59,20 @@ def test_integers(compiled: bool, numerals: list[bytes]) -> None:
     assert values.tolist() == int64s(numerals).tolist()
 
 
-def test_common_numerals_take_the_fast_way() -> None:
+def test_the_kernel_converts_common_numerals() -> None:
     numerals = [b"0", b"1", b"-0.5", b".25", b"3.", b"0.1234", b"1e-3", b"-12.5E+2", b"000.10"]
     values, left = converted(numerals, REAL, True)
     assert left.tolist() == []
     assert values.tobytes() == float32s(numerals).tobytes()
 
 
-def test_numerals_that_are_none_are_left_alone() -> None:
+def test_a_dash_is_not_converted() -> None:
     values, left = converted([b"-"], NOT_A_NUMBER, False)
     assert left.tolist() == []
     assert values.tolist() == [0]
 
 
-def test_half_way_cases_are_left_to_the_exact_way() -> None:
+def test_half_way_cases_need_the_exact_conversion() -> None:
     half = b"1.00000005960464477539062500000001"
     values, left = converted(
         [b"1.000000059604644775390625", half, b"1e-40", b"3.4028236e38"], REAL, True

@@ -1,4 +1,4 @@
-"""The table driver against the reference driver: equal streams, or equal errors, on any bytes."""
+"""The driver against the reference driver: equal streams, or equal errors, on any bytes."""
 
 import json
 import logging
@@ -22,7 +22,7 @@ from exset.parsers.lbann.list_tokens import GRAMMAR as SAMPLE_LIST
 from exset.parsers.lens.steps import EXAMPLE
 from exset.parsers.lens.tokens import GRAMMAR
 from tests.core.sources import edit, source_of
-from tests.parsers.drivers import judged, stream_of, tabled
+from tests.parsers.drivers import driven, judged, stream_of
 from tests.parsers.foreign_grammars import ARITHMETIC, INI, JSON
 
 LENS_PIECES = (
@@ -60,13 +60,13 @@ def test_both_drivers_agree(
 ) -> None:
     source = data.draw(sources(pieces) | st.binary(max_size=30))
     judgement = judged(grammar, source)
-    assert tabled(grammar, [source], compiled=compiled) == judgement
-    # In blocks of any size, with room for few tokens, in parts that end with a step.
+    assert driven(grammar, [source], compiled=compiled) == judgement
+    # In blocks of any size, with room for few tokens, in chunks that end with a step.
     size = data.draw(st.integers(1, 9))
     blocks = [source[at : at + size] for at in range(0, len(source), size)]
     tokens = data.draw(st.sampled_from([1, 2, 7, 64]))
     boundary = data.draw(st.sampled_from([None, 0, 3, EXAMPLE]))
-    again = tabled(grammar, blocks, compiled=compiled, tokens=tokens, boundary=boundary)
+    again = driven(grammar, blocks, compiled=compiled, tokens=tokens, boundary=boundary)
     assert again == judgement
 
 
@@ -80,7 +80,7 @@ def test_real_files_and_damaged_ones(corpus: Path, compiled: bool) -> None:
         at = int(random.integers(len(source) + 1))
         for damaged in (source, source[:at], source[:at] + source[at + 1 :]):
             judgement = judged(GRAMMAR, damaged)
-            assert tabled(GRAMMAR, [damaged], compiled=compiled) == judgement, path.name
+            assert driven(GRAMMAR, [damaged], compiled=compiled) == judgement, path.name
 
 
 @pytest.mark.parametrize("compiled", [False, True])
@@ -92,7 +92,7 @@ def test_deep_nesting_and_long_tokens(compiled: bool) -> None:
         b"I:" + b"1 " * 3000 + b"@",
     ):
         blocks = [source[at : at + 100] for at in range(0, len(source), 100)]
-        assert tabled(GRAMMAR, blocks, compiled=compiled, tokens=8) == judged(GRAMMAR, source)
+        assert driven(GRAMMAR, blocks, compiled=compiled, tokens=8) == judged(GRAMMAR, source)
 
 
 def test_meaning_of_json() -> None:
@@ -105,7 +105,7 @@ def test_meaning_of_json() -> None:
     assert "true" in names
 
 
-def test_a_string_takes_the_place_of_the_word_it_equals() -> None:
+def test_a_string_terminal_replaces_the_word_that_it_equals() -> None:
     for source, step in ((b"sin(1)", "call"), (b"sine", "name")):
         stream = stream_of(ARITHMETIC, source)
         assert ARITHMETIC.steps[stream.steps[-1]] == step
@@ -126,7 +126,7 @@ def test_a_string_takes_the_place_of_the_word_it_equals() -> None:
         ("/(?>a+)b/", "an atomic group"),
     ],
 )
-def test_what_no_automaton_can_do_is_refused(terminal: str, what: str) -> None:
+def test_terminals_that_are_not_regular_are_refused(terminal: str, what: str) -> None:
     grammar = Grammar(file="x", start="start", steps=(), text=f"start: X\nX: {terminal}")
     with pytest.raises(ValueError, match=f"terminal X has {what}"):
         _ = grammar.lowered
@@ -167,7 +167,7 @@ def test_the_cache_of_grammars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("module", [*engine._MODULES, *engine._LIBRARIES])
-def test_tables_are_made_anew_for_another_engine_or_library(
+def test_another_engine_or_library_lowers_again(
     module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = GRAMMAR.cache_name
@@ -177,7 +177,7 @@ def test_tables_are_made_anew_for_another_engine_or_library(
 
 
 @pytest.mark.parametrize("module", engine._LIBRARIES)
-def test_libraries_say_their_version_where_it_is_looked_for(module: str) -> None:
+def test_the_named_modules_of_libraries_have_their_versions(module: str) -> None:
     assert version(module.split(".")[0]).encode() in source_of(module)
 
 
@@ -188,7 +188,7 @@ def test_no_cache_only_costs_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert grammar.lowered.terminals == ("A",)
 
 
-def test_kernels_notice_edits_of_what_they_call(
+def test_kernels_notice_edits_of_the_kernels_that_they_call(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("numba")

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exset.parsers.engine import output
+from exset.parsers.engine import transition_cache
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.tables import CLASSES
 from exset.parsers.engine.transition_cache import DEEPEST, MANY
 from exset.parsers.lens.tokens import GRAMMAR
-from tests.parsers.drivers import judged, stream_of, tabled
+from tests.parsers.drivers import driven, judged, stream_of
 from tests.parsers.foreign_grammars import JSON
 
 # Nothing is reduced until the end, when all is.
@@ -65,7 +65,7 @@ GRAMMARS = {"right": RIGHT, "blanks": BLANKS, "lens": GRAMMAR, "json": JSON}
 
 
 def going_round(grammar: Grammar) -> list[bytes]:
-    """The bytes that can be left out where a token starts, for each lexer."""
+    """The bytes that can be skipped where a token starts, for each lexer."""
     tables = grammar.lowered.tables
     rows = tables.moves.reshape(-1, int(tables.sizes[CLASSES]) + 2)
     width = rows.shape[1]
@@ -76,7 +76,7 @@ def going_round(grammar: Grammar) -> list[bytes]:
     ]
 
 
-def test_blanks_that_can_be_left_out() -> None:
+def test_blanks_that_can_be_skipped() -> None:
     # Not one that a token can begin with, a comment, a dash that dots can follow.
     # But where nothing but the end can come, none of them begins one.
     assert set(going_round(BLANKS)) == {b"\t", b"\t -"}
@@ -88,7 +88,7 @@ def test_blanks_that_can_be_left_out() -> None:
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("name", GRAMMARS)
 @given(data=st.data())
-def test_every_byte_is_a_place_to_stop(name: str, compiled: bool, data: st.DataObject) -> None:
+def test_the_kernel_can_stop_at_every_byte(name: str, compiled: bool, data: st.DataObject) -> None:
     grammar = GRAMMARS[name]
     pieces = st.lists(st.sampled_from(PIECES[name]) | st.just(b" "), max_size=20)
     source = data.draw(pieces.map(b"".join))
@@ -96,38 +96,38 @@ def test_every_byte_is_a_place_to_stop(name: str, compiled: bool, data: st.DataO
     cuts = [[source[:at], source[at:]] for at in range(len(source) + 1)]
     bytewise = [bytes([byte]) for byte in source]
     for blocks in (*cuts, bytewise):
-        assert tabled(grammar, blocks, compiled=compiled) == judgement, blocks
-    assert tabled(grammar, bytewise, compiled=compiled, tokens=1) == judgement
+        assert driven(grammar, blocks, compiled=compiled) == judgement, blocks
+    assert driven(grammar, bytewise, compiled=compiled, tokens=1) == judgement
 
 
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("size", [DEEPEST - 2, DEEPEST + 3, MANY + 5, 3000])
-def test_one_token_may_reduce_all_that_there_is(size: int, compiled: bool) -> None:
+def test_one_token_may_reduce_everything(size: int, compiled: bool) -> None:
     for source in (b"a" * size, b"(" * size + b")" * size, b"(a" * size, b"a" * size + b")"):
         judgement = judged(RIGHT, source)
-        assert tabled(RIGHT, [source], compiled=compiled, tokens=1) == judgement
+        assert driven(RIGHT, [source], compiled=compiled, tokens=1) == judgement
 
 
 @pytest.mark.parametrize("compiled", [False, True])
-def test_shortcuts_are_forgotten_when_there_are_too_many(
+def test_a_full_transition_cache_is_emptied(
     compiled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(output, "_ROWS", DEEPEST + 2)
-    monkeypatch.setattr(output, "_KEPT", MANY)
+    monkeypatch.setattr(transition_cache, "_ROWS", DEEPEST + 2)
+    monkeypatch.setattr(transition_cache, "_KEPT", MANY)
     source = nested(4000)
-    assert tabled(GRAMMAR, [source], compiled=compiled) == judged(GRAMMAR, source)
+    assert driven(GRAMMAR, [source], compiled=compiled) == judged(GRAMMAR, source)
     source = b"[" + b",".join(b"[" * n + b"1" + b"]" * n for n in range(1, 100)) + b"]"
-    assert tabled(JSON, [source], compiled=compiled) == judged(JSON, source)
+    assert driven(JSON, [source], compiled=compiled) == judged(JSON, source)
 
 
 @pytest.mark.parametrize("compiled", [False, True])
-def test_as_many_shortcuts_as_there_can_be(compiled: bool) -> None:
+def test_a_large_transition_cache(compiled: bool) -> None:
     source = nested(20_000)
-    assert tabled(GRAMMAR, [source], compiled=compiled) == judged(GRAMMAR, source)
+    assert driven(GRAMMAR, [source], compiled=compiled) == judged(GRAMMAR, source)
 
 
 def nested(length: int) -> bytes:
-    """Names in which delimiters nest as chance will have it, to beyond the depth with shortcuts."""
+    """Names with randomly nested delimiters, deeper than the cache goes."""
     random = np.random.default_rng(5)
     text, open_ = [b"name:{"], [b"}"]
     for up, kind in zip(random.random(length) < 0.52, random.integers(0, 3, length), strict=True):
@@ -140,12 +140,12 @@ def nested(length: int) -> bytes:
 
 
 @pytest.mark.parametrize("compiled", [False, True])
-def test_line_breaks_that_are_imagined_are_tokens_of_no_length(compiled: bool) -> None:
+def test_added_line_breaks_are_tokens_without_length(compiled: bool) -> None:
     for source in (b"", b"\n", b"a b\nc d e\n\nf g h i\n"):
         judgement = judged(BLANKS, source)
         for tokens in (1, 4, 64):
             blocks = [source[at : at + 5] for at in range(0, len(source), 5)]
-            found = tabled(BLANKS, blocks, compiled=compiled, tokens=tokens, boundary=END)
+            found = driven(BLANKS, blocks, compiled=compiled, tokens=tokens, boundary=END)
             assert found == judgement
         stream = stream_of(BLANKS, source, compiled=compiled)
         assert (stream.starts[0], stream.ends[0]) == (0, 0)

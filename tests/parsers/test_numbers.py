@@ -1,4 +1,4 @@
-"""Bulk numerals against exact rational arithmetic."""
+"""The values of numerals, against exact rational arithmetic."""
 
 from decimal import Decimal, localcontext
 from fractions import Fraction

@@ -10,19 +10,19 @@ from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.stream import ParseStream, Rejection
 from exset.parsers.lens.steps import STEPS
 from exset.parsers.lens.tokens import GRAMMAR
-from tests.parsers.drivers import tabled
+from tests.parsers.drivers import driven
 
-# Steps that say only that their parts are complete.
-NO_ACTION = {"example_set", "text"}
+# Steps that only report that their parts are complete.
+WITHOUT_ACTION = {"example_set", "text"}
 
 
 def run(source: bytes) -> ParseStream:
     return reference.run(GRAMMAR, source)
 
 
-def test_every_step_of_the_grammar_is_acted_on_or_known_not_to_be() -> None:
+def test_every_step_has_an_action_or_is_known_to_have_none() -> None:
     assert set(STEPS) <= set(GRAMMAR.lowered.steps)
-    assert set(GRAMMAR.lowered.steps) - set(STEPS) == NO_ACTION
+    assert set(GRAMMAR.lowered.steps) - set(STEPS) == WITHOUT_ACTION
     assert len(set(STEPS)) == len(STEPS)
 
 
@@ -94,11 +94,11 @@ def test_rejections(source: bytes, offset: int, among: set[str], not_among: set[
         (b"I: 1 @", None),
     ],
 )
-def test_what_is_open_where_a_text_is_rejected(source: bytes, opener: int | None) -> None:
+def test_the_opener_of_a_rejection(source: bytes, opener: int | None) -> None:
     with pytest.raises(Rejection) as caught:
         run(source)
     assert caught.value.opener == opener
-    assert tabled(GRAMMAR, [source[:3], source[3:]], compiled=False) == caught.value.args
+    assert driven(GRAMMAR, [source[:3], source[3:]], compiled=False) == caught.value.args
 
 
 @pytest.mark.parametrize("source", [b"", b" ", b"\n", b"#c", b"#c\n", b"\n#c", b"\r#c\r\n#c"])
@@ -127,20 +127,20 @@ PIECES = (
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=25))
-def test_expectations_are_true(pieces: list[bytes]) -> None:
+def test_expected_terminals_are_accepted(pieces: list[bytes]) -> None:
     source = b"".join(pieces)
     try:
         run(source)
     except Rejection as rejection:
-        # What is said to be possible is: putting it there moves the error beyond it.
+        # With an expected terminal in its place, the error moves beyond it.
         samples = {"SEMICOLON": b";", "VALUE": b" 1 ", "LSQB": b"[", "RBRACE": b"}", "UNIT": b" 1 "}
         before = source[: rejection.offset]
         for terminal in rejection.expected & samples.keys():
-            mended = before + samples[terminal]
+            fixed = before + samples[terminal]
             try:
-                run(mended)
+                run(fixed)
             except Rejection as second:
-                assert second.offset == len(mended) or before.endswith(b"\\"), (terminal, mended)
+                assert second.offset == len(fixed) or before.endswith(b"\\"), (terminal, fixed)
         if "$END" in rejection.expected:
             run(before)
 
