@@ -67,7 +67,7 @@ def cli() -> None:
 
 def main() -> int:
     """Run the command line; the console script `exset`."""
-    signals.heed()
+    signals.install_handlers()
     try:
         cli(prog_name="exset")
     except KeyboardInterrupt:

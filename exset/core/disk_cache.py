@@ -74,7 +74,7 @@ def store(name: str, data: bytes) -> bool:
     try:
         os.makedirs(os.path.dirname(target), exist_ok=True)
         try:
-            with signals.tidied(partial(os.unlink, temporary)):
+            with signals.cleanup_on_signal(partial(os.unlink, temporary)):
                 with open(temporary, "xb") as file:
                     file.write(data)
                 os.replace(temporary, target)

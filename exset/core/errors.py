@@ -1,4 +1,4 @@
-"""What is wrong with a file, where, and what may help."""
+"""Findings and errors: what is wrong with a file, where, and how to fix it."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from exset.core.source import Source, Span
 _WIDTH = 100
 _REACH = 4 * _WIDTH
 _TAB = 8
-# Controls (C0, DEL, C1), marks and overrides of writing direction, Unicode's own line ends, the
-# byte order mark, and lone surrogates, which stand for bytes that are not UTF-8.
+# Control characters (C0, DEL, C1), writing direction, Unicode line ends, the byte order mark, and
+# lone surrogates, which represent bytes that are not UTF-8.
 _UNSAFE = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff\ud800-\udfff]"
 )
 
 
 def safe(text: str) -> str:
-    r"""Return text that cannot drive a terminal: controls, line ends too, become \xNN or \uNNNN."""
+    r"""Escape control characters and line ends as \xNN or \uNNNN, for terminals."""
     return _UNSAFE.sub(_escape, text)
 
 
@@ -37,7 +37,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 class Severity(StrEnum):
-    """How bad a finding is."""
+    """The severity of a finding."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -49,21 +49,21 @@ _RANK = (Severity.NOTE, Severity.WARNING, Severity.ERROR)
 
 @dataclass(frozen=True)
 class Place:
-    """Where in an input: line and column of a text, or byte and field of a binary file."""
+    """A place in an input: line and column of a text, or byte and field of a binary file."""
 
     source: str
     span: Span | None = None
     line: int | None = None
     column: int | None = None
     text: str | None = None
-    """The line; of a long line the part around the span."""
+    """The line, or the part of a long line around the span."""
     field: str | None = None
     text_column: int = 1
     """The column at which `text` begins."""
 
     @classmethod
     def of(cls, name: str) -> Place:
-        """Return a place that is a whole input."""
+        """Return the place of a whole input."""
         return cls(name)
 
     @classmethod
@@ -75,13 +75,13 @@ class Place:
 
     @classmethod
     def in_bytes(cls, source: Source, offset: int, field: str | None = None) -> Place:
-        """Return the place of a byte of a binary file, and the path of the field it belongs to."""
+        """Return the place of a byte of a binary file; `field`: the path of its field."""
         return cls(source.name, Span(offset, offset), field=field)
 
     def moved(self, start: int, path: str, first: int) -> Place:
-        """Return the place in a whole of which its input is a part, read by itself.
+        """Return the place in a whole input, of a place in a chunk of it.
 
-        The part begins at byte `start`, and with element `first` of the array `path`.
+        The chunk begins at byte `start`, and with element `first` of the array `path`.
         """
         span, field = self.span, self.field
         if span is not None:
@@ -92,12 +92,12 @@ class Place:
         return replace(self, span=span, field=field)
 
     def index(self, path: str) -> int | None:
-        """Return which element of an array its field belongs to, if to any."""
+        """Return the index of the array element that its field is in, None for no such element."""
         match = re.match(rf"{re.escape(path)}\[(\d+)\]", self.field or "")
         return None if match is None else int(match[1])
 
     def to_dict(self) -> dict[str, str | int | None]:
-        """Return it for JSON, its text made safe; `start` and `end` are 0-based byte offsets."""
+        """Return the place for JSON, text escaped; `start` and `end` are 0-based byte offsets."""
         return {
             "source": safe(self.source),
             "start": None if self.span is None else self.span.start,
@@ -118,7 +118,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong or doubtful: a stable code, a message, a place, perhaps a hint."""
+    """One error, warning or note about a file: a stable code, a message, a place and a hint."""
 
     code: str
     severity: Severity
@@ -127,7 +127,7 @@ class Finding:
     hint: str | None = None
 
     def to_dict(self) -> dict[str, object]:
-        """Return it for JSON, its text made safe; the keys are always the same."""
+        """Return the finding for JSON, text escaped; the keys are always the same."""
         return {
             "code": self.code,
             "severity": self.severity.value,
@@ -147,7 +147,7 @@ class Finding:
 
 
 class FormatError(ValueError):
-    """A file that cannot be read, or a value that a format cannot hold."""
+    """A file that cannot be read, or a value that a format cannot store."""
 
     default_code: ClassVar[str] = "syntax"
 
@@ -162,9 +162,9 @@ class FormatError(ValueError):
         code: str | None = None,
         place: Place | None = None,
     ) -> None:
-        """Describe the error; its place is `place`, or made of source, span and field.
+        """Describe the error; its place is `place`, or is made of source, span and field.
 
-        With a field the place is one of a binary file, with a span alone one of a text.
+        With a field the place is in a binary file, with a span alone in a text.
         """
         super().__init__(message)
         if place is None and source is not None:
@@ -178,29 +178,29 @@ class FormatError(ValueError):
 
     @classmethod
     def of(cls, finding: Finding) -> Self:
-        """Return the error that carries a finding as it is."""
+        """Return an error with that finding."""
         error = cls(finding.message)
         error.finding = finding
         return error
 
     @property
     def message(self) -> str:
-        """What is wrong, without place and hint."""
+        """The message, without place and hint."""
         return self.finding.message
 
     @property
     def place(self) -> Place | None:
-        """Where it is wrong."""
+        """The place of the error."""
         return self.finding.place
 
     @property
     def hint(self) -> str | None:
-        """What may help."""
+        """How to fix it."""
         return self.finding.hint
 
     @property
     def code(self) -> str:
-        """The stable name of this kind of error."""
+        """The stable code."""
         return self.finding.code
 
     def __str__(self) -> str:
@@ -209,7 +209,7 @@ class FormatError(ValueError):
 
 @contextmanager
 def blaming(name: str, *models: str) -> Iterator[None]:
-    """Raise errors as `named` has them."""
+    """Add the name of the source to errors, as `named` does."""
     try:
         yield
     except FormatError as error:
@@ -220,9 +220,9 @@ def blaming(name: str, *models: str) -> Iterator[None]:
 
 
 def named(finding: Finding, name: str, *models: str) -> Finding:
-    """Return a finding that has no place with a file, or whatever was read, for one.
+    """Return a finding with the name of its source, if it has none.
 
-    models: what a finding calls a model whose file it does not know, such as "example set".
+    `models`: names that stand for an unknown file in findings, such as "example set".
     """
     place = finding.place
     if place is None:
@@ -233,19 +233,19 @@ def named(finding: Finding, name: str, *models: str) -> Finding:
 
 
 class LimitError(FormatError):
-    """A file that asks for more than the limits allow."""
+    """A file that exceeds a limit."""
 
     default_code = "limit"
 
 
 class FormatWarning(UserWarning):
-    """A file that was read, though something in it is doubtful."""
+    """A file was read, with findings."""
 
 
 class Findings:
-    """Findings in order: the first `keep` of each code are kept, all are counted.
+    """A collection of findings: all are counted, and the first `keep` of each code are kept.
 
-    With `strict` a warning or an error is raised as FormatError and is not collected.
+    With `strict`, warnings and errors are raised as FormatError instead.
     """
 
     def __init__(self, strict: bool = False, keep: int = 100) -> None:
@@ -257,9 +257,9 @@ class Findings:
         self._worst: Severity | None = None
 
     def add(self, finding: Finding, times: int = 1) -> None:
-        """Collect a finding; FormatError if it is a warning or an error and this is strict.
+        """Add a finding; FormatError for a warning or an error if strict.
 
-        times: how many it stands for, itself and others of its code.
+        `times`: how many findings of its code it represents.
         """
         if self.strict and finding.severity is not Severity.NOTE:
             raise FormatError.of(finding)
@@ -270,7 +270,7 @@ class Findings:
             self._worst = finding.severity
 
     def count(self, code: str | None = None) -> int:
-        """Return how many findings of a code, or of all, were added, kept or not."""
+        """Return how many findings were added, of one code or of all."""
         return self._counts.total() if code is None else self._counts[code]
 
     @property
@@ -289,10 +289,10 @@ class Findings:
 
 
 class NamedFindings(Findings):
-    """Passes findings on as `named` has them."""
+    """Passes findings on with the name of their source."""
 
     def __init__(self, name: str, models: Collection[str], findings: Findings) -> None:
-        """Take what was read, what findings call it, and where they go to."""
+        """Pass findings on to `findings`; for `name` and `models` see `named`."""
         super().__init__(findings.strict, findings.keep)
         self._name = name
         self._models = models
@@ -300,7 +300,7 @@ class NamedFindings(Findings):
         self._kept, self._counts = findings._kept, findings._counts
 
     def add(self, finding: Finding, times: int = 1) -> None:
-        """Collect a finding; as `Findings.add`."""
+        """Add a finding, as `Findings.add`."""
         self._findings.add(named(finding, self._name, *self._models), times)
 
     @property
@@ -310,16 +310,16 @@ class NamedFindings(Findings):
 
 
 def heard(strict: bool, findings: Findings | None) -> Findings:
-    """Return what collects the findings: the caller's, or one of our own."""
+    """Return the caller's collection of findings, or a new one."""
     if findings is None:
         return Findings(strict=strict)
     if strict:
-        raise ValueError("strict=True goes without findings; or pass Findings(strict=True)")
+        raise ValueError("strict=True and findings= exclude each other: pass Findings(strict=True)")
     return findings
 
 
 def warn(findings: Findings, level: int) -> None:
-    """Issue one FormatWarning, as of a caller so many levels up, for all that is no mere note."""
+    """Issue one FormatWarning for all warnings and errors; `level`: the stack level to blame."""
     kept = [finding for finding in findings if finding.severity is not Severity.NOTE]
     if not kept:
         return
@@ -329,7 +329,7 @@ def warn(findings: Findings, level: int) -> None:
 
 
 def _pointer(place: Place) -> list[str]:
-    """Return the line of a place and a row of carets under its span, cut to a terminal's width."""
+    """Return the line of a place, and carets under its span, cut to the width of a terminal."""
     if place.text is None or place.column is None or not place.text.strip(" \t"):
         return []
     begin = min(max(place.column - place.text_column, 0), len(place.text))
@@ -360,12 +360,12 @@ def _pointer(place: Place) -> list[str]:
 
 
 def _size(char: str) -> int:
-    """Return the bytes that a character had in the file; an escaped byte had one."""
+    """Return how many bytes a character has in the file."""
     return 1 if "\udc80" <= char <= "\udcff" else len(char.encode("utf-8", "surrogatepass"))
 
 
 def _width(cell: str) -> int:
-    """Return the columns that a terminal gives to some safe text."""
+    """Return how many columns of a terminal an escaped character takes."""
     if cell.isascii():
         return len(cell)
     if unicodedata.category(cell) in ("Mn", "Me", "Cf"):

@@ -1,7 +1,7 @@
-"""Many files: the one seam for doing something to each, here or in other processes.
+"""Run a function on many files, in this process or in several.
 
-A file that fails is a result like any other, and the rest goes on. Processes are spawned, on every
-platform: a script that asks for them needs the usual `if __name__ == "__main__":`.
+A file that fails gives an error as its outcome, and the others continue. Processes are spawned on
+every platform, so a script that uses them needs `if __name__ == "__main__":`.
 """
 
 import errno
@@ -24,14 +24,14 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class Outcome(Generic[Item, Value]):
-    """What came of one file: a value, or the error that says why not."""
+    """The outcome of one file: a value or an error."""
 
     item: Item
     value: Value | None = None
     error: FormatError | OSError | None = None
 
     def result(self) -> Value:
-        """The value; the error is raised."""
+        """Return the value, or raise the error."""
         if self.error is not None:
             raise self.error
         return cast(Value, self.value)
@@ -44,13 +44,13 @@ def run(
     jobs: int = 1,
     executor: "Executor | None" = None,
 ) -> Generator[Outcome[Item, Value], None, None]:
-    """Do something to every file, and yield what came of each, in the order of the files.
+    """Run `work` on every file, and yield the outcomes in the order of the files.
 
-    items: paths, or what has one (`os.PathLike`). jobs: how many processes; with 1 it is done here,
-    0 is one for each core; `-`, standard input, is always read here. An executor of the caller's
-    own is used as it is, and left open; it is given all items at once. FormatError and OSError are
-    outcomes, and so are, as OSError, a lack of memory and a process that died; other exceptions
-    are raised. ValueError for a negative number of jobs.
+    `items`: paths, or objects with a path (`os.PathLike`). `jobs`: how many processes; 1 for none
+    but this, 0 for one on each core; `-`, standard input, is always read by this process.
+    `executor`: used instead, given all items at once, and left open. FormatError and OSError are
+    outcomes, and so are, as OSError, a lack of memory and a process that died. Raises other
+    exceptions, and ValueError for a negative number of jobs.
     """
     if jobs < 0:
         raise ValueError(f"jobs must be a number from 0, not {jobs}")
@@ -74,7 +74,7 @@ def run(
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """Return how many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""How much a reader takes from a file before it refuses."""
+"""Limits: bounds on what a reader accepts from a file."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from dataclasses import dataclass, fields, replace
 
 @dataclass(frozen=True)
 class Limits:
-    """The bounds that every reader keeps: whole numbers, none negative (ValueError otherwise)."""
+    """The limits of every reader: whole numbers from 0; ValueError for others."""
 
     max_depth: int = 32
-    """Nesting of delimiters."""
+    """Depth of nested delimiters."""
     max_expand: int = 10**8
-    """Items that spans such as `0-99` may expand to."""
+    """Items that ranges such as `0-99` expand to."""
     max_events: int = 1 << 20
-    """Events of a set, beyond one for each byte of the file."""
+    """Events of a set, in addition to one for each byte of the file."""
     max_name: int = 1 << 20
-    """Bytes of a name or of another text."""
+    """Bytes of a name or another text."""
     max_bytes: int = 1 << 36
-    """Bytes of a file, and bytes that it decompresses to."""
+    """Bytes of a file, compressed and decompressed."""
     max_ratio: int = 200
-    """Decompressed bytes for each compressed byte, counted above 64 MiB only."""
+    """Decompressed bytes for each compressed byte, checked above 64 MiB."""
     max_text: int = 1 << 22
     """Bytes of a YAML or JSON file."""
     max_nodes: int = 1 << 20
-    """Values of a JSON file, nodes of a schema with those that aliases repeat, objects of HDF5."""
+    """Values of a JSON file, nodes of a schema (aliases count each time), objects of HDF5."""
     max_array: int = 1 << 32
-    """Bytes of an array that claims a thousand times what its file holds of it, and of a batch."""
+    """Bytes of a batch, and of an array that is 1,000x larger than its data in the file."""
 
     def __post_init__(self) -> None:
         for item in fields(self):
@@ -37,19 +37,19 @@ class Limits:
 
     @classmethod
     def parse(cls, values: Mapping[str, str]) -> Limits:
-        """Return the defaults with some values replaced, given as text; ValueError as `with_`."""
+        """Return the default limits with some replaced by decimal texts; ValueError as `with_`."""
         return cls().with_(**values)
 
     def with_(self, **values: int | str) -> Limits:
-        """Return a copy with some limits replaced, by numbers or by their decimal text.
+        """Return a copy with some limits replaced by numbers or decimal texts.
 
-        ValueError for a name that is no limit and for a value that is no whole number from 0.
+        Raises ValueError for an unknown limit, and for a value that is no whole number from 0.
         """
-        known = [item.name for item in fields(self)]
+        names = [item.name for item in fields(self)]
         changes: dict[str, int] = {}
         for name, value in values.items():
-            if name not in known:
-                raise ValueError(f"no limit is called {name!r}; there are {', '.join(known)}")
+            if name not in names:
+                raise ValueError(f"unknown limit {name!r}; the limits are {', '.join(names)}")
             try:
                 changes[name] = int(value) if isinstance(value, str) else value
             except ValueError:
@@ -58,9 +58,9 @@ class Limits:
 
 
 DEFAULT = Limits()
-"""The limits that readers use unless told otherwise."""
+"""The default limits of all readers."""
 
 
 def remedy(name: str) -> str:
-    """Return the hint for a file that goes beyond a limit."""
-    return f"if the file is to be trusted, say --limit {name}=N, or limits=... in Python"
+    """Return the hint for a file that exceeds a limit."""
+    return f"if you trust the file, raise the limit: --limit {name}=N, or limits=... in Python"

@@ -1,4 +1,4 @@
-"""What the library says while it works, such as that kernels are compiled: to its log, `exset`."""
+"""Notices of the library while it works, such as that kernels compile: to the log `exset`."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ _listener: Callable[[str], None] | None = None
 
 
 def say(text: str) -> None:
-    """Say something to whoever listens; to the log, as a warning, if nobody does."""
+    """Pass a notice to the listener, or log it as a warning."""
     if _listener is not None:
         _listener(text)
         return
@@ -18,7 +18,7 @@ def say(text: str) -> None:
 
 @contextmanager
 def heard_by(listener: Callable[[str], None]) -> Iterator[None]:
-    """Have all that is said go to a function instead of to the log."""
+    """Pass notices to a function instead of the log."""
     global _listener
     before, _listener = _listener, listener
     try:

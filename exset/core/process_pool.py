@@ -22,14 +22,14 @@ Item = TypeVar("Item", bound=str | os.PathLike[str])
 Value = TypeVar("Value")
 
 _stop: Event | None = None
-"""In a process of ours: whether nothing more is to be done."""
+"""In a worker process: set when all work must stop."""
 
 
 class Serial(Executor):
-    """Does at once, in this process, what is submitted."""
+    """Runs every call at once in this process."""
 
     def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
-        """Do it; the future is done."""
+        """Run the call; the future is complete."""
         future: Future[R] = Future()
         try:
             future.set_result(fn(*args, **kwargs))
@@ -39,18 +39,18 @@ class Serial(Executor):
 
 
 class Processes(Executor):
-    """Spawned processes; where one dies, others take its place."""
+    """A pool of spawned processes; a new pool replaces one in which a process died."""
 
     def __init__(self, jobs: int) -> None:
-        """Take so many; they are started as they are needed."""
+        """Make a pool of at most `jobs` processes, which start when needed."""
         self._jobs = jobs
         self._context = get_context("spawn")
-        self._voice = self._context.Lock()
+        self._log_lock = self._context.Lock()
         self._stop = self._context.Event()
         self._pool = self._started(jobs)
 
     def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
-        """Have it done; function, arguments and result are pickled."""
+        """Run a call in a process; function, arguments and result are pickled."""
         with _uninterrupted():
             try:
                 return self._pool.submit(_done, fn, *args, **kwargs)
@@ -59,31 +59,34 @@ class Processes(Executor):
                 return self._pool.submit(_done, fn, *args, **kwargs)
 
     def alone(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Have it done by a process that does nothing else; BrokenExecutor if that dies."""
+        """Run a call in a process of its own; BrokenExecutor if the process dies."""
         with self._started(1) as pool:
             with _uninterrupted():
                 future = pool.submit(_done, fn, *args, **kwargs)
             return future.result()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Let the processes end: after what is submitted, or else after what they are at."""
+        """End the processes: after all calls, or, with `cancel_futures`, after the current ones."""
         if cancel_futures:
             self._stop.set()
         self._pool.shutdown(wait, cancel_futures=cancel_futures)
 
     def _started(self, jobs: int) -> Executor:
         return ProcessPoolExecutor(
-            jobs, mp_context=self._context, initializer=_begin, initargs=(self._voice, self._stop)
+            jobs,
+            mp_context=self._context,
+            initializer=_begin,
+            initargs=(self._log_lock, self._stop),
         )
 
 
 def results(
     work: Callable[[Item], Value], items: Iterable[Item], executor: Executor, ahead: float
 ) -> Generator[tuple[Item, Callable[[], Value]], None, None]:
-    """Yield the items, each with what waits for its result and returns or raises it, in order.
+    """Yield each item, in order, with a function that waits for its result.
 
-    So many items are kept submitted, the one that is waited for among them; `-` is done here. For
-    a process that died it is ChildProcessError.
+    At most `ahead` items are submitted at a time; `-` runs in this process. The function raises
+    ChildProcessError for a process that died.
     """
     here = Serial()
     waiting: deque[tuple[Item, Future[Value]]] = deque()
@@ -121,12 +124,12 @@ def _result(
         try:
             return future.result()
         except BrokenExecutor:
-            # All that was under way is lost with a process; whose fault it was shows alone.
+            # All calls of the pool failed: run this one alone to find the one at fault.
             if not isinstance(executor, Processes):
                 raise
             return executor.alone(work, item)
     except BrokenExecutor:
-        why = "the process that worked on it died"
+        why = "the worker process of this file died"
         raise ChildProcessError(errno.ECHILD, why, _path(item)) from None
 
 
@@ -136,7 +139,7 @@ def _path(item: str | os.PathLike[str]) -> str:
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Keep an interrupt waiting: a process that is started meanwhile is deaf to it at first."""
+    """Block interrupts, also in processes that start meanwhile, until they are ready."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -147,30 +150,30 @@ def _uninterrupted() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin(voice: Lock, stop: Event) -> None:
-    """Begin a process: it hears an interrupt only while it works, so that it dies in silence."""
+def _begin(log_lock: Lock, stop: Event) -> None:
+    """Set up a worker process: it handles interrupts only while it works, without a traceback."""
     global _stop
     _stop = stop
-    signals.heed()
+    signals.install_handlers()
     Thread(target=_end_with_parent, daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    # One process of all says that kernels are compiled: that which takes the voice, for good.
-    logging.getLogger("exset").addFilter(lambda record: voice.acquire(block=False))
+    # Only the first process that takes the lock logs messages, such as that kernels compile.
+    logging.getLogger("exset").addFilter(lambda record: log_lock.acquire(block=False))
 
 
 def _end_with_parent() -> None:
-    """End this process when that is gone which it works for: others may keep its pipes open."""
+    """End this process when its parent is gone: other processes may keep its pipes open."""
     if (parent := parent_process()) is not None:
         parent.join()
         os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _done(fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-    """Do something in a process of ours; an interrupt ends it as it would here, and all others."""
+    """Run a call in a worker process; an interrupt stops all workers."""
     assert _stop is not None
-    if _stop.is_set():  # it was on its way already
+    if _stop.is_set():  # submitted before the stop
         raise KeyboardInterrupt
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:

@@ -1,8 +1,7 @@
-"""Signals that ask a program to end: it ends at once, and leaves nothing that is half written.
+"""Termination signals: remove temporary files, then end at once.
 
-What is to be done first is done by the handler. An exception that it raised could be lost, where
-Python itself or a library takes one for its own: one is only tried where others work for this
-program, since they are let go with fewer words so.
+The handler itself removes them and ends the process: an exception could be swallowed by a library.
+Only with child processes the handler raises SystemExit first, which ends them more quietly.
 """
 
 import os
@@ -19,27 +18,24 @@ SIGNALS: Final = tuple(
     getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
 _PATIENCE: Final = 2.0
-_acts: list[Callable[[], object]] = []
+_cleanups: list[Callable[[], object]] = []
 
 
 @contextmanager
-def tidied(act: Callable[[], object]) -> Iterator[None]:
-    """Have something done if the program is asked to end before the context does.
+def cleanup_on_signal(cleanup: Callable[[], object]) -> Iterator[None]:
+    """Call a function if a signal ends the program inside this context.
 
-    Its OSErrors are passed over, as what it takes away may not be there yet, or no more.
+    Its OSErrors are ignored, as a file to remove may not exist.
     """
-    _acts.append(act)
+    _cleanups.append(cleanup)
     try:
         yield
     finally:
-        _acts.remove(act)
+        _cleanups.remove(cleanup)
 
 
-def heed() -> None:
-    """Be ended so by these signals, but those to which this program is deaf, as after nohup.
-
-    Python lets only the main thread say what signals do: called from another, it changes nothing.
-    """
+def install_handlers() -> None:
+    """Handle termination signals, except ignored ones (nohup). Only the main thread can do this."""
     if current_thread() is not main_thread():
         return
     for number in SIGNALS:
@@ -48,9 +44,9 @@ def heed() -> None:
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    for act in (*_acts,):
+    for cleanup in (*_cleanups,):
         with suppress(OSError):
-            act()
+            cleanup()
     multiprocessing = sys.modules.get("multiprocessing")
     children = multiprocessing.active_children() if multiprocessing else ()
     for child in children:

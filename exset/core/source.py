@@ -1,4 +1,4 @@
-"""The bytes of one input, and where in them a reader is."""
+"""The bytes of one input, and the lines and columns in it."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ _BLOCK = 4096
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of bytes: 0-based offsets, the end exclusive; ValueError if it runs backwards."""
+    """A range of bytes: 0-based offsets, the end exclusive and not before the start."""
 
     start: int
     end: int
 
     def __post_init__(self) -> None:
         if not 0 <= self.start <= self.end:
-            raise ValueError(f"no span goes from {self.start} to {self.end}")
+            raise ValueError(f"a span cannot go from {self.start} to {self.end}")
 
 
 @dataclass(frozen=True)
 class Source:
-    """The content of one input, decompressed, and the name that messages give it.
+    """The decompressed content of one input, and its name for messages.
 
-    Of an input that is read part by part it is a part: `start` bytes came before it, and its first
-    one is in that line and column. Offsets count from the first byte of the input. The content may
-    be a view of a file that is mapped into memory: `data` copies it, `view` does not.
+    It may be a chunk of an input: then `start` bytes are before it, and `first_line` and
+    `first_column` are the position of its first byte. Offsets count from the first byte of the
+    input. The content may be a file mapped into memory: `data` copies it, `view` does not.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Source:
 
     @property
     def view(self) -> memoryview:
-        """The content as it lies."""
+        """The content, not copied."""
         return memoryview(self.content)
 
     @property
@@ -56,24 +56,23 @@ class Source:
         return self.start + len(self.content)
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Return line and column of a byte, both from 1; the end of the data is a place too.
+        """Return the line and column of a byte, or of the end of the data; both count from 1.
 
-        LF, CRLF and a lone CR end a line.  Columns count characters: UTF-8, each byte that is not
-        UTF-8 being one; a byte inside a character has that character's column.  ValueError if
-        the offset lies outside the data.
+        LF, CRLF and a lone CR end a line. Columns count characters of UTF-8; an invalid byte
+        counts as one. Raises ValueError for an offset outside the data.
         """
         row = self._row(offset)
         return row + self.first_line, self._column(row, offset - self.start)
 
     def line(self, offset: int) -> str:
-        """Return the line that a byte is in, without its end; ValueError outside the data."""
+        """Return the line of a byte, without its end; ValueError for an offset outside the data."""
         start, stop = self._bounds(self._row(offset))
         return _decode(self.data[start:stop])
 
     def around(self, offset: int, reach: int) -> tuple[str, int]:
         """Return the part of a byte's line within `reach` (> 0) bytes of it, and its column.
 
-        The cost does not grow with the line; ValueError if the offset lies outside the data.
+        The cost does not depend on the length of the line. Raises ValueError outside the data.
         """
         row = self._row(offset)
         start, stop = self._bounds(row)
@@ -83,12 +82,13 @@ class Source:
         return _decode(self.data[low:high]), self._column(row, low)
 
     def moved(self, offset: int, more: bytes) -> Source:
-        """Return the part that begins at a byte, or up to 3 before it, with more bytes at its end.
+        """Return the data from a byte on, with more bytes at the end.
 
-        It begins with a character, and not inside a line end. ValueError as in `position`.
+        The result begins at a character, up to 3 bytes before the offset, and never inside a line
+        end. Raises ValueError as `position`.
         """
         if not self.start <= offset <= self.end:
-            raise ValueError(f"offset {offset} lies outside {self.start}-{self.end}")
+            raise ValueError(f"offset {offset} is outside {self.start}-{self.end}")
         whole = replace(self, content=self.data + more)
         cut = whole._boundary(offset - self.start)
         if cut and whole.data[cut - 1 : cut + 1] == b"\r\n":
@@ -119,14 +119,14 @@ class Source:
 
     @cached_property
     def _tallies(self) -> array[int]:
-        """Count the characters before each block, for columns in very long lines."""
+        """The number of characters before each block, for columns in very long lines."""
         edges = [self._boundary(edge) for edge in range(0, len(self.data) + 1, _BLOCK)]
         counts = (len(_decode(self.data[low:high])) for low, high in pairwise(edges))
         return array("q", accumulate(counts, initial=0))
 
     def _row(self, offset: int) -> int:
         if not self.start <= offset <= self.end:
-            raise ValueError(f"offset {offset} lies outside {self.start}-{self.end}")
+            raise ValueError(f"offset {offset} is outside {self.start}-{self.end}")
         return bisect_right(self._starts, offset - self.start) - 1
 
     def _bounds(self, row: int) -> tuple[int, int]:
@@ -150,9 +150,9 @@ class Source:
         return self._tallies[block] + len(_decode(self.data[edge:offset]))
 
     def _boundary(self, offset: int) -> int:
-        """Go back to the start of the character that the offset is inside, if it is inside one.
+        """Return the start of the character that an offset is in.
 
-        Decoding the two sides of such a point apart gives what decoding them together gives.
+        At such an offset the data can be split and decoded in two parts.
         """
         for back in range(1, min(offset, 3) + 1):
             lead = self.data[offset - back]

@@ -1,15 +1,15 @@
-"""How counts, sizes and nouns are put into words, wherever people read them."""
+"""Counts, sizes and nouns as text for people."""
 
 import math
 
 
 def counted(count: int, noun: str) -> str:
-    """So many in words: `1 event`, `2,000 events`."""
+    """Return a count with its noun: `1 event`, `2,000 events`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def size(count: int) -> str:
-    """Return a number of bytes for people: `12 bytes`, `3.4 MB`."""
+    """Return a number of bytes as text: `12 bytes`, `3.4 MB`."""
     if count < 1000:
         return counted(count, "byte")
     power = min(int(math.log10(count)) // 3, 4)
@@ -17,5 +17,5 @@ def size(count: int) -> str:
 
 
 def with_article(noun: str) -> str:
-    """A noun with its article: `a manifest`, `an example set`."""
+    """Return a noun with its article: `a manifest`, `an example set`."""
     return f"{'an' if noun[0] in 'aeiouAEIOU' else 'a'} {noun}"

@@ -1,4 +1,4 @@
-"""What may be done to get at the files that a file names."""
+"""Permissions for opening the files that a file names."""
 
 import errno
 import os
@@ -10,12 +10,12 @@ from typing import Final
 
 @dataclass(frozen=True)
 class Access:
-    """What may be done to get at data.
+    """Which files may be opened, and how.
 
-    links: follow soft and external links of HDF5, within `roots`; roots: folders that all files
-    must lie in, by default that of the file itself for what its links name, and any for the file;
-    plugins: let HDF5 load filter plugins; locking: lock HDF5 files (None: as HDF5 does by default;
-    parallel file systems want False).
+    `links`: follow soft and external links of HDF5, within `roots`. `roots`: the folders that all
+    files must be in; by default any folder for a file, and the file's own folder for its links.
+    `plugins`: let HDF5 load filter plugins. `locking`: lock HDF5 files (None: the default of HDF5;
+    use False on parallel file systems).
     """
 
     links: bool = False
@@ -25,11 +25,11 @@ class Access:
 
 
 USUAL: Final = Access()
-"""What is done unless something else is asked for."""
+"""The permissions of a reader that is given none."""
 
 
 def lies_in(path: str, roots: Iterable[str]) -> bool:
-    """Tell whether a file, all links followed, lies in one of some folders, or if none is named."""
+    """Return whether a file is inside one of the folders, links followed; True for no folders."""
     folders = [os.path.realpath(root) for root in roots]
     if "\0" in path or not folders:
         return "\0" not in path
@@ -38,9 +38,9 @@ def lies_in(path: str, roots: Iterable[str]) -> bool:
 
 
 def check_plain(path: str) -> None:
-    """Let the system say what it has against a file; OSError for what is no plain file, too.
+    """Raise OSError for a file that cannot be opened, or that is not a regular file.
 
-    For files that the user did not name: a pipe would be waited for, without end.
+    For files that the user did not name: opening a pipe could wait forever.
     """
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     try:
@@ -50,4 +50,4 @@ def check_plain(path: str) -> None:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     if not stat.S_ISREG(mode):
-        raise OSError(errno.EINVAL, "no regular file: it is not read", path)
+        raise OSError(errno.EINVAL, "not a regular file", path)

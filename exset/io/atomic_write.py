@@ -1,4 +1,4 @@
-"""How a file is replaced: by another one, which takes its name when it is whole and on the disk."""
+"""Atomic writes: a temporary file takes the target's name when it is complete and on disk."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from typing import BinaryIO
 from exset.core import signals
 
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
-"""What only a write fails with: there is no more room."""
+"""Errors of writes alone: the disk or the quota is full."""
 
 _ACCESS_LIST = "system.posix_acl_access"
 
 
 @contextmanager
 def replacing(name: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
-    """Give a file to write, beside the one of that name, which it replaces at the end.
+    """Open a temporary file beside the target for writing; it replaces the target at the end.
 
-    old: what the system knows of the old file, whose owner, group and permissions stay as far as
-    may be; None if there is none. On any failure the old file stays as it was, and the new one is
-    taken away. OSError as the system gives it, with the name.
+    `old`: the status of the old file, None if there is none. Its owner, group and permissions are
+    kept as far as the system allows. On any failure the old file stays and the temporary file is
+    removed. Raises OSError with the name of the target.
     """
-    # A link that cannot be followed must not be taken for the file itself.
+    # A link that cannot be followed must not be replaced by a file.
     target = os.path.realpath(name, strict=old is not None and os.name != "nt")
     folder = os.path.dirname(target)
     temp = os.path.join(folder, f".exset-{os.urandom(8).hex()}")
     try:
         create = partial(os.open, mode=0o666 if old is None else 0o600)
-        with signals.tidied(partial(os.unlink, temp)):
-            file = open(temp, "xb", opener=create)  # noqa: SIM115  # it is closed before it goes
+        with signals.cleanup_on_signal(partial(os.unlink, temp)):
+            file = open(temp, "xb", opener=create)  # noqa: SIM115  # closed before it is renamed
             try:
                 with file:
                     yield file
@@ -47,7 +47,7 @@ def replacing(name: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
                     os.unlink(temp)
                 raise
     except OSError as error:
-        # The user knows only the name that was asked for; a write that fails has none.
+        # Name the target in errors: the user does not know the temporary file.
         if error.filename != temp and (error.filename or error.errno not in FULL):
             raise
         raise OSError(error.errno, error.strerror, name) from None
@@ -55,9 +55,9 @@ def replacing(name: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
 
 
 def _permit(temp: str, target: str, old: os.stat_result) -> None:
-    """Permit what the old file permits, and nothing more.
+    """Copy owner, group and permissions of the old file, and permit nothing more.
 
-    Who is not root can give a file to his own groups alone: another group may then do what all may.
+    If the group cannot be kept, the new group gets only the permissions that everybody has.
     """
     mode = stat.S_IMODE(old.st_mode) & 0o777
     narrow = mode & ~0o070 | (mode & 0o007) << 3
@@ -75,8 +75,8 @@ def _permit(temp: str, target: str, old: os.stat_result) -> None:
             try:
                 os.setxattr(temp, _ACCESS_LIST, listed)
             except OSError:
-                mode = narrow  # the bits of the group were the most that the list gave anybody
-        elif _access_list(temp) is not None:  # the folder's own
+                mode = narrow  # the group bits were the maximum of the list
+        elif _access_list(temp) is not None:  # inherited from the folder
             os.removexattr(temp, _ACCESS_LIST)
     os.chmod(temp, mode)
 
@@ -84,12 +84,12 @@ def _permit(temp: str, target: str, old: os.stat_result) -> None:
 def _access_list(path: str) -> bytes | None:
     try:
         return os.getxattr(path, _ACCESS_LIST)
-    except OSError:  # there is none, or the file system knows of none
+    except OSError:  # no list, or no support for lists
         return None
 
 
 def _sync_folder(folder: str) -> None:
-    """Make a rename last; where a folder cannot be opened or synced, the system has no way to."""
+    """Flush a rename to disk, on systems that can open and sync folders."""
     try:
         handle = os.open(folder, os.O_RDONLY)
     except OSError:

@@ -1,4 +1,4 @@
-"""The libraries that pack and unpack, each made when it is needed, and all alike."""
+"""Compressors and decompressors of several libraries, with one interface, imported when used."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final, Protocol
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-WINDOW: Final = 27  # a frame of zstd may look back 2**27 bytes, as for the program zstd
-_MEMORY: Final = 160 << 20  # what xz may take, for as much
+WINDOW: Final = 27  # zstd: log2 of the window, as the zstd program allows
+_MEMORY: Final = 160 << 20  # xz: bytes, enough for the same window
 
 
-class Unpacker(Protocol):
-    """Decompresses one member; what `bz2.BZ2Decompressor` is."""
+class Decompressor(Protocol):
+    """Decompresses one member, as `bz2.BZ2Decompressor` does."""
 
     @property
     def eof(self) -> bool:
@@ -23,32 +23,32 @@ class Unpacker(Protocol):
 
     @property
     def needs_input(self) -> bool:
-        """Whether nothing more comes of what was given."""
+        """Whether it can return nothing before it gets more data."""
         ...
 
     @property
     def unused_data(self) -> bytes:
-        """What was given beyond the end."""
+        """The data after the end of the member."""
         ...
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        """Return that many bytes or fewer."""
+        """Decompress at most `max_length` bytes."""
         ...
 
 
-class Packer(Protocol):
-    """Compresses; what `bz2.BZ2Compressor` is."""
+class Compressor(Protocol):
+    """Compresses data, as `bz2.BZ2Compressor` does."""
 
     def compress(self, data: ReadableBuffer, /) -> bytes:
-        """Return what is complete."""
+        """Compress some data; return what is ready."""
         ...
 
     def flush(self) -> bytes:
-        """Return the rest, and end."""
+        """Return the rest; the data are complete then."""
         ...
 
 
-class _GzipUnpacker:
+class _ZlibDecompressor:
     """`zlib.decompressobj` with the interface of `bz2.BZ2Decompressor`."""
 
     def __init__(self) -> None:
@@ -70,10 +70,10 @@ class _GzipUnpacker:
         return self._zlib.decompress(self._zlib.unconsumed_tail + data, max_length)
 
 
-class _FastGzipUnpacker:
-    """isal's unpacker, made as strict as zlib's."""
+class _IsalDecompressor:
+    """The decompressor of isal, with the header checks of zlib."""
 
-    def __init__(self, isal: Unpacker) -> None:
+    def __init__(self, isal: Decompressor) -> None:
         self._isal = isal
         self._head = b""
 
@@ -92,54 +92,54 @@ class _FastGzipUnpacker:
     def decompress(self, data: bytes, max_length: int) -> bytes:
         self._head += data[: 4 - len(self._head)]
         if self._head[2:3] not in b"\x08" or self._head[3:] > b"\x1f":
-            raise zlib.error("no header that anybody knows")
+            raise zlib.error("invalid header")
         return self._isal.decompress(data, max_length)
 
 
-def gzip_unpacker() -> Unpacker:
-    """Return what unpacks a member of gzip data: isal if it is there, else zlib."""
+def gzip_decompressor() -> Decompressor:
+    """Return a decompressor of gzip data: of isal if it is installed, else of zlib."""
     try:
         from isal import igzip_lib
     except ImportError:
-        return _GzipUnpacker()
-    return _FastGzipUnpacker(igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP))
+        return _ZlibDecompressor()
+    return _IsalDecompressor(igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP))
 
 
-def gzip_packer() -> Packer:
-    """Return what packs gzip data."""
+def gzip_compressor() -> Compressor:
+    """Return a compressor of gzip data."""
     return zlib.compressobj(wbits=31)
 
 
-def bzip2_unpacker() -> Unpacker:
-    """Return what unpacks a stream of bzip2 data."""
+def bzip2_decompressor() -> Decompressor:
+    """Return a decompressor of bzip2 data."""
     from bz2 import BZ2Decompressor
 
     return BZ2Decompressor()
 
 
-def bzip2_packer() -> Packer:
-    """Return what packs bzip2 data."""
+def bzip2_compressor() -> Compressor:
+    """Return a compressor of bzip2 data."""
     from bz2 import BZ2Compressor
 
     return BZ2Compressor()
 
 
-def xz_unpacker() -> Unpacker:
-    """Return what unpacks a stream of xz data."""
+def xz_decompressor() -> Decompressor:
+    """Return a decompressor of xz data."""
     from lzma import FORMAT_XZ, LZMADecompressor
 
     return LZMADecompressor(FORMAT_XZ, memlimit=_MEMORY)
 
 
-def xz_packer() -> Packer:
-    """Return what packs xz data."""
+def xz_compressor() -> Compressor:
+    """Return a compressor of xz data."""
     from lzma import LZMACompressor
 
     return LZMACompressor()
 
 
-def zstd_unpacker() -> Unpacker:
-    """Return what unpacks a frame of zstd data."""
+def zstd_decompressor() -> Decompressor:
+    """Return a decompressor of zstd data."""
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:
@@ -148,8 +148,8 @@ def zstd_unpacker() -> Unpacker:
     return zstd.ZstdDecompressor(options=options)
 
 
-def zstd_packer() -> Packer:
-    """Return what packs zstd data."""
+def zstd_compressor() -> Compressor:
+    """Return a compressor of zstd data."""
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:

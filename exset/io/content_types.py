@@ -1,9 +1,9 @@
-"""What some bytes are, told by how they begin: a suffix for the name of a file."""
+"""The file name suffix that fits some bytes, by how they begin."""
 
 from typing import Final
 
 HEAD: Final = 4096
-"""How many bytes are looked at."""
+"""How many bytes are examined."""
 
 _BEGINS: Final = (
     (b"\xff\xd8\xff", ".jpg"),
@@ -31,7 +31,7 @@ _RIFF: Final = {b"WAVE": ".wav", b"AVI ": ".avi", b"WEBP": ".webp"}
 
 
 def suffix_of(data: bytes | memoryview) -> str:
-    """Return the suffix for some bytes, with its dot; `.txt` for text, `.bin` if none is known."""
+    """Return the suffix of some bytes, with its dot; `.txt` for text, `.bin` for unknown bytes."""
     head = bytes(data[:HEAD])
     if head[:4] == b"RIFF" and head[8:12] in _RIFF:
         return _RIFF[head[8:12]]
@@ -44,12 +44,12 @@ def suffix_of(data: bytes | memoryview) -> str:
 
 
 def _text(head: bytes) -> str:
-    """Return the suffix of text, `.json` for an object, if it is text and no controls."""
+    """Return `.json` for a JSON object, `.txt` for text, `.bin` for other bytes."""
     if not head or any(byte < 32 and byte not in b"\t\n\r" for byte in head):
         return ".bin"
     try:
         head.decode()
     except UnicodeDecodeError as error:
-        if error.start < HEAD - 3:  # else the end of the head may cut a character
+        if error.start < HEAD - 3:  # near the end, a character may be cut
             return ".bin"
     return ".json" if head.lstrip()[:1] == b"{" else ".txt"

@@ -1,8 +1,7 @@
-"""Files written below one folder and nowhere else, whatever their names are and whoever interferes.
+"""Extraction: write files below one folder and nowhere else, whatever their names are.
 
-A name is taken apart at its slashes, and each part is opened from the folder before it, never
-through a link: what is in the way is an error, and nothing outside of the folder is touched. A file
-gets its name when it is whole.
+Each folder of a name is opened relative to the one before it, never through a link, so that another
+process cannot redirect a write. A file gets its name when it is complete.
 """
 
 from __future__ import annotations
@@ -30,44 +29,44 @@ _DEEPEST: Final = 64
 
 
 def parts_of(name: bytes) -> list[bytes]:
-    """Return the parts of a relative name; ValueError that says why it is not safe to write.
+    """Split a relative name at its slashes; ValueError with the reason if the name is not safe.
 
-    `./` at the beginning and doubled slashes are nothing; `...tmp` is a name like others.
+    A leading `./` and doubled slashes are dropped.
     """
     if not name:
         raise ValueError("the name is empty")
     if b"\0" in name:
-        raise ValueError("the name has a NUL in it")
+        raise ValueError("the name contains a NUL")
     if name.startswith(b"/"):
         raise ValueError("the name is absolute")
     parts = [part for part in name.split(b"/") if part not in (b"", b".")]
     if b".." in parts:
         raise ValueError("the name leads out of the folder")
     if not parts or name.endswith((b"/", b"/.")):
-        raise ValueError("the name is that of a folder")
+        raise ValueError("the name is a folder")
     if len(parts) > _DEEPEST:
         raise ValueError(f"the name has more than {_DEEPEST} parts")
     if max(map(len, parts)) > 255:
         raise ValueError("a part of the name has more than 255 bytes")
     if os.name == "nt" and not all(map(_is_plain, parts)):
-        raise ValueError("the name is one that Windows gives another meaning")
+        raise ValueError("the name has a special meaning on Windows")
     return parts
 
 
 def _is_plain(part: bytes) -> bool:
-    """Whether Windows takes a part of a name as it is: `.. ` is `..` there, and `nul.txt` NUL."""
-    odd = _RESERVED & set(part) or part.endswith((b".", b" ")) or min(part) < 32
-    return not odd and _DEVICE.fullmatch(part) is None
+    """Return whether Windows uses a part of a name unchanged: `.. ` is `..` there."""
+    changed = _RESERVED & set(part) or part.endswith((b".", b" ")) or min(part) < 32
+    return not changed and _DEVICE.fullmatch(part) is None
 
 
 class Extractor:
-    """Writes new plain files below a folder, which is made if it is not there."""
+    """Writes new regular files below a folder, and creates the folder if it is missing."""
 
     def __init__(self, folder: str) -> None:
-        """Open the folder; it alone may be reached through a link. Raises OSError."""
+        """Open the folder, which may itself be a link. Raises OSError."""
         self.folder = folder
         self.count = 0
-        """Files written."""
+        """How many files were written."""
         self.bytes = 0
         os.makedirs(folder, exist_ok=True)
         flags = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
@@ -81,20 +80,19 @@ class Extractor:
         self.close()
 
     def close(self) -> None:
-        """Let go of the folder."""
+        """Close the folder."""
         try:
-            self._forget()
+            self._close_last()
         finally:
             root, self._root = self._root, -1
             if root >= 0:
                 os.close(root)
 
     def write(self, name: bytes, pieces: Iterable[bytes | memoryview]) -> None:
-        """Write a file that is not there yet, and the folders that its name has.
+        """Write a new file, and create the folders in its name.
 
-        Raises ValueError for a name as `parts_of`, and OSError: FileExistsError for a file that is
-        there, whatever it is; what is a link or no folder is not gone through. A file that cannot
-        be written to its end is taken away.
+        Raises ValueError for an unsafe name, FileExistsError for a name that exists, and OSError
+        for a link, or anything else but a folder, in the path. An incomplete file is removed.
         """
         parts = parts_of(name)
         if not _CAN:
@@ -102,8 +100,8 @@ class Extractor:
             return
         folder = self._folder(parts[:-1])
         temp = f".exset-{os.urandom(8).hex()}"
-        take_away = partial(os.unlink, temp, dir_fd=folder)
-        with signals.tidied(take_away):
+        remove = partial(os.unlink, temp, dir_fd=folder)
+        with signals.cleanup_on_signal(remove):
             try:
                 handle = os.open(temp, _FILE, 0o666, dir_fd=folder)
             except OSError as error:
@@ -116,7 +114,7 @@ class Extractor:
                     raise self._named(error, parts) from None
             finally:
                 with suppress(OSError):
-                    take_away()
+                    remove()
         self.count += 1
 
     def _fill(self, handle: int, pieces: Iterable[bytes | memoryview]) -> None:
@@ -125,10 +123,10 @@ class Extractor:
                 self.bytes += file.write(piece)
 
     def _folder(self, parts: list[bytes]) -> int:
-        """Return an open folder below the root, made where it is not there."""
+        """Open a folder below the root, and create it if it is missing."""
         if self._last is not None and self._last[0] == parts:
             return self._last[1]
-        self._forget()
+        self._close_last()
         here = self._root
         for depth, part in enumerate(parts):
             try:
@@ -145,13 +143,13 @@ class Extractor:
             self._last = parts, here
         return here
 
-    def _forget(self) -> None:
+    def _close_last(self) -> None:
         last, self._last = self._last, None
         if last is not None:
             os.close(last[1])
 
     def _write_by_path(self, parts: list[bytes], pieces: Iterable[bytes | memoryview]) -> None:
-        """As `write`, where no folder can be opened: each part is looked at before it is used."""
+        """Write on systems that cannot open folders: check each part of the path before its use."""
         path = os.fsencode(os.path.realpath(self.folder))
         for part in parts[:-1]:
             path = os.path.join(path, part)
@@ -170,19 +168,19 @@ class Extractor:
         self.count += 1
 
     def _named(self, error: OSError, parts: list[bytes]) -> OSError:
-        """Return the error with the whole name."""
+        """Return the error with the full name."""
         name = os.path.join(self.folder, os.fsdecode(b"/".join(parts)))
         return type(error)(error.errno, error.strerror, safe(name))
 
 
 def _name(temp: str, name: bytes, folder: int) -> None:
-    """Give a file its name, if nothing has it; FileExistsError otherwise."""
+    """Rename a new file; FileExistsError if the name exists."""
     try:
         os.link(temp, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
-        # Where a file has one name only, an empty one keeps the place for a moment.
+        # No hard links here: reserve the name with an empty file, then replace that.
         handle = os.open(name, _FILE, 0o666, dir_fd=folder)
         try:
             os.close(handle)

@@ -1,8 +1,8 @@
-"""Files in and out: one opener that decompresses, one writer that never leaves half a file.
+"""Opening files: one reader that decompresses, one writer that never leaves half a file.
 
-A name is a path, `-` for standard input and output, or that of a file elsewhere, such as
-`https://...` or `s3://...`, through fsspec.  A name that starts with `|` is refused: Lens would run
-it as a command, and nothing is ever executed here.  What a file names is a path alone: see `here`.
+A name is a path, `-` for standard input and output, or a remote file such as `https://...` or
+`s3://...`. A name that starts with `|` is refused: Lens would run it as a command, exset executes
+nothing. Names that are written in a file are paths only: see `local`.
 """
 
 from __future__ import annotations
@@ -24,30 +24,29 @@ from exset.core.limits import DEFAULT, Limits, remedy
 from exset.core.source import Source
 from exset.io import remote
 from exset.io.atomic_write import FULL, replacing
-from exset.io.compression import SUFFIXES, kind_of, may_be_packed, packing, unpacked
+from exset.io.compression import SUFFIXES, compressing, decompressed, kind_of, may_be_compressed
 
 FilePath: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 _CHUNK = 1 << 16
-_MAGIC = 10  # bytes that tell how a file is compressed
+_MAGIC = 10  # bytes that show how a file is compressed
 _HEAD = 4096
 _FILES = "name the files in it, as in 'FOLDER/*'"
-_STREAMS = ("/dev/fd/", "/dev/std", "/proc/")  # links that stand for an open file, not for a path
+_STREAMS = ("/dev/fd/", "/dev/std", "/proc/")  # links to open files, not to paths
 
 
 def read(
     path: FilePath, *, limits: Limits = DEFAULT, maps: Callable[[bytes], bool] | None = None
 ) -> Source:
-    """Read a whole file, decompressed; `x.ex` may be found as `x.ex.gz` and so on, if it is here.
+    """Read a whole file and decompress it. For `x.ex`, also try `x.ex.gz` and so on.
 
-    `maps` tells by the first bytes, 4096 of them, whether a file is better mapped into memory than
-    read; whoever then cuts it short while it is in use, ends the program.
+    `maps`: decides from the first 4096 bytes whether to map the file into memory instead. Do not
+    truncate a mapped file while it is in use: the operating system ends the process.
 
-    The content tells how it is compressed; a suffix only demands it.  FormatError for a compressed
-    file that is cut short, damaged or followed by something else, LimitError for one that grows
-    beyond `max_ratio` and for any of more than `max_bytes`; OSError as the system gives it, and for
-    a device that is no terminal: many of them never end.  A plain file wins over compressed ones
-    (Lens, util.c: file name search).
+    The content decides how a file is compressed. Raises FormatError for compressed data that are
+    truncated, damaged, or contradict the suffix; LimitError for `max_ratio` and `max_bytes`;
+    OSError from the system, and for a device other than a terminal, as many never end. An
+    uncompressed file is preferred (Lens, util.c: file name search).
     """
     whole = io.BytesIO()
     with _opened(path) as (file, name):
@@ -58,102 +57,100 @@ def read(
             return Source(name, view)
         if size and (data := _plain(file, name, size)):
             return Source(name, data)
-        for piece in _blocks(file, name, limits, _CHUNK):
-            whole.write(piece)
+        for chunk in _blocks(file, name, limits, _CHUNK):
+            whole.write(chunk)
     return Source(name, whole.getvalue())
 
 
 class Blocks(Iterator[bytes]):
-    """The bytes of an input, decompressed, in blocks that are not empty, as they come.
+    """The decompressed bytes of an input, in blocks that are not empty, as they arrive.
 
-    name: what messages call it. size: how many bytes there will be, None if nobody can tell.
-    is_pipe: whether more may come later: a pipe, a terminal, a socket.
+    `name`: for messages. `size`: the number of bytes, None if not known. `is_pipe`: whether data
+    may arrive later, as from a pipe, a terminal or a socket.
     """
 
     def __init__(
         self,
         name: str,
-        pieces: Iterable[bytes],
+        chunks: Iterable[bytes],
         size: int | None,
         is_pipe: bool = False,
         ready: Callable[[float], bool] | None = None,
     ) -> None:
-        """Take the pieces, empty ones too, and what tells if one is ready within some seconds."""
+        """`chunks` may be empty. `ready`: whether one arrives within some seconds."""
         self.name = name
         self.size = size
         self.is_pipe = is_pipe
-        self._pieces = iter(pieces)
+        self._chunks = iter(chunks)
         self._ready = ready
         self._ahead: list[bytes] = []
 
     def __next__(self) -> bytes:
         while True:
-            piece = self._ahead.pop(0) if self._ahead else next(self._pieces)
-            if piece:
-                return piece
+            chunk = self._ahead.pop(0) if self._ahead else next(self._chunks)
+            if chunk:
+                return chunk
 
     def is_ready(self, seconds: float) -> bool:
-        """Whether a block, or the end, comes within some seconds; no, if nobody can tell."""
+        """Return whether a block or the end arrives within some seconds; False if not known."""
         return bool(self._ahead) or (self._ready is not None and self._ready(max(seconds, 0)))
 
     def head(self, size: int, least: int | None = None) -> bytes:
-        """Return the first bytes that have not been taken, so many if there are; they stay.
+        """Return the next bytes without consuming them: `size` bytes, or all if there are fewer.
 
-        least: how many are waited for, if fewer will do.
+        `least`: how many bytes to wait for, if fewer are enough.
         """
         while sum(map(len, self._ahead)) < (size if least is None else least):
-            if (piece := next(self._pieces, None)) is None:
+            if (chunk := next(self._chunks, None)) is None:
                 break
-            self._ahead.append(piece)
+            self._ahead.append(chunk)
         return b"".join(self._ahead)[:size]
 
 
 @contextmanager
 def blocks(path: FilePath, *, limits: Limits = DEFAULT, size: int = _CHUNK) -> Iterator[Blocks]:
-    """Open a file to be read in blocks of about that size; names and errors as in `read`.
+    """Open a file to read blocks of about that size; names and errors as in `read`.
 
-    Of a pipe a block is what it has to give, without waiting for more. Errors of what is read come
-    with the block that they are in.
+    A block of a pipe is whatever is available. An error is raised with the block that it is in.
     """
     with _opened(path) as (file, name):
         yield _blocks(file, name, limits, size)
 
 
-def here(path: str) -> str:
-    """Return a path that a file names so that it is nothing else: no `-`, nothing elsewhere."""
+def local(path: str) -> str:
+    """Return a name written in a file as a path: `-` and `https://...` have no special meaning."""
     return os.path.join(os.curdir, path)
 
 
 def head(path: FilePath, size: int) -> Source:
-    """Read so many bytes of a file, decompressed, or all if it has less.
+    """Read the first bytes of a file, decompressed: `size` bytes, or all if there are fewer.
 
-    Of the rest of the file nothing is read but what buffers take; errors as in `read`.
+    Reads no more than the buffers take. Raises as `read`.
     """
-    with blocks(path, size=size) as pieces:
-        return Source(pieces.name, pieces.head(size))
+    with blocks(path, size=size) as chunks:
+        return Source(chunks.name, chunks.head(size))
 
 
 def write(path: FilePath, data: bytes | bytearray | memoryview | Iterable[bytes]) -> None:
-    """Write a whole file as `writing` does, from its bytes or from pieces of them."""
+    """Write a whole file as `writing` does, from bytes or from chunks of them."""
     with writing(path) as file:
-        for piece in (data,) if isinstance(data, bytes | bytearray | memoryview) else data:
-            file.write(piece)
+        for chunk in (data,) if isinstance(data, bytes | bytearray | memoryview) else data:
+            file.write(chunk)
 
 
 @contextmanager
 def writing(path: FilePath) -> Iterator[BinaryIO]:
-    """Open a file for writing that takes its name only when it is whole and on the disk.
+    """Open a file for writing; it gets its name only when it is complete and on disk.
 
-    On any failure the old file stays as it was and nothing else is left.  Owner, group and
-    permissions of an old file stay as far as the system lets them; other hard links to it keep the
-    old content; a symbolic link is followed, pipes and devices are written as they are.  A name in
-    `.gz`, `.bz2`, `.bz`, `.xz` or `.zst` is compressed.  OSError as the system gives it;
-    FormatError for a name that cannot be written (`|command`, `.Z`, files elsewhere that might be
-    left half written).
+    On any failure the old file stays unchanged and nothing else is left. Owner, group and
+    permissions of an old file are kept as far as the system allows; other hard links to it keep
+    the old content; a symbolic link is followed; pipes and devices are written directly. A name
+    ending in `.gz`, `.bz2`, `.bz`, `.xz` or `.zst` is compressed. Raises OSError from the system;
+    FormatError for `|command`, `.Z`, and remote files that could be left incomplete.
     """
     name = _checked(path)
     if name.endswith(".Z"):
-        raise _refusal(name, "the .Z format cannot be written", "use a name in .gz")
+        raise _refusal(name, "exset cannot write .Z files", "use a name ending in .gz")
     if name == "-":
         file = _standard(sys.stdout, "<stdout>")
         sys.stdout.flush()
@@ -161,8 +158,8 @@ def writing(path: FilePath) -> Iterator[BinaryIO]:
         file.flush()
         return
     if remote.is_remote(name):
-        with remote.writing(name) as whole, packing(whole, name) as packed:
-            yield packed
+        with remote.writing(name) as file, compressing(file, name) as compressed:
+            yield compressed
         return
     try:
         old = os.stat(name)
@@ -171,8 +168,8 @@ def writing(path: FilePath) -> Iterator[BinaryIO]:
     special = old is not None and (not stat.S_ISREG(old.st_mode) or name.startswith(_STREAMS))
     if special or not os.path.basename(name):
         try:
-            with open(name, "wb") as device, packing(device, name) as packed:
-                yield packed
+            with open(name, "wb") as device, compressing(device, name) as compressed:
+                yield compressed
         except OSError as error:
             if error.filename or error.errno not in FULL:
                 raise
@@ -180,21 +177,21 @@ def writing(path: FilePath) -> Iterator[BinaryIO]:
         return
     if old is not None and not os.access(name, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), name)
-    with replacing(name, old) as whole, packing(whole, name) as packed:
-        yield packed
+    with replacing(name, old) as file, compressing(file, name) as compressed:
+        yield compressed
 
 
 def _checked(path: FilePath) -> str:
     name = os.fsdecode(path)
     if name.startswith("|"):
-        hint = "run it yourself and give its output to `-`, the standard input"
-        raise _refusal(name, "the name of a command is not a file: nothing is ever executed", hint)
+        hint = "run the command yourself and pipe its output into exset, with `-` as the file"
+        raise _refusal(name, "the name is a command, and exset never executes one", hint)
     try:
         encoded = os.fsencode(name)
     except UnicodeEncodeError:
-        raise _refusal(name, "no file can have this name: it is not text", None) from None
+        raise _refusal(name, "invalid file name: it is not text", None) from None
     if b"\0" in encoded:
-        raise _refusal(name, "no file can have this name: it has a NUL in it", None)
+        raise _refusal(name, "invalid file name: it contains a NUL", None)
     return name
 
 
@@ -221,7 +218,7 @@ def _open(name: str) -> tuple[str, BinaryIO]:
 
 @contextmanager
 def _opened(path: FilePath) -> Iterator[tuple[BinaryIO, str]]:
-    """Open a file, or standard input, with the name that messages give it."""
+    """Open a file or standard input; also yield its name for messages."""
     name = _checked(path)
     if name == "-":
         name = "<stdin>"
@@ -230,8 +227,8 @@ def _opened(path: FilePath) -> Iterator[tuple[BinaryIO, str]]:
         yield file, name
         return
     if remote.is_remote(name):
-        with remote.opened(name) as elsewhere:
-            yield elsewhere, remote.shown(name)
+        with remote.opened(name) as file:
+            yield file, remote.shown(name)
         return
     found, file = _open(name)
     with file:
@@ -240,7 +237,7 @@ def _opened(path: FilePath) -> Iterator[tuple[BinaryIO, str]]:
 
 
 def _standard(stream: TextIO | None, name: str) -> BinaryIO:
-    """Return the bytes of a standard stream; OSError if it is closed, or has none."""
+    """Return the binary file of a standard stream; OSError if it is closed or has none."""
     file: BinaryIO | None = getattr(stream, "buffer", None)
     if file is None or file.closed:
         raise OSError(errno.EBADF, os.strerror(errno.EBADF), name)
@@ -252,33 +249,33 @@ def _refuse_device(file: BinaryIO, name: str) -> None:
     if status is None or not stat.S_ISCHR(status.st_mode) or os.isatty(file.fileno()):
         return
     if status.st_rdev != os.stat(os.devnull).st_rdev:
-        raise OSError(errno.EINVAL, "a device, and no terminal: it is not read", name)
+        raise OSError(errno.EINVAL, "exset reads no devices but terminals", name)
 
 
 def _mapped(file: BinaryIO, name: str, maps: Callable[[bytes], bool]) -> memoryview | None:
-    """Return the content of a plain file, not read; None if it is to be read."""
+    """Map a regular file into memory; None if it must be read instead."""
     if not _size(file) or not isinstance(file, io.BufferedReader) or file.tell():
         return None
-    with _blaming(name):
-        begin = file.peek(_HEAD)[:_HEAD]
-    if kind_of(begin[:10], name) is not None or not maps(begin):
+    with _with_name(name):
+        head = file.peek(_HEAD)[:_HEAD]
+    if kind_of(head[:10], name) is not None or not maps(head):
         return None
     import mmap
 
     try:
         return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-    except (OSError, ValueError):  # some file systems cannot
+    except (OSError, ValueError):  # not supported by some file systems
         return None
 
 
 def _size(file: BinaryIO) -> int:
-    """Return how long a file is, 0 for what has no length."""
+    """Return the size of a regular file, else 0."""
     status = _status(file)
     return status.st_size if status is not None and stat.S_ISREG(status.st_mode) else 0
 
 
 def _status(file: BinaryIO) -> os.stat_result | None:
-    """Return what the system knows of a file; None if it is none of the system's."""
+    """Return the status of a file; None if it has no file descriptor."""
     try:
         return os.fstat(file.fileno())
     except io.UnsupportedOperation:
@@ -286,8 +283,8 @@ def _status(file: BinaryIO) -> os.stat_result | None:
 
 
 def _plain(file: BinaryIO, name: str, size: int) -> bytes:
-    """Return a file that is not compressed, in one piece and never copied; b"" for another."""
-    with _blaming(name):
+    """Read a file that is not compressed without copying it; b"" for a compressed one."""
+    with _with_name(name):
         start = file.tell()
         kind = kind_of(file.read(10), name)
         file.seek(start)
@@ -299,35 +296,35 @@ def _blocks(file: BinaryIO, name: str, limits: Limits, size: int) -> Blocks:
     total = _size(file) if status is not None and stat.S_ISREG(status.st_mode) else None
     if total is not None and total > limits.max_bytes:
         raise _too_long(name, limits)
-    given = _Given(file, name, limits)
+    counted = _CountingReader(file, name, limits)
     begin = b""
-    while len(begin) < _MAGIC and may_be_packed(begin):
-        if not (more := given.read(_MAGIC - len(begin))):
+    while len(begin) < _MAGIC and may_be_compressed(begin):
+        if not (more := counted.read(_MAGIC - len(begin))):
             break
         begin += more
     is_pipe = status is not None and total is None
-    pieces: Iterator[bytes]
+    chunks: Iterator[bytes]
     if (kind := kind_of(begin, name)) is None:
-        pieces = chain((begin,), iter(partial(given.read, size), b""))
+        chunks = chain((begin,), iter(partial(counted.read, size), b""))
     else:
-        pieces, total = unpacked(given, begin, name, kind, limits, size), None
+        chunks, total = decompressed(counted, begin, name, kind, limits, size), None
     ready = partial(_is_ready, file) if is_pipe else None
-    return Blocks(name, _bounded(pieces, name, limits), total, is_pipe, ready)
+    return Blocks(name, _bounded(chunks, name, limits), total, is_pipe, ready)
 
 
 def _is_ready(pipe: BinaryIO, seconds: float) -> bool:
-    """Whether a pipe has something to give, or ends, within some seconds."""
+    """Return whether a pipe has data, or ends, within some seconds."""
     try:
         return bool(select.select([pipe], [], [], seconds)[0])
-    except (OSError, ValueError):  # Windows cannot tell, nor Unix of one file in many
+    except (OSError, ValueError):  # not possible on Windows, nor for file descriptors above 1023
         return False
 
 
-class _Given:
-    """Reads what a file has to give, and no more of it than is allowed."""
+class _CountingReader:
+    """Reads what a file has available; LimitError beyond `max_bytes`."""
 
     def __init__(self, file: BinaryIO, name: str, limits: Limits) -> None:
-        # A buffered file waits until it has all that it is asked for, unless it is asked so.
+        # `read` of a buffered file waits for all bytes, `read1` does not.
         self._read: Callable[[int], bytes] = getattr(file, "read1", file.read)
         self._file = file
         self._name = name
@@ -335,9 +332,9 @@ class _Given:
         self._left = limits.max_bytes
 
     def read(self, size: int, /) -> bytes:
-        with _blaming(self._name):
+        with _with_name(self._name):
             data = self._read(size)
-            if not data and _is_impatient(self._file):
+            if not data and _is_non_blocking(self._file):
                 select.select([self._file], [], [])
                 data = self._read(size)
         self._left -= len(data)
@@ -346,17 +343,17 @@ class _Given:
         return data
 
 
-def _is_impatient(file: BinaryIO) -> bool:
-    """Whether a file has nothing to give where others wait: then it need not be at its end."""
+def _is_non_blocking(file: BinaryIO) -> bool:
+    """Return whether reads do not block: then an empty read need not be the end."""
     try:
         return not os.get_blocking(file.fileno())
-    except (io.UnsupportedOperation, AttributeError):  # Windows knows no such files
+    except (io.UnsupportedOperation, AttributeError):  # no such files on Windows
         return False
 
 
 @contextmanager
-def _blaming(name: str) -> Iterator[None]:
-    """Give the name of the file to errors of reading it, which have none."""
+def _with_name(name: str) -> Iterator[None]:
+    """Add the name of the file to errors of reading it."""
     try:
         yield
     except OSError as error:
@@ -365,19 +362,19 @@ def _blaming(name: str) -> Iterator[None]:
         raise OSError(error.errno, error.strerror, name) from None
 
 
-def _bounded(pieces: Iterable[bytes], name: str, limits: Limits) -> Iterator[bytes]:
-    """Yield the pieces as long as they are not too much."""
+def _bounded(chunks: Iterable[bytes], name: str, limits: Limits) -> Iterator[bytes]:
+    """Yield chunks; LimitError beyond `max_bytes`."""
     left = limits.max_bytes
-    for piece in pieces:
-        left -= len(piece)
+    for chunk in chunks:
+        left -= len(chunk)
         if left < 0:
             raise _too_long(name, limits)
-        yield piece
+        yield chunk
 
 
 def _too_long(name: str, limits: Limits) -> LimitError:
     return LimitError(
-        f"more than {limits.max_bytes:,} bytes",
+        f"the file has more than {limits.max_bytes:,} bytes",
         place=Place.of(name),
         hint=remedy("max_bytes"),
     )

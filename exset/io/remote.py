@@ -1,6 +1,6 @@
-"""Files elsewhere, such as s3://bucket/x.ex, through fsspec, which the extra `remote` installs.
+"""Remote files, such as s3://bucket/x.ex, through fsspec (extra `remote`).
 
-Only what a user names is looked for there, never what a file names: see `exset.io.files.here`.
+Only names that the user gives may be remote, never names in a file: see `exset.io.files.local`.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from exset.io.atomic_write import FULL
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
-_NAME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")  # one letter is a drive of Windows
+_NAME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")  # a single letter is a Windows drive
 _SECRET: Final = re.compile(r"(?<=://)[^/@]*@")
 _HERE: Final = ("file", "local")
 _SERVERS: Final = ("http", "https")
 _WHOLE: Final = ("memory", "s3", "s3a", "gs", "gcs", "abfs", "abfss", "az")
-"""Where a file has its new content only when all of it is there."""
+"""Protocols that show a file only when it is complete."""
 _LONGEST: Final = 300
 _SILENCE: Final = 60  # seconds
 _CODES: Final = {
@@ -43,29 +43,29 @@ _OURS: Final = frozenset(
     )
     if hasattr(errno, name)
 )
-"""What the system says itself, though another library brings the news."""
+"""Errors of the system itself, reported through another library."""
 
 
 def is_remote(name: str) -> bool:
-    """Tell whether a name is that of a file elsewhere: it begins with a protocol and `://`."""
+    """Return whether a name is remote: it begins with a protocol and `://`."""
     return _NAME.match(name) is not None
 
 
 def shown(name: str) -> str:
-    """Return what messages call a file elsewhere: its name without user and password."""
+    """Return the name for messages: without user and password."""
     return _SECRET.sub("", name)
 
 
 @contextmanager
 def opened(name: str) -> Iterator[BinaryIO]:
-    """Open a file elsewhere, to be read once from its beginning to its end.
+    """Open a remote file to be read once, from beginning to end.
 
-    Whatever goes wrong there is an OSError, and so is a want of what finds it; FormatError for a
-    name that is none.
+    Raises OSError for all errors of the remote system and for a missing library, FormatError for
+    an unknown protocol.
     """
     system, path = _system(name)
-    with _told(name):
-        # Of a server no size is asked, which its answer tells again.
+    with _as_os_error(name):
+        # The answer of a server has the size: do not ask for it first.
         file = system.open(path, "rb", **({"size": 1} if _protocol(name) in _SERVERS else {}))
     try:
         yield cast(BinaryIO, _Remote(file, name))
@@ -76,17 +76,16 @@ def opened(name: str) -> Iterator[BinaryIO]:
 
 @contextmanager
 def writing(name: str) -> Iterator[BinaryIO]:
-    """Write a file elsewhere, which has its new content when all of it is there.
+    """Write a remote file as a whole, through a local temporary file.
 
-    Until then it is in a temporary file. Errors as `opened`; FormatError where whoever keeps the
-    files may leave half of one.
+    Raises as `opened`, and FormatError for a protocol that may leave an incomplete file.
     """
     system, path = _system(name, to_write=True)
     from tempfile import TemporaryDirectory
 
     kept = TemporaryDirectory(prefix="exset-")
-    with kept as folder, signals.tidied(kept.cleanup):
-        temp = os.path.join(folder, "whole")
+    with kept as folder, signals.cleanup_on_signal(kept.cleanup):
+        temp = os.path.join(folder, "complete")
         try:
             with open(temp, "xb") as file:
                 yield file
@@ -94,50 +93,50 @@ def writing(name: str) -> Iterator[BinaryIO]:
             if error.filename is not None or error.errno not in FULL:
                 raise
             raise OSError(error.errno, error.strerror, os.path.dirname(folder)) from None
-        with _told(name), system.transaction:
+        with _as_os_error(name), system.transaction:
             system.put_file(temp, path)
 
 
 class _Remote(io.RawIOBase):
-    """A file elsewhere; it has no more to do with the system here than a stream of bytes."""
+    """A remote file: a stream of bytes without a file descriptor."""
 
     def __init__(self, file: BinaryIO, name: str) -> None:
         self._file = file
         self._name = name
 
     def read(self, size: int = -1, /) -> bytes:
-        with _told(self._name):
+        with _as_os_error(self._name):
             return self._file.read(size)
 
 
 def _system(name: str, to_write: bool = False) -> tuple[AbstractFileSystem, str]:
-    """Return what keeps a file, and the file's name there."""
+    """Return the file system of a remote file, and the file's path there."""
     protocol = _protocol(name)
     if protocol in _HERE:
-        raise _refusal(name, "a file of this machine is named by its path", "leave the file:// out")
+        raise _refusal(name, "a local file is named by its path", "remove the file://")
     if to_write and protocol not in _WHOLE:
-        what = f"nothing is written to {protocol}://, where half a file might be left"
-        raise _refusal(name, what, "write a file here, and copy it")
+        what = f"exset does not write to {protocol}://, which may leave an incomplete file"
+        raise _refusal(name, what, "write a local file and copy it")
     try:
         import fsspec
     except ImportError:
-        _lack(name, f"{protocol}:// needs fsspec: pip install 'exset[remote]'")
+        _missing_library(name, f"{protocol}:// needs fsspec: pip install 'exset[remote]'")
     if protocol not in fsspec.available_protocols():
-        raise _refusal(name, f"nothing is known of {protocol}://", None)
+        raise _refusal(name, f"unknown protocol {protocol}://", None)
     try:
         kind = fsspec.get_filesystem_class(protocol)
     except ImportError as error:
-        _lack(name, f"{protocol}:// needs more than fsspec: {error}")
-    with _told(name):
-        # One of our own: a transaction is of all that anybody writes there meanwhile.
+        _missing_library(name, f"{protocol}:// needs more than fsspec: {error}")
+    with _as_os_error(name):
+        # Not a shared instance: its transaction would include the writes of others.
         options = {**kind._get_kwargs_from_urls(name), **_options(protocol)}
         return kind(skip_instance_cache=True, **options), kind._strip_protocol(name)
 
 
 def _options(protocol: str) -> dict[str, object]:
-    """Return what to ask of a server: one answer, packed no further, given in small pieces.
+    """Return the options for a protocol: stream without extra compression.
 
-    It may take as long as it likes, or as whoever reads: only silence is an error.
+    The total time is unlimited; only a silent server is an error.
     """
     if protocol not in _SERVERS:
         return {}
@@ -157,8 +156,8 @@ def _options(protocol: str) -> dict[str, object]:
 
 
 @contextmanager
-def _told(name: str) -> Iterator[None]:
-    """Have all that goes wrong elsewhere be an OSError about the file."""
+def _as_os_error(name: str) -> Iterator[None]:
+    """Raise every error as an OSError that names the file."""
     try:
         yield
     except MemoryError:
@@ -169,7 +168,7 @@ def _told(name: str) -> Iterator[None]:
 
 
 def _reason(error: Exception) -> tuple[int, str]:
-    """Return what went wrong: the system's own code and words, if it was something of that kind."""
+    """Return the error code and reason, in the system's words for errors of the system."""
     code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), errno.EIO)
     if isinstance(error, OSError) and error.errno is not None and error.errno in _OURS:
         code = error.errno
@@ -177,7 +176,7 @@ def _reason(error: Exception) -> tuple[int, str]:
         return code, os.strerror(code)
     status = getattr(error, "status", 0)
     if isinstance(status, int) and status >= 400 and error.__cause__ is None:
-        return code, f"the server says {status} {getattr(error, 'message', '')}".rstrip()
+        return code, f"the server answered {status} {getattr(error, 'message', '')}".rstrip()
     return code, " ".join(f"{type(error).__name__}: {error}".split())
 
 
@@ -187,7 +186,7 @@ def _protocol(name: str) -> str:
     return found[1].lower()
 
 
-def _lack(name: str, message: str) -> NoReturn:
+def _missing_library(name: str, message: str) -> NoReturn:
     raise OSError(errno.EPROTONOSUPPORT, message, shown(name)) from None
 
 

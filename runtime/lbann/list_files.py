@@ -186,7 +186,7 @@ class Checker:
             return
         try:
             check_plain(self.path(path))
-            source = files.read(files.here(self.path(path)), limits=self.limits)
+            source = files.read(files.local(self.path(path)), limits=self.limits)
             labels = parse(source, findings=findings)
         except OSError as error:
             message = f"the label file cannot be read: {error.strerror}"

@@ -126,5 +126,5 @@ def test_what_is_kept_once_a_machine(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_from_another_thread() -> None:
     """Only the main thread may say what signals do."""
     with ThreadPoolExecutor(1) as executor:
-        executor.submit(signals.heed).result()
+        executor.submit(signals.install_handlers).result()
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL

@@ -240,7 +240,7 @@ def test_a_transaction_of_somebody_else(memory: None) -> None:
 
 def test_where_nothing_is_written(hostile: str) -> None:
     for name in (f"{hostile}/x.ex", "ftp://127.0.0.1/x", "HTTPS://127.0.0.1/x"):
-        with pytest.raises(FormatError, match="half a file might be left") as caught:
+        with pytest.raises(FormatError, match="may leave an incomplete file") as caught:
             write(name, TEXT)
         assert caught.value.code == "file-name"
 
@@ -250,7 +250,7 @@ def test_where_nothing_is_written(hostile: str) -> None:
     [
         ("file:///etc/passwd", "named by its path"),
         ("local://x", "named by its path"),
-        ("nothing-of-that-kind://x", "nothing is known"),
+        ("nothing-of-that-kind://x", "unknown protocol"),
         ("simplecache::memory://x", "No such file"),
     ],
 )
@@ -277,9 +277,9 @@ def test_passwords_are_not_told(hostile: str) -> None:
     ("path", "message"),
     [
         ("short", "ClientPayloadError: Response payload is not completed"),
-        ("broken", "the server says 503 Service Unavailable$"),
-        ("forbidden", "the server says 403 Forbidden$"),
-        ("wild", r"the server says 500 Out\\x1b\[31m$"),
+        ("broken", "the server answered 503 Service Unavailable$"),
+        ("forbidden", "the server answered 403 Forbidden$"),
+        ("wild", r"the server answered 500 Out\\x1b\[31m$"),
         ("odd", "ClientResponseError: 400, message=.Bad status line"),
         ("circle", "TooManyRedirects"),
         ("inside", "NonHttpUrlRedirectClientError: file:///etc/passwd$"),
