@@ -38,7 +38,13 @@ def show(file: str, common: CommonOptions) -> Report:
 
     findings = common.new_findings()
     config = common.load_model(file, LoaderConfig, findings, format="loader_config")
-    return Report(_row(config), findings, map(safe, _lines(config)))
+    row = {
+        "dialect": config.dialect,
+        "given": config.to_dict(),
+        "members": config.settings.to_dict(defaults=True),
+        "outputs": [output.to_dict() for output in config.outputs],
+    }
+    return Report(row, findings, map(safe, _lines(config)))
 
 
 @config.command()
@@ -53,21 +59,12 @@ def schema() -> None:
     click.echo(text(), nl=False)
 
 
-def _row(config: "LoaderConfig") -> dict[str, object]:
-    return {
-        "dialect": config.dialect,
-        "given": config.to_dict(),
-        "members": config.settings.to_dict(defaults=True),
-        "outputs": [output.to_dict() for output in config.outputs],
-    }
-
-
 def _lines(config: "LoaderConfig") -> Iterator[str]:
     from exset.grammars.aeon.config.schema_types import TITLES
 
-    yield f"{config.dialect}: for {TITLES[config.dialect]}"
+    yield f"dialect {config.dialect}: {TITLES[config.dialect]}"
     yield from _members(config.settings, "")
-    yield "a batch"
+    yield "outputs of a batch of N records"
     for output in config.outputs:
         axes = " ".join(f"{a}={n}" for a, n in zip(output.axes, output.shape, strict=True))
         yield f"  {output.name:<24} {output.dtype:<9} N {axes}"
@@ -78,12 +75,11 @@ def _members(settings: "Settings", indent: str) -> "Iterator[str]":
 
     for member, value in settings.values():
         inner = settings.objects(member.name) if member.table else ()
-        if inner:
-            for number, each in enumerate(inner):
-                at = f"[{number}]" if member.kind == "objects" else ""
-                yield f"{indent}  {member.name}{at} {each.type}".rstrip()
-                yield from _members(each, indent + "  ")
-            continue
-        text = json.dumps(plain(value, member.kind), ensure_ascii=False)
-        shown = text if member.name in settings.given else f"[{text}]"
-        yield f"{indent}  {member.name:<{24 - len(indent)}} {shown:<20} {member.about}".rstrip()
+        for number, each in enumerate(inner):
+            index = f"[{number}]" if member.kind == "objects" else ""
+            yield f"{indent}  {member.name}{index} {each.type}".rstrip()
+            yield from _members(each, indent + "  ")
+        if not inner:
+            text = json.dumps(plain(value, member.kind), ensure_ascii=False)
+            shown = text if member.name in settings.given else f"[{text}]"
+            yield f"{indent}  {member.name:<{24 - len(indent)}} {shown:<20} {member.about}".rstrip()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from exset.core.errors import Findings
 from exset.grammars.aeon.config.model import LoaderConfig
 from exset.grammars.aeon.config.schema import AUGMENTATION, LOADER, TABLES, etl_types
-from exset.grammars.aeon.config.schema_types import Dialect, Kind, Member, Rule, Table
+from exset.grammars.aeon.config.schema_types import Constraint, Dialect, Kind, Member, Table
 
 Draws = st.SearchStrategy[object]
 
@@ -76,7 +76,7 @@ def loader_configs(draw: st.DrawFn, dialect: Dialect = "head") -> LoaderConfig:
 def _object(draw: st.DrawFn, table: Table, dialect: Dialect) -> dict[str, object]:
     made = {
         name: draw(_member(table, member, dialect))
-        for name, member in table.known(dialect).items()
+        for name, member in table.members_of(dialect).items()
         if member.required or (table.name, name) in _WANTED or draw(st.integers(0, 3)) == 0
     }
     return dict(draw(st.permutations(list(made.items()))))
@@ -96,7 +96,9 @@ def _member(table: Table, member: Member, dialect: Dialect) -> Draws:
         return st.lists(inner, max_size=2) if member.kind == "objects" else inner
     if member.kind in ("float_pair", "int_pair"):
         return _pair(member)
-    return _PLAIN[member.kind] if member.rule is None else _ruled(member.kind, member.rule)
+    return (
+        _PLAIN[member.kind] if member.constraint is None else _ruled(member.kind, member.constraint)
+    )
 
 
 @st.composite
@@ -117,21 +119,21 @@ def _alone(dialect: Dialect) -> Draws:
     return st.lists(_augmentation(dialect), min_size=1, max_size=1)
 
 
-def _ruled(kind: Kind, rule: Rule) -> Draws:
-    if rule.one_of:
-        return st.sampled_from(rule.one_of)
+def _ruled(kind: Kind, constraint: Constraint) -> Draws:
+    if constraint.one_of:
+        return st.sampled_from(constraint.one_of)
     if kind == "float":
-        return st.floats(rule.low, rule.high, width=32)
-    return st.integers(None if rule.low is None else int(rule.low), 1 << 20)
+        return st.floats(constraint.low, constraint.high, width=32)
+    return st.integers(None if constraint.low is None else int(constraint.low), 1 << 20)
 
 
 def _pair(member: Member) -> Draws:
-    rule = member.rule or Rule()
-    low = rule.low if rule.above is None else rule.above + 0.5
+    constraint = member.constraint or Constraint()
+    low = constraint.low if constraint.above is None else constraint.above + 0.5
     ends: st.SearchStrategy[float]
     if member.kind == "int_pair":
         ends = st.integers(-180, 180)
     else:
-        ends = st.floats(low, rule.high, width=32, allow_nan=False, allow_infinity=False)
+        ends = st.floats(low, constraint.high, width=32, allow_nan=False, allow_infinity=False)
     pairs = st.lists(ends, min_size=2, max_size=2)
-    return pairs.map(sorted) if rule.ordered else pairs
+    return pairs.map(sorted) if constraint.ordered else pairs

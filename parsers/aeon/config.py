@@ -1,18 +1,15 @@
-"""aeon's loader configurations, JSON: bytes to `LoaderConfig`.
+"""aeon's loader configurations: JSON to `LoaderConfig`, and back.
 
-`exset.parsers.aeon.config_text` is the way back. What each version of aeon takes stands in
-`grammars.aeon.config.schema`; a configuration is read as the last version reads it, or else as the
-first of the others that takes it.
+`exset.grammars.aeon.config.schema` declares what each version of aeon accepts.
 """
 
 from exset.core.errors import Findings
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
-from exset.grammars.aeon.config.findings import Places
 from exset.grammars.aeon.config.model import LoaderConfig
+from exset.grammars.aeon.config.reader import read
 from exset.grammars.aeon.config.schema_types import Dialect
-from exset.grammars.aeon.config.settings_reader import read
 from exset.parsers.shared import json_tree
 
 
@@ -24,14 +21,36 @@ def parse(
     engine: Engine = "auto",
     dialect: Dialect | str | None = None,
 ) -> LoaderConfig:
-    """The configuration that a JSON text holds, checked as a version of aeon checks it.
+    """Read a configuration from JSON, and check it as a version of aeon does.
 
-    dialect: the version; with None the last that takes it, and, where none does, the members of the
-    first versions are read as those that took their place, each with a finding `aeon-refuses`.
-    `findings` collects what aeon accepts but people are caught by, and all errors but the first,
-    which is raised as FormatError and says how many more there are. `engine` as in
-    `exset.parsers.shared.json_tree`. Raises FormatError and LimitError; FormatError for no dialect.
+    `dialect` is the version. With None, exset tries the last version, then the others; then it
+    reads outdated members under their later names, each with a finding `aeon-refuses`.
+    `findings` collects the warnings, and all errors but the first: that is raised as FormatError
+    and counts the others. `engine` is as in `exset.parsers.shared.json_tree`. Raises FormatError
+    and LimitError; ValueError for an unknown `dialect`.
     """
     findings = Findings() if findings is None else findings
     tree = json_tree.parse(source, limits=limits, findings=findings, engine=engine)
-    return LoaderConfig(read(tree, Places(source), dialect=dialect, findings=findings))
+    return LoaderConfig(read(tree, source, dialect=dialect, findings=findings))
+
+
+def render(
+    config: LoaderConfig,
+    /,
+    *,
+    findings: Findings | None = None,
+    compact: bool = False,
+    dialect: str | None = None,
+    lossy: bool = False,
+) -> bytes:
+    """Return a configuration as JSON that reads back equal: its given values, without defaults.
+
+    `compact` leaves out blanks. `dialect`, `lossy`, `findings` and errors are as in
+    `LoaderConfig.translated`.
+    """
+    import json
+
+    if dialect:
+        config = config.translated(dialect, lossy=lossy, findings=findings)
+    layout = {"separators": (",", ":")} if compact else {"indent": 1}
+    return json.dumps(config.to_dict(), ensure_ascii=False, **layout).encode() + b"\n"

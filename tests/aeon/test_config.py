@@ -1,4 +1,4 @@
-"""Loader configurations: what is found, what is guessed, what becomes of old ones."""
+"""Loader configurations: findings, defaults, and the choice of the version of aeon."""
 
 import json
 import pickle
@@ -8,14 +8,25 @@ import pytest
 
 import exset
 from exset import Findings, FormatError, FormatWarning, LoaderConfig, Severity
-from exset.grammars.aeon.config.findings import RULES
-from exset.grammars.aeon.config.schema import LOADER
+from exset.grammars.aeon.config.schema import LOADER, RENAMED
 from exset.grammars.aeon.config.schema_types import DIALECTS, Dialect
-from exset.grammars.aeon.config.suggestions import RENAMED, distance, nearest
-from tests.aeon.configs import AUDIO, BASE, IMAGE, codes, config, found
+from exset.grammars.aeon.config.suggestions import nearest
+from tests.aeon.configs import (
+    AUDIO,
+    BASE,
+    CHAR_MAP,
+    IMAGE,
+    LABEL_MAP,
+    VIDEO,
+    augmented,
+    codes,
+    config,
+    findings_of,
+    places,
+)
 
 
-def test_all_errors_at_once_with_their_places() -> None:
+def test_all_errors_have_places_and_hints() -> None:
     text = b"""{
  "manifest_filename": 3,
  "batch_sise": 2,
@@ -23,176 +34,117 @@ def test_all_errors_at_once_with_their_places() -> None:
  "augmentation": [{"scale": [0.5, 2]}]
 }"""
     findings = exset.Findings()
-    with pytest.raises(FormatError, match=r"manifest_filename .*\(and 8 more errors\)") as caught:
+    with pytest.raises(FormatError, match=r"\(and 8 more errors\)") as caught:
         exset.loads(text, findings=findings, name="a.json")
-    places = [finding.place for finding in (caught.value.finding, *findings)]
-    assert [(place.line, place.column) for place in places if place] == [
-        (2, 23),
-        (3, 2),
-        (4, 38),
-        (4, 43),
-        (4, 10),
-        (4, 65),
-        (4, 75),
-        (5, 19),
-        (1, 1),
+    found = [caught.value.finding, *findings]
+    places = [(each.place.line, each.place.column) for each in found if each.place]
+    assert places == [
+        *((2, 23), (3, 2), (4, 38), (4, 43), (4, 10)),
+        *((4, 65), (4, 75), (5, 19), (1, 1)),
     ]
-    hints = [finding.hint for finding in findings]
-    assert hints[0] == "did you mean 'batch_size'?" and hints[2] == "did you mean 'width'?"
-    assert hints[4] == "did you mean 'label'?"
-    assert {finding.severity for finding in findings} == {Severity.ERROR}
+    hints = [str(each.hint) for each in found]
+    for number, name in ((1, "batch_size"), (3, "width"), (5, "label")):
+        assert repr(name) in hints[number]
+    assert {each.severity for each in found} == {Severity.ERROR}
 
 
 @pytest.mark.parametrize(
-    ("given", "code", "path", "words"),
+    ("given", "code", "path"),
     [
-        (config(batch_size=None), "aeon-type", "batch_size", "leave it out"),
-        (config(batch_size=True), "aeon-type", "batch_size", "a number, and is the boolean true"),
-        (config(batch_size=2.7), "aeon-converted", "batch_size", "is 2.7: aeon takes it for 2"),
-        (config(batch_size=1 << 32 | 5), "aeon-converted", "batch_size", "for 5"),
-        (config(block_size=1e12), "aeon-converted", "block_size", "for -2147483648"),
-        (config(random_seed=-1), "aeon-converted", "random_seed", "for 4294967295"),
-        (config(random_seed=-2.7), "aeon-converted", "random_seed", "for 4294967294"),
-        (config(batch_size=0), "aeon-later", "batch_size", "no such batch"),
-        (config(subset_fraction=1.01), "aeon-range", "subset_fraction", "from 0 to 1"),
-        (config(subset_fraction=0), "aeon-later", "subset_fraction", "refuses to select nothing"),
-        (config(subset_fraction=1e39), "aeon-range", "subset_fraction", "32 bits"),
-        (config(iteration_mode="once"), "aeon-range", "iteration_mode", "did you mean 'ONCE'"),
-        (config(iteration_mode="COUNT"), "aeon-rule", "iteration_mode_count", "1 or more"),
-        (config(node_id=3, node_count=2), "aeon-later", "node_id", "there are 2 nodes"),
-        (config(etl=IMAGE), "aeon-type", "etl", "(x) is x itself"),
-        (config(augmentation=IMAGE), "aeon-type", "augmentation", "(x) is x itself"),
-        (config(3), "aeon-type", "etl[0]", "must be an object"),  # type: ignore[arg-type]
-        (config({"height": 3}), "aeon-missing", "etl[0].type", "has no 'type'"),
-        (config({"type": 3}), "aeon-type", "etl[0].type", "must be a string"),
-        (config({"type": "multicrop"}), "aeon-etl-type", "etl[0].type", "there are image, label"),
-        (config({**IMAGE, "height": 0}), "aeon-rule", "etl[0].height", "1 or more"),
-        (config({**IMAGE, "channels": 2}), "aeon-range", "etl[0].channels", "one of 1, 3"),
-        (config({**IMAGE, "name": []}), "aeon-type", "etl[0].name", "a list of 0"),
-        (config({"type": "label", "output_type": "float"}), "aeon-later", "etl[0].output_type", ""),
-        (config({"type": "label", "output_type": "char"}), "aeon-later", "etl[0].output_type", ""),
-        (config({"type": "video", "max_frame_count": 3}), "aeon-missing", "etl[0].frame", ""),
-        (
-            config({"type": "video", "max_frame_count": 3, "frame": {"height": 1, "width": 0}}),
-            "aeon-rule",
-            "etl[0].frame.width",
-            "",
-        ),
-        (
-            config({"type": "char_map", "max_length": 3, "alphabet": "aBA"}),
-            "aeon-rule",
-            "etl[0].alphabet",
-            "'A' is in it more than once",
-        ),
-        (
-            config({"type": "char_map", "max_length": 3, "alphabet": "ABC", "unknown_value": 2}),
-            "aeon-rule",
-            "etl[0].unknown_value",
-            "stands for a letter",
-        ),
-        (
-            config({"type": "label_map", "class_names": ["a", 3]}),
-            "aeon-type",
-            "etl[0].class_names[1]",
-            "must be a string",
-        ),
-        (
-            config({"type": "label_map", "class_names": ["a"]}),
-            "aeon-later",
-            "etl[0].max_classes",
-            "100 numbers where 4 fit",
-        ),
-        (config(IMAGE, IMAGE), "aeon-later", "etl[1]", "another is called 'image'"),
-        (config(zoom=[1, 2]), "aeon-overlooked", "zoom", "does not notice"),
-        (config(an=[1, 2]), "aeon-unknown", "an", "remove it"),
-        (config(single_thread=True), "aeon-unknown", "single_thread", "of April 2017 knows it"),
-        (config(minibatch_size=3), "aeon-unknown", "minibatch_size", "it is called 'batch_size'"),
-    ],
-)
-def test_one_thing(given: dict[str, Any], code: str, path: str, words: str) -> None:
-    [finding] = found(given)
-    assert (finding.code, finding.place and finding.place.field) == (code, path)
-    assert words in str(finding)
-
-
-def augmented(*augmentation: Any, etl: dict[str, Any] = IMAGE) -> dict[str, Any]:
-    return config(etl, augmentation=list(augmentation))
-
-
-@pytest.mark.parametrize(
-    ("given", "code", "path", "words"),
-    [
-        (augmented({"flip": True}), "aeon-missing", "augmentation[0].type", ""),
-        (augmented({"type": "image", "flp": 1}), "aeon-ignored", "augmentation[0].flp", "flp"),
-        (augmented({"type": "image", "scale": [0.5]}), "aeon-type", "augmentation[0].scale", ""),
-        (augmented({"type": "image", "hue": [3, 2]}), "aeon-order", "augmentation[0].hue", ""),
-        (
-            augmented({"type": "image", "hue": [1, 2, 3]}),
-            "aeon-surplus",
-            "augmentation[0].hue[2]",
-            "a pair has two numbers",
-        ),
-        (augmented({"type": "sound"}), "aeon-surplus", "augmentation[0]", "its type is 'sound'"),
-        (
-            augmented({"type": "image"}, {"type": "image", "center": True}),
-            "aeon-unused",
-            "augmentation[1]",
-            "the first object alone",
-        ),
-        (
-            augmented({"type": "image"}, etl={"type": "label"}),
-            "aeon-unused",
-            "augmentation[0]",
-            "no etl object",
-        ),
-        (
-            augmented({"type": "image", "padding": 4}),
-            "aeon-later",
-            "augmentation[0].padding",
-            "crop_enable",
-        ),
+        (config(batch_size=None), "aeon-type", "batch_size"),
+        (config(batch_size=True), "aeon-type", "batch_size"),
+        (config(batch_size=0), "aeon-later", "batch_size"),
+        (config(subset_fraction=1.01), "aeon-range", "subset_fraction"),
+        (config(subset_fraction=0), "aeon-later", "subset_fraction"),
+        (config(subset_fraction=1e39), "aeon-range", "subset_fraction"),
+        (config(iteration_mode="once"), "aeon-range", "iteration_mode"),
+        (config(iteration_mode="COUNT"), "aeon-rule", "iteration_mode_count"),
+        (config(node_id=3, node_count=2), "aeon-later", "node_id"),
+        (config(etl=IMAGE), "aeon-type", "etl"),
+        (config(augmentation=IMAGE), "aeon-type", "augmentation"),
+        (config(3), "aeon-type", "etl[0]"),
+        (config({"height": 3}), "aeon-missing", "etl[0].type"),
+        (config({"type": 3}), "aeon-type", "etl[0].type"),
+        (config({"type": "multicrop"}), "aeon-etl-type", "etl[0].type"),
+        (config({**IMAGE, "height": 0}), "aeon-rule", "etl[0].height"),
+        (config({**IMAGE, "channels": 2}), "aeon-range", "etl[0].channels"),
+        (config({**IMAGE, "name": []}), "aeon-type", "etl[0].name"),
+        (config({"type": "label", "output_type": "float"}), "aeon-later", "etl[0].output_type"),
+        (config({"type": "label", "output_type": "char"}), "aeon-later", "etl[0].output_type"),
+        (config({"type": "video", "max_frame_count": 3}), "aeon-missing", "etl[0].frame"),
+        (config({**VIDEO, "frame": {"height": 1, "width": 0}}), "aeon-rule", "etl[0].frame.width"),
+        (config({**CHAR_MAP, "alphabet": "aBA"}), "aeon-rule", "etl[0].alphabet"),
+        (config({**CHAR_MAP, "unknown_value": 2}), "aeon-rule", "etl[0].unknown_value"),
+        (config({**CHAR_MAP, "output_type": "char"}), "aeon-rule", "etl[0].output_type"),
+        (config({**LABEL_MAP, "class_names": [3]}), "aeon-type", "etl[0].class_names[0]"),
+        (config(LABEL_MAP), "aeon-later", "etl[0].max_classes"),
+        (config(IMAGE, IMAGE), "aeon-later", "etl[1]"),
+        (config(zoom=[1, 2]), "aeon-overlooked", "zoom"),
+        (config(an=[1, 2]), "aeon-unknown", "an"),
+        (config(single_thread=True), "aeon-unknown", "single_thread"),
+        (config(minibatch_size=3), "aeon-unknown", "minibatch_size"),
+        (augmented({"flip": True}), "aeon-missing", "augmentation[0].type"),
+        (augmented({"type": "image", "flp": 1}), "aeon-ignored", "augmentation[0].flp"),
+        (augmented({"type": "image", "scale": [0.5]}), "aeon-type", "augmentation[0].scale"),
+        (augmented({"type": "image", "hue": [3, 2]}), "aeon-order", "augmentation[0].hue"),
+        (augmented({"type": "image", "hue": [1, 2, 3]}), "aeon-surplus", "augmentation[0].hue[2]"),
+        (augmented({"type": "sound"}), "aeon-surplus", "augmentation[0]"),
+        (augmented({"type": "image"}, {"type": "image"}), "aeon-unused", "augmentation[1]"),
+        (augmented({"type": "image"}, etl={"type": "label"}), "aeon-unused", "augmentation[0]"),
+        (augmented({"type": "image", "padding": 4}), "aeon-later", "augmentation[0].padding"),
         (
             augmented({"type": "image", "batch_samplers": [{"max_sample": 1}]}),
             "aeon-rule",
             "augmentation[0].batch_samplers",
-            "crop_enable",
         ),
         (
             augmented({"type": "image", "emit_constraint_type": "middle"}),
             "aeon-rule",
             "augmentation[0].emit_constraint_type",
-            "min_overlap",
         ),
     ],
 )
-def test_one_thing_in_augmentation(given: dict[str, Any], code: str, path: str, words: str) -> None:
-    [finding] = found(given)
-    assert (finding.code, finding.place and finding.place.field) == (code, path)
-    assert words in str(finding)
+def test_one_finding(given: dict[str, Any], code: str, path: str) -> None:
+    assert places(given) == [(code, path)]
 
 
-def test_augmentation_of_video_is_in_its_frame() -> None:
-    video = {"type": "video", "max_frame_count": 2, "frame": {"height": 3, "width": 3}}
+@pytest.mark.parametrize(
+    ("name", "number", "read"),
+    [
+        ("batch_size", 2.7, 2),
+        ("batch_size", 1 << 32 | 5, 5),
+        ("block_size", 1e12, -2147483648),
+        ("random_seed", -1, 4294967295),
+        ("random_seed", -2.7, 4294967294),
+    ],
+)
+def test_numbers_are_converted_as_in_cpp(name: str, number: float, read: int) -> None:
+    findings = Findings()
+    made = LoaderConfig.from_dict(config(**{name: number}), dialect="head", findings=findings)
+    assert made[name] == read and [each.code for each in findings] == ["aeon-converted"]
+
+
+def test_video_uses_the_augmentation_in_frame() -> None:
     wrong = {"type": "image", "scale": [2, 1]}
-    unused, unread = found(augmented(wrong, etl=video))
+    unused, unread = findings_of(augmented(wrong, etl=VIDEO))
     assert (unused.code, unread.code) == ("aeon-unused", "aeon-range")
     assert unused.severity is unread.severity is Severity.WARNING
     inner = {"type": "image", "frame": wrong}
-    assert codes(augmented(inner, etl=video)) == ["aeon-range"]
-    assert codes(augmented(inner)) == ["aeon-range"]
-    assert found(augmented(inner))[0].severity is Severity.WARNING
-    assert codes(augmented({"type": "image", "frame": {}}, etl=video)) == ["aeon-missing"]
+    [read], [unread] = findings_of(augmented(inner, etl=VIDEO)), findings_of(augmented(inner))
+    assert read.code == unread.code == "aeon-range"
+    assert (read.severity, unread.severity) == (Severity.ERROR, Severity.WARNING)
+    assert codes(augmented({"type": "image", "frame": {}}, etl=VIDEO)) == ["aeon-missing"]
 
 
-def test_what_is_not_read_is_only_doubtful() -> None:
+def test_an_error_in_a_part_that_aeon_does_not_read_is_a_warning() -> None:
     wrong = {"type": "image", "scale": [2, 3]}
-    unused, range_ = found(augmented(wrong, etl={"type": "label"}))
-    assert (unused.code, range_.code) == ("aeon-unused", "aeon-range")
-    assert range_.severity is Severity.WARNING and "does not read" in str(range_.hint)
+    unused, unread = findings_of(augmented(wrong, etl={"type": "label"}))
+    assert (unused.code, unread.code) == ("aeon-unused", "aeon-range")
+    assert unread.severity is Severity.WARNING
     assert codes(augmented({"type": "image"}, {})) == ["aeon-unused", "aeon-missing"]
 
 
-def test_sounds() -> None:
+def test_audio() -> None:
     made = LoaderConfig.from_dict(config(AUDIO))
     assert made.dialect == "seed"
     assert made.outputs[0].to_dict() == {
@@ -222,11 +174,8 @@ def test_defaults_are_those_of_the_version() -> None:
     assert sizes == {"head": 5000, "seed": 4, "between": 5000, "habana": 5000}
     made = LoaderConfig.from_dict(config(IMAGE))
     assert (made.etl[0]["channels"], made.etl[0]["bgr_to_rgb"]) == (3, False)
-    assert (made.subset_fraction, made.manifest_root, made.random_seed) == (1.0, "", 0)
-    assert (made.cache_directory, made.manifest_filename, made.iteration_mode) == (
-        *("", "a.tsv"),
-        "ONCE",
-    )
+    assert (made["subset_fraction"], made["manifest_root"], made["random_seed"]) == (1.0, "", 0)
+    assert (made["manifest_filename"], made["iteration_mode"]) == ("a.tsv", "ONCE")
     with pytest.raises(KeyError):
         made["single_thread"]
     assert LoaderConfig.from_dict(config(IMAGE), dialect="seed") != made
@@ -235,8 +184,8 @@ def test_defaults_are_those_of_the_version() -> None:
     assert pickle.loads(pickle.dumps(made)) == made and len(made) == 1
 
 
-def test_what_is_odd_is_said_without_being_asked() -> None:
-    with pytest.warns(FormatWarning, match="'minibatch_size' is outdated") as caught:
+def test_findings_become_a_warning_by_default() -> None:
+    with pytest.warns(FormatWarning, match="aeon-refuses") as caught:
         made = LoaderConfig.from_dict({"manifest_filename": "a", "minibatch_size": 2, "etl": []})
     assert caught[0].filename == __file__
     assert repr(made) == "LoaderConfig(no etl, batch_size 2, head)"
@@ -244,7 +193,7 @@ def test_what_is_odd_is_said_without_being_asked() -> None:
     assert repr(made) == "LoaderConfig(image label, batch_size 2, head)"
 
 
-def test_the_version_is_guessed_with_a_note() -> None:
+def test_the_version_is_chosen_with_a_note() -> None:
     for members, dialect in (
         ({"batch_major": True}, "head"),
         ({"single_thread": True}, "seed"),
@@ -255,7 +204,7 @@ def test_the_version_is_guessed_with_a_note() -> None:
         made = LoaderConfig.from_dict(config(**members), findings=findings)
         assert made.dialect == dialect
         assert findings.count("aeon-dialect") == (dialect != "head")
-    with pytest.raises(ValueError, match="there are head, seed, between, habana"):
+    with pytest.raises(ValueError, match="head, seed, between, habana"):
         LoaderConfig.from_dict(BASE, dialect="csv")
 
 
@@ -269,38 +218,30 @@ def test_text() -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_a_configuration_is_known_by_its_first_member(dialect: Dialect) -> None:
-    others = {"remote", "instance_id"}  # which other files may begin with
-    for name in {*LOADER.known(dialect), *RENAMED} - others:
+def test_the_first_member_identifies_the_format(dialect: Dialect) -> None:
+    others = {"remote", "instance_id"}  # other files may begin with them
+    for name in {*LOADER.members_of(dialect), *RENAMED} - others:
         for begin in ("{", "\ufeff\n {\r\n\t", " " * 4090 + "{"):
             data = f'{begin}"{name}": 1}}'.encode()
             assert exset.formats.detect(data[: exset.formats.HEAD], "-").name == "loader_config"
     for other in (b'{"url": "http://a"}', b'{"filename": "a.jpg"}', b"{}", b"null"):
-        with pytest.raises(FormatError, match="not a format"):
+        with pytest.raises(FormatError):
             exset.formats.detect(other, "-")
 
 
-def test_names() -> None:
-    assert [distance(*pair) for pair in (("", "abc"), ("kitten", "sitting"), ("elt", "etl"))] == [
-        *(3, 3),
-        1,
-    ]
+def test_similar_names() -> None:
     assert nearest("heigth", ["height", "width"]) == "height"
+    assert nearest("elt", ["etl"]) == "etl" and nearest("once", ["ONCE", "COUNT"]) == "ONCE"
     assert nearest("zzzzzz", ["height"]) is None and nearest("x" * 10**6, ["x"]) is None
 
 
-def test_every_trap_is_said_in_full() -> None:
-    for code, trap in RULES.items():
-        assert code.startswith("aeon-") and trap.message and trap.hint
-
-
-def test_numbers_beyond_all() -> None:
+def test_sizes_wrap_around_as_in_cpp() -> None:
     boxes = {"type": "localization_rcnn", "height": 1 << 60, "width": 64, "class_names": []}
     made = LoaderConfig.from_dict(config({**boxes, "scaling_factor": 3e38}))
     assert made.outputs[0].shape == (9 * 4 * (1 << 62) % (1 << 64),)
 
 
-def test_a_hostile_configuration_costs_what_it_is_long() -> None:
+def test_the_time_for_a_hostile_configuration_is_linear() -> None:
     many = 20_000
     members = ", ".join(f'"member{number}": []' for number in range(many))
     findings = Findings()

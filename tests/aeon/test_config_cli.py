@@ -1,4 +1,4 @@
-"""`exset config`, and the common verbs on loader configurations, as a user meets them."""
+"""`exset config`, and the common commands on loader configurations."""
 
 import json
 from collections.abc import Callable
@@ -51,7 +51,7 @@ def test_show(run: Run) -> None:
     assert any(line[:2] == ["block_size", "[5000]"] for line in lines)
     assert any(line[:3] == ["scale", "[0.8,", "1.0]"] for line in lines)
     assert lines[-1] == ["image", "float", "N", "channels=3", "height=4", "width=6"]
-    assert "aeon ignores 'flp'" in result.stderr
+    assert "[aeon-ignored]" in result.stderr
 
 
 def test_show_as_json(run: Run) -> None:
@@ -71,7 +71,7 @@ def test_show_as_json(run: Run) -> None:
 def test_show_for_a_version(run: Run) -> None:
     assert run("config", "show", "seed.json").exit_code == 0
     result = run("config", "show", "--from-dialect", "head", "seed.json")
-    assert result.exit_code == 1 and "aeon of April 2017 knows it" in result.stderr
+    assert result.exit_code == 1 and "[aeon-unknown]" in result.stderr
     assert run("config", "show", "--from-dialect", "csv", "seed.json").exit_code == 2
     result = run("config", "show", "bad.json")
     assert result.exit_code == 1 and "and 2 more errors" in result.stderr
@@ -84,10 +84,9 @@ def test_schema(run: Run) -> None:
 def test_validate(run: Run) -> None:
     result = run("validate", "bad.json")
     assert result.exit_code == 1
-    assert "bad.json:1:32: batch_size must be a number" not in result.stdout
     for place in ("bad.json:1:46:", "bad.json:1:51:", "bad.json:1:1:"):
         assert place in result.stdout
-    assert "is it 'elt'?" in result.stdout and "did you mean 'etl'?" in result.stdout
+    assert "rename 'elt'?" in result.stdout and "did you mean 'etl'?" in result.stdout
     assert "not valid, 3 errors" in result.stdout
     result = run("validate", "old.json", "seed.json")
     assert result.exit_code == 0 and "old.json: ok, 3 warnings" in result.stdout
@@ -97,7 +96,7 @@ def test_validate(run: Run) -> None:
 
 def test_convert(run: Run) -> None:
     result = run("convert", "old.json", "--to", "loader_config", "-o", "made.json")
-    assert result.exit_code == 0 and "'minibatch_size' is outdated" in result.stderr
+    assert result.exit_code == 0 and "[aeon-refuses]" in result.stderr
     assert json.loads(Path("made.json").read_bytes()) == {
         "manifest_filename": "a.tsv",
         "batch_size": 64,
@@ -112,10 +111,10 @@ def test_convert(run: Run) -> None:
 
 def test_convert_to_another_version(run: Run) -> None:
     refused = run("convert", "--dialect", "head", "seed.json", "made.json")
-    assert refused.exit_code == 1 and "--lossy" in refused.stderr
+    assert refused.exit_code == 1 and "[aeon-lost]" in refused.stderr
     assert not Path("made.json").exists()
     result = run("convert", "--dialect", "head", "--lossy", "seed.json", "made.json")
-    assert result.exit_code == 0 and "it is left out" in result.stderr
+    assert result.exit_code == 0 and "[aeon-left-out]" in result.stderr
     assert "single_thread" not in Path("made.json").read_text()
     assert run("convert", "--dialect", "csv", "seed.json", "other.json").exit_code == 2
     assert run("convert", "--dialect", "head", "exset::xor.ex", "made.ex").exit_code == 2

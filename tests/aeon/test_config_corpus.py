@@ -1,4 +1,4 @@
-"""aeon's verdicts on loader configurations, and configurations that people wrote."""
+"""aeon's verdicts on loader configurations, and configurations from real projects."""
 
 import json
 import math
@@ -10,8 +10,7 @@ import pytest
 from exset import Findings, FormatError, LoaderConfig
 from exset.core.errors import Severity
 from exset.core.source import Source
-from exset.parsers.aeon.config import parse
-from exset.parsers.aeon.config_text import render
+from exset.parsers.aeon.config import parse, render
 
 
 def read(path: Path, dialect: str | None = None) -> tuple[LoaderConfig, Findings]:
@@ -42,27 +41,27 @@ def test_verdicts(corpus: Path, dialect: str) -> None:
                 "ok": True,
                 "batch_size": config.batch_size,
                 "block_size": config.block_size,
-                "subset_fraction": config.subset_fraction,
-                "iteration_mode": config.iteration_mode,
+                "subset_fraction": config["subset_fraction"],
+                "iteration_mode": config["iteration_mode"],
                 "outputs": [output.to_dict() for output in config.outputs],
             }, case["case"]
 
 
-def test_what_no_aeon_takes_is_refused_for_all(corpus: Path) -> None:
+def test_configurations_that_every_aeon_refuses(corpus: Path) -> None:
     folder = corpus / "aeon" / "edge_config"
     for line in (folder / "verdicts.tsv").read_text().splitlines()[1:]:
         case, _, head, seed = line.split("\t")
-        taken = json.loads(head)["ok"] or json.loads(seed)["ok"]
+        accepted = json.loads(head)["ok"] or json.loads(seed)["ok"]
         try:
             _, findings = read(folder / f"{case}.json")
         except FormatError:
-            assert not taken, case
+            assert not accepted, case
         else:
-            assert taken or findings.count("aeon-refuses"), case
+            assert accepted or findings.count("aeon-refuses"), case
 
 
 def test_real_configurations(corpus: Path) -> None:
-    """All are read; those of aeon's first versions with findings that say what became of them."""
+    """All are read; those of aeon's first versions with findings about their outdated members."""
     folder = corpus / "aeon" / "files"
     paths = sorted(folder.glob("**/configs/**/*.json")) + sorted(folder.glob("*habana/*.json"))
     found: dict[str, int] = {}
@@ -74,8 +73,8 @@ def test_real_configurations(corpus: Path) -> None:
         assert findings.worst is not Severity.ERROR
         found[config.dialect] = found.get(config.dialect, 0) + 1
         types = [element.type for element in config.etl]
-        wanted = given.get("etl") or [{"type": name} for name in given["type"].split(",")]
-        assert types == [element["type"] for element in wanted]
+        expected = given.get("etl") or [{"type": name} for name in given["type"].split(",")]
+        assert types == [element["type"] for element in expected]
         assert config.batch_size == given.get("batch_size", given.get("minibatch_size"))
         for old in (given[name] for name in types if outdated and name in given):
             kept = {**config.etl[0].given}
@@ -91,34 +90,34 @@ def test_real_configurations(corpus: Path) -> None:
     assert found == {"head": 58, "seed": 9, "between": 1, "habana": 2}
 
 
-def test_configurations_of_runs(corpus: Path) -> None:
+def test_findings_of_configurations_that_ran(corpus: Path) -> None:
     paths = sorted((corpus / "aeon" / "loader").glob("*.json"))
     assert len(paths) == 23
-    doubts = {path.stem: [each.code for each in read(path, "head")[1]] for path in paths}
-    assert {name: codes for name, codes in doubts.items() if codes} == {
+    found = {path.stem: [each.code for each in read(path, "head")[1]] for path in paths}
+    assert {name: codes for name, codes in found.items() if codes} == {
         "label_float_out": ["aeon-later"],
         "label_int8_out": ["aeon-later"],
         "label_map_default": ["aeon-later"],
     }
 
 
-def test_outputs_are_as_large_as_those_of_runs(corpus: Path) -> None:
-    """What each loader gave for a batch, or that it gave nothing."""
+def test_outputs_are_as_large_as_in_real_runs(corpus: Path) -> None:
+    """The log has the batches of each run, or its error."""
     folder = corpus / "aeon" / "loader"
     runs = (folder / "results.log").read_text(errors="replace").split("--- ")[1:]
     seen: dict[str, int] = {}
     for run in runs:
         name, dialect = run.split("\n", 1)[0].split()
-        told = next((line for line in run.splitlines() if line.startswith('{"ok":true')), None)
+        result = next((line for line in run.splitlines() if line.startswith('{"ok":true')), None)
         try:
             config, _ = read(folder / f"{name}.json", dialect)
         except FormatError:
             assert "'batch_major' not found" in run and dialect == "seed", name
             continue
-        if told is None:  # the elements of the records, not the configuration, are to blame
+        if result is None:  # an element of the records is invalid, not the configuration
             continue
         seen[dialect] = seen.get(dialect, 0) + 1
-        for batch in json.loads(told)["batches"]:
+        for batch in json.loads(result)["batches"]:
             sizes = {name: output["size"] for name, output in batch.items()}
             assert sizes == {
                 output.name: config.batch_size * math.prod(output.shape) * size_of(output.dtype)
@@ -128,13 +127,13 @@ def test_outputs_are_as_large_as_those_of_runs(corpus: Path) -> None:
 
 
 def size_of(dtype: str) -> int:
-    """The bytes of a C++ type."""
+    """Return the size of a C++ type in bytes."""
     others = {"float": "float32", "double": "float64", "char": "int8"}
     return np.dtype(others.get(dtype, dtype.removesuffix("_t"))).itemsize
 
 
-def test_other_json_of_aeon_is_no_configuration(corpus: Path) -> None:
-    """The address of its network server, and annotations of boxes: every wrong member is told."""
+def test_other_json_of_aeon_is_refused(corpus: Path) -> None:
+    """The address of its network server, and annotations of boxes."""
     folder = corpus / "aeon" / "files" / "NervanaSystems+aeon"
     for path in (folder / "nds_manifest.json", *(folder / "annotations").glob("*.json")):
         with pytest.raises(FormatError) as caught:

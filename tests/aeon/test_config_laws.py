@@ -1,4 +1,4 @@
-"""Laws of loader configurations: round trips, the JSON Schema, and what any bytes give."""
+"""Laws of loader configurations: round trips, the JSON Schema, and arbitrary input."""
 
 import json
 from contextlib import suppress
@@ -13,26 +13,25 @@ from hypothesis import strategies as st
 import exset
 from exset import Findings, FormatError, LoaderConfig
 from exset.core.source import Source
-from exset.grammars.aeon.config import json_schema as loader_json_schema
+from exset.grammars.aeon.config import json_schema
 from exset.grammars.aeon.config.schema import TABLES
 from exset.grammars.aeon.config.schema_types import DIALECTS, Dialect
-from exset.parsers.aeon.config import parse
-from exset.parsers.aeon.config_text import render
+from exset.parsers.aeon.config import parse, render
 from exset.testing import config_dicts, loader_configs
 
 dialects = st.sampled_from(DIALECTS)
-VALIDATOR = jsonschema.Draft202012Validator(loader_json_schema.json_schema())
+VALIDATOR = jsonschema.Draft202012Validator(json_schema.json_schema())
 CLEAN = {"aeon-later", "aeon-order", "aeon-unused", "aeon-dialect", "aeon-rule"}
-"""What the JSON Schema says nothing of."""
+"""The codes of problems that the JSON Schema does not find."""
 
 
 def from_dict(given: Any, dialect: Dialect | None = None) -> LoaderConfig:
-    """A configuration, whatever there is to say of it."""
+    """Return a configuration, whatever its findings."""
     return LoaderConfig.from_dict(given, dialect=dialect, findings=Findings())
 
 
 @given(dialects.flatmap(loader_configs), st.booleans())
-def test_what_is_written_reads_back(config: LoaderConfig, compact: bool) -> None:
+def test_written_configurations_read_back_equal(config: LoaderConfig, compact: bool) -> None:
     data = render(config, compact=compact)
     assert parse(Source("a.json", data), dialect=config.dialect) == config
     assert from_dict(config.to_dict(), config.dialect) == config
@@ -43,7 +42,7 @@ def test_what_is_written_reads_back(config: LoaderConfig, compact: bool) -> None
 
 
 @given(dialects.flatmap(loader_configs))
-def test_outputs_are_whole(config: LoaderConfig) -> None:
+def test_outputs_have_axes_and_order(config: LoaderConfig) -> None:
     for output in config.outputs:
         assert len(output.shape) == len(output.axes) and min(output.shape) >= 0
     if config.dialect == "seed":
@@ -52,14 +51,14 @@ def test_outputs_are_whole(config: LoaderConfig) -> None:
 
 
 @given(config_dicts())
-def test_the_schema_takes_what_aeon_takes(config: dict[str, Any]) -> None:
+def test_the_json_schema_accepts_valid_configurations(config: dict[str, Any]) -> None:
     VALIDATOR.validate(config)
     assert from_dict(config).dialect == "head"
 
 
 @st.composite
 def damaged(draw: st.DrawFn) -> dict[str, Any]:
-    """A configuration with a value replaced, or a member renamed, left out or put in."""
+    """A configuration with a value replaced, or a member removed or added."""
     config = draw(config_dicts())
     places: list[tuple[Any, Any]] = []
 
@@ -91,8 +90,8 @@ VALUES: st.SearchStrategy[Any] = st.sampled_from(
 
 
 @given(damaged())
-def test_the_schema_agrees_with_the_reader(config: dict[str, Any]) -> None:
-    """What reads in silence is valid; what is valid has only what members must be together."""
+def test_the_json_schema_agrees_with_the_reader(config: dict[str, Any]) -> None:
+    """Configurations without findings are valid; valid ones fail only rules between members."""
     findings = Findings()
     try:
         LoaderConfig.from_dict(config, dialect="head", findings=findings)
@@ -102,12 +101,12 @@ def test_the_schema_agrees_with_the_reader(config: dict[str, Any]) -> None:
     assert VALIDATOR.is_valid(config) == (codes <= CLEAN), codes
 
 
-def test_the_published_schema_is_the_tables() -> None:
-    path = Path(loader_json_schema.__file__).with_name(loader_json_schema.FILE)
-    assert path.read_text() == loader_json_schema.text()
+def test_the_published_json_schema_is_up_to_date() -> None:
+    path = Path(json_schema.__file__).with_name(json_schema.FILE)
+    assert path.read_text() == json_schema.text()
     jsonschema.Draft202012Validator.check_schema(json.loads(path.read_text()))
     for dialect in DIALECTS:
-        jsonschema.Draft202012Validator.check_schema(loader_json_schema.json_schema(dialect))
+        jsonschema.Draft202012Validator.check_schema(json_schema.json_schema(dialect))
 
 
 @given(dialects.flatmap(config_dicts), st.data())
@@ -128,7 +127,7 @@ def test_any_bytes_give_a_configuration_or_an_error_with_a_place(
             assert error.place is not None and error.place.line is not None
 
 
-NAMES = st.sampled_from([*TABLES["loader"].known("head"), "type"])
+NAMES = st.sampled_from([*TABLES["loader"].members_of("head"), "type"])
 PYTHON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary(),
     lambda inner: st.lists(inner) | st.dictionaries(NAMES, inner),
@@ -142,10 +141,12 @@ def test_any_python_value_gives_a_configuration_or_an_error(value: Any) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_every_member_says_what_it_is(dialect: Dialect) -> None:
+def test_defaults_are_allowed_and_tables_exist(dialect: Dialect) -> None:
     for name, table in TABLES.items():
-        for member in table.known(dialect).values():
-            if member.rule is not None and isinstance(member.default, str | int | float | tuple):
-                assert member.rule.allows(member.default), (name, member.name)
+        for member in table.members_of(dialect).values():
+            if member.constraint is not None and isinstance(
+                member.default, str | int | float | tuple
+            ):
+                assert member.constraint.allows(member.default), (name, member.name)
             if member.table is not None:
                 assert member.table in (*TABLES, "etl", "augmentation")

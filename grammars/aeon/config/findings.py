@@ -1,96 +1,102 @@
-"""What is wrong with loader configurations, and what aeon accepts but people are caught by.
+"""The findings of loader configurations: what aeon refuses, ignores, converts, or fails on later.
 
 A code is stable: programs may select findings by it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
 from exset.core.errors import Finding, Place, Severity
 from exset.core.source import Source, Span
-from exset.grammars.columns.findings import Rule
+from exset.grammars.columns.findings import Rule, make_finding
 
 _NOTE, _WARNING, _ERROR = Severity.NOTE, Severity.WARNING, Severity.ERROR
-_WRITE: Final = "write the number that is meant"
+_HINT: Final = "{hint}"
 
 RULES: Final[Mapping[str, Rule]] = MappingProxyType(
     {
-        "aeon-missing": Rule(_ERROR, "{where} has no {name!r}, which must be given", "{hint}"),
-        "aeon-unknown": Rule(_ERROR, "{where} has no member {name!r} in {dialect}", "{hint}"),
-        "aeon-type": Rule(_ERROR, "{where} must be {wanted}, and is {found}", "{hint}"),
-        "aeon-range": Rule(_ERROR, "{where} must be {rule}, and is {value}", "{hint}"),
-        "aeon-order": Rule(_ERROR, "{where} must be in ascending order, and is {value}", "{hint}"),
-        "aeon-etl-type": Rule(_ERROR, "{dialect} has no etl type {name!r}", "{hint}"),
-        "aeon-rule": Rule(_ERROR, "{where}: {what}", "{hint}"),
-        "aeon-refuses": Rule(_WARNING, "no aeon since April 2017 takes this: {what}", "{hint}"),
+        "aeon-missing": Rule(_ERROR, "{where} lacks the required member {name!r}", _HINT),
+        "aeon-unknown": Rule(_ERROR, "unknown member {name!r} of {where} in {dialect}", _HINT),
+        "aeon-type": Rule(_ERROR, "{where} must be {expected}, not {found}", _HINT),
+        "aeon-range": Rule(_ERROR, "{where} must be {constraint}, not {value}", _HINT),
+        "aeon-order": Rule(_ERROR, "{where} must be in ascending order, not {value}", _HINT),
+        "aeon-etl-type": Rule(_ERROR, "unknown etl type {name!r} in {dialect}", _HINT),
+        "aeon-rule": Rule(_ERROR, "aeon refuses {where}: {what}", _HINT),
+        "aeon-refuses": Rule(_WARNING, "{what}: aeon has refused this since April 2017", _HINT),
         "aeon-overlooked": Rule(
             _WARNING,
-            "{where} has no member {name!r} in {dialect}, which does not notice: its value is a"
-            " list or an object, and no plain value comes after it",
-            "{hint}",
+            "{dialect} ignores the unknown member {name!r} of {where}: its value is a list or an"
+            " object, and no plain value follows it in alphabetical order",
+            _HINT,
         ),
-        "aeon-ignored": Rule(_WARNING, "aeon ignores {name!r} in {where}", "{hint}"),
-        "aeon-unused": Rule(_WARNING, "aeon does not use {where}: {why}", "{hint}"),
-        "aeon-surplus": Rule(_WARNING, "aeon ignores {where}: {why}", "{hint}"),
-        "aeon-converted": Rule(_WARNING, "{where} is {given}: aeon takes it for {value}", _WRITE),
-        "aeon-later": Rule(_WARNING, "{where}: aeon accepts it, then {what}", "{hint}"),
-        "aeon-changed": Rule(_NOTE, "{what}", "{hint}"),
-        "aeon-dialect": Rule(_NOTE, "this is read as {dialect} reads it: {why}", "{hint}"),
+        "aeon-ignored": Rule(
+            _WARNING, "aeon ignores the unknown member {name!r} of {where}", _HINT
+        ),
+        "aeon-unused": Rule(_WARNING, "aeon does not use {where}: {why}", _HINT),
+        "aeon-surplus": Rule(_WARNING, "aeon ignores {where}: {why}", _HINT),
+        "aeon-converted": Rule(
+            _WARNING,
+            "{where} is {given}: aeon reads it as {value}",
+            "write the number that you mean",
+        ),
+        "aeon-later": Rule(_WARNING, "aeon accepts {where}, then {what}", _HINT),
+        "aeon-changed": Rule(_NOTE, "{what}", _HINT),
+        "aeon-dialect": Rule(_NOTE, "the configuration is read as one of {dialect}: {why}", _HINT),
         "aeon-random": Rule(
             _WARNING,
-            "random_seed is 0: since April 2017 that gives another order of records each time",
-            "say another number for one order",
+            "random_seed is 0: since April 2017 the order of records then differs in each run",
+            "set another number for a fixed order",
         ),
-        "aeon-left-out": Rule(_WARNING, "{what}", "{hint}"),
-        "aeon-lost": Rule(_ERROR, "{what}", "{hint}"),
+        "aeon-left-out": Rule(_WARNING, "{what}", _HINT),
+        "aeon-lost": Rule(_ERROR, "{what}", _HINT),
     }
 )
 
 
 @dataclass(frozen=True)
-class Doubt:
-    """A finding to be: of which kind, where, in which words. unread: in what aeon never reads."""
+class PendingFinding:
+    """A finding whose place has not been looked up yet. unread: in a part that aeon never reads."""
 
     code: str
     path: str
     span: Span | None
-    words: Mapping[str, object] = field(default_factory=dict)
+    words: Mapping[str, object]
     unread: bool = False
 
     @property
     def is_error(self) -> bool:
-        """Whether it makes the configuration one that aeon refuses."""
+        """Whether aeon refuses the configuration for it."""
         return RULES[self.code].severity is _ERROR and not self.unread
 
-    def finding(self, places: "Places") -> Finding:
-        """The finding, with its place."""
-        kind = RULES[self.code]
-        hint = kind.hint.format(**{"hint": "", **self.words}) or None
-        message, place = kind.message.format(**self.words), places.at(self.span, self.path)
-        found = Finding(self.code, kind.severity, message, place, hint)
-        if not self.unread or kind.severity is not _ERROR:
+    def finding(self, source: Source | str) -> Finding:
+        """Return the finding, placed in a text, or by its path if there is only a name."""
+        if isinstance(source, str):
+            place = Place(source, field=self.path or None)
+        elif self.span is None:
+            place = Place.of(source.name)
+        else:
+            place = Place.in_text(source, self.span)
+        words = {"where": titled(self.path), "hint": "", **self.words}
+        found = make_finding(RULES, self.code, place, **words)
+        if found.severity is not _ERROR or self.is_error:
             return found
-        unread = "aeon does not read this part, and so does not complain"
-        return replace(found, severity=_WARNING, hint="; ".join(filter(None, (hint, unread))))
+        unread = "aeon does not read this part, so it does not complain"
+        hint = f"{found.hint}; {unread}" if found.hint else unread
+        return replace(found, severity=_WARNING, hint=hint)
 
 
-@dataclass(frozen=True)
-class Places:
-    """Where members stand: in a text, or, if there is only the name of a source, by their path."""
-
-    source: Source | str
-
-    def at(self, span: Span | None, path: str) -> Place:
-        """The place of a member."""
-        if isinstance(self.source, str):
-            return Place(self.source, field=path or None)
-        if span is None:
-            return Place.of(self.source.name)
-        return Place.in_text(self.source, span)
+def pending(code: str, path: str, span: Span | None = None, /, **words: object) -> PendingFinding:
+    """Return a finding about the value at a path; `words` fill in its message and its hint."""
+    return PendingFinding(code, path, span, words)
 
 
 def titled(path: str) -> str:
-    """What a message calls the object at a path."""
+    """Return what a message calls the object at a path."""
     return path or "the configuration"
+
+
+def member_path(path: str, name: str) -> str:
+    """Return the path of a member of the object at a path."""
+    return f"{path}.{name}" if path else name

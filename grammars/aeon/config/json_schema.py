@@ -1,39 +1,54 @@
-"""The JSON Schema of loader configurations, made of the tables; published with the package.
+"""The JSON Schema of loader configurations, generated from the tables.
 
-    exset config schema > grammars/loader_config.schema.json
-
-It describes what aeon's last version takes without a warning. What members must be together it says
-only of COUNT: the rest is for `exset validate`.
+`exset config schema` writes it; `loader_config.schema.json` is in the package. It describes what
+aeon's last version accepts without a warning; of the rules between members it has only that of
+COUNT: `exset validate` checks the others.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
 
 from exset.grammars.aeon.config.schema import AUGMENTATION, ETL, TABLES
-from exset.grammars.aeon.config.schema_types import Dialect, Kind, Member, Required, Table
+from exset.grammars.aeon.config.schema_types import (
+    Constraint,
+    Dialect,
+    Kind,
+    Member,
+    Required,
+    Table,
+)
 
-DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
 FILE: Final = "loader_config.schema.json"
 
 Schema = dict[str, object]
 
+
+def _integer(low: int, high: int) -> Schema:
+    return {"type": "integer", "minimum": low, "maximum": high}
+
+
+def _array(items: Schema) -> Schema:
+    return {"type": "array", "items": items}
+
+
 _LARGEST: Final = 3.4028234663852886e38
-_NUMBER: Final[Schema] = {"type": "number", "minimum": -_LARGEST, "maximum": _LARGEST}
-_PLAIN: Final[Mapping[Kind, Schema]] = MappingProxyType(
+_INT32: Final = _integer(-(1 << 31), (1 << 31) - 1)
+_FLOAT: Final[Schema] = {"type": "number", "minimum": -_LARGEST, "maximum": _LARGEST}
+_KINDS: Final[Mapping[Kind, Schema]] = MappingProxyType(
     {
         "string": {"type": "string"},
         "bool": {"type": "boolean"},
-        "int32": {"type": "integer", "minimum": -(1 << 31), "maximum": (1 << 31) - 1},
-        "uint32": {"type": "integer", "minimum": 0, "maximum": (1 << 32) - 1},
-        "size": {"type": "integer", "minimum": 0, "maximum": (1 << 64) - 1},
-        "float": _NUMBER,
-        "strings": {"type": "array", "items": {"type": "string"}},
-        "floats": {"type": "array", "items": _NUMBER},
-        "doubles": {"type": "array", "items": {"type": "number"}},
+        "int32": _INT32,
+        "uint32": _integer(0, (1 << 32) - 1),
+        "size": _integer(0, (1 << 64) - 1),
+        "float": _FLOAT,
+        "strings": _array({"type": "string"}),
+        "floats": _array(_FLOAT),
+        "doubles": _array({"type": "number"}),
         "any": {},
     }
 )
@@ -47,66 +62,57 @@ _COUNT: Final[Schema] = {
 
 
 def json_schema(dialect: Dialect = "head") -> Schema:
-    """Return the schema of the configurations of a version of aeon."""
-    etl = [_typed(name, table, dialect) for name, table in ETL.items() if dialect in table.dialects]
-    augmentations = [
-        _typed(name, table, dialect)
-        for name, table in AUGMENTATION.items()
-        if dialect in table.dialects
-    ]
+    """Return the JSON Schema of the configurations of a version of aeon."""
     parts = ("frame", "batch_sampler", "sampler", "sample_constraint")
     return {
-        "$schema": DRAFT,
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "aeon loader configuration",
         **_object(TABLES["loader"], dialect),
         **_COUNT,
         "$defs": {
-            "etl": _one_of(etl),
-            "augmentation": _one_of(augmentations),
+            "etl": _by_type(ETL.values(), dialect),
+            "augmentation": _by_type(AUGMENTATION.values(), dialect),
             **{name: _object(TABLES[name], dialect) for name in parts},
         },
     }
 
 
 def text() -> str:
-    """Return the file that is published."""
+    """Return the text of the published file."""
     return json.dumps(json_schema(), indent=1) + "\n"
 
 
-def _one_of(schemas: list[Schema]) -> Schema:
-    """Return a schema that asks the object's type first, so that errors name what is wrong."""
-    known = [schema["properties"]["type"]["const"] for schema in schemas]  # type: ignore[index]
-    choices: list[Schema] = [
-        {
-            "if": {"properties": {"type": {"const": name}}, "required": ["type"]},
-            "then": schema,
-        }
-        for name, schema in zip(known, schemas, strict=True)
-    ]
-    named: Schema = {"type": {"enum": known}}
-    return {"type": "object", "required": ["type"], "properties": named, "allOf": choices}
+def _by_type(tables: Iterable[Table], dialect: Dialect) -> Schema:
+    """Return a schema that looks at `type` first, so that errors name the wrong member."""
+    choices = {table.name: table for table in tables if dialect in table.dialects}
+    return {
+        "type": "object",
+        "required": ["type"],
+        "properties": {"type": {"enum": list(choices)}},
+        "allOf": [
+            {
+                "if": {"properties": {"type": {"const": name}}, "required": ["type"]},
+                "then": _object(table, dialect, {"type": {"const": name}}),
+            }
+            for name, table in choices.items()
+        ],
+    }
 
 
-def _typed(name: str, table: Table, dialect: Dialect) -> Schema:
-    schema = _object(table, dialect)
-    members = schema["properties"]
-    assert isinstance(members, dict)
-    required = ["type", *_required(table, dialect)]
-    return {**schema, "properties": {"type": {"const": name}, **members}, "required": required}
-
-
-def _required(table: Table, dialect: Dialect) -> list[str]:
-    return [member.name for member in table.known(dialect).values() if member.required]
-
-
-def _object(table: Table, dialect: Dialect) -> Schema:
-    """Return the schema of an object, its type apart."""
-    members = {name: _member(member) for name, member in table.known(dialect).items()}
-    schema: Schema = {"type": "object", "properties": members}
-    if required := _required(table, dialect):
+def _object(table: Table, dialect: Dialect, properties: Schema | None = None) -> Schema:
+    """Return the schema of an object with more `properties`, all of them required."""
+    members = table.members_of(dialect)
+    schema: Schema = {
+        "type": "object",
+        "properties": {
+            **(properties or {}),
+            **{key: _member(each) for key, each in members.items()},
+        },
+    }
+    required = [*(properties or ()), *(name for name, each in members.items() if each.required)]
+    if required:
         schema["required"] = required
-    schema["additionalProperties"] = False
-    return schema
+    return {**schema, "additionalProperties": False}
 
 
 def _member(member: Member) -> Schema:
@@ -117,18 +123,17 @@ def _member(member: Member) -> Schema:
     if member.kind == "object":
         return {**schema, "$ref": f"#/$defs/{member.table}"}
     if member.kind == "objects":
-        return {**schema, "type": "array", "items": {"$ref": f"#/$defs/{member.table}"}}
+        return {**schema, **_array({"$ref": f"#/$defs/{member.table}"})}
+    bounds = _bounds(member.constraint or Constraint())
     if member.kind in ("float_pair", "int_pair"):
-        number = {**_PLAIN["float" if member.kind == "float_pair" else "int32"], **_bounds(member)}
-        return {**schema, "type": "array", "items": number, "minItems": 2, "maxItems": 2}
-    return {**schema, **_PLAIN[member.kind], **_bounds(member)}
+        number = _FLOAT if member.kind == "float_pair" else _INT32
+        return {**schema, **_array({**number, **bounds}), "minItems": 2, "maxItems": 2}
+    return {**schema, **_KINDS[member.kind], **bounds}
 
 
-def _bounds(member: Member) -> Schema:
-    rule = member.rule
-    if rule is None:
-        return {}
-    if rule.one_of:
-        return {"enum": list(rule.one_of)}
-    bounds = {"minimum": rule.low, "maximum": rule.high, "exclusiveMinimum": rule.above}
+def _bounds(constraint: Constraint) -> Schema:
+    if constraint.one_of:
+        return {"enum": list(constraint.one_of)}
+    low, high, above = constraint.low, constraint.high, constraint.above
+    bounds = {"minimum": low, "maximum": high, "exclusiveMinimum": above}
     return {name: bound for name, bound in bounds.items() if bound is not None}

@@ -1,7 +1,7 @@
-"""aeon's loader configurations: what a file or a dict of Python says, with the defaults.
+"""The model of aeon's loader configurations: the values of a file or a dict, and the defaults.
 
-`LoaderConfig.from_dict` takes what Python programs gave to aeon; `exset.parsers.aeon.config`
-reads JSON. Both hold a configuration against the tables in `exset.grammars.aeon.config.schema`.
+`LoaderConfig.from_dict` takes the dict that Python programs gave to aeon;
+`exset.parsers.aeon.config` reads JSON. Both check it by the tables in `schema`.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from dataclasses import dataclass
 
 from exset.core.errors import Findings, warn
 from exset.core.limits import DEFAULT, Limits
-from exset.grammars.aeon.config.findings import Places
-from exset.grammars.aeon.config.numbers import wrapped
+from exset.grammars.aeon.config.numbers import integer
 from exset.grammars.aeon.config.outputs import Output, outputs_of
+from exset.grammars.aeon.config.reader import read
 from exset.grammars.aeon.config.schema_types import Dialect, dialect_of
 from exset.grammars.aeon.config.settings import Settings, Value
-from exset.grammars.aeon.config.settings_reader import read
 from exset.grammars.aeon.config.translation import translated
 from exset.grammars.columns.html import table
 from exset.grammars.columns.tree import node
@@ -24,7 +23,10 @@ from exset.grammars.columns.tree import node
 
 @dataclass(frozen=True, repr=False)
 class LoaderConfig:
-    """A configuration of aeon's loader, for one version of aeon; its length is that of `etl`."""
+    """A configuration of aeon's loader for one version of aeon; its length is that of `etl`.
+
+    `config["batch_size"]` is the value of a member of the loader, given or by default.
+    """
 
     settings: Settings
     """The loader's own members, `etl` and `augmentation` among them."""
@@ -41,31 +43,31 @@ class LoaderConfig:
     ) -> LoaderConfig:
         """Check a configuration as Python programs write it, of dicts, lists and tuples.
 
-        `dialect`, `findings` and errors as in `exset.parsers.aeon.config.parse`; their places
-        name members. Without `findings` one FormatWarning tells of them. Raises FormatError for
-        what no aeon takes.
+        `dialect` and `findings` are as in `exset.parsers.aeon.config.parse`; places are paths of
+        members. Without `findings`, all of them become one FormatWarning. Raises FormatError if
+        no version of aeon accepts it.
         """
-        heard = Findings() if findings is None else findings
+        collected = Findings() if findings is None else findings
         tree = node(config, depth=limits.max_depth)
-        made = cls(read(tree, Places(name), dialect=dialect, findings=heard))
+        made = cls(read(tree, name, dialect=dialect, findings=collected))
         if findings is None:
-            warn(heard, 3)
+            warn(collected, 3)
         return made
 
     @property
     def dialect(self) -> Dialect:
-        """The version of aeon whose defaults and outputs these are."""
+        """The version of aeon that reads it so."""
         return self.settings.dialect
 
     def __getitem__(self, name: str) -> Value:
-        """Return the value of a member of the loader, given or by default."""
+        """Return the value of a member of the loader; KeyError for an unknown member."""
         return self.settings[name]
 
     def __len__(self) -> int:
         return len(self.etl)
 
     def __repr__(self) -> str:
-        types = " ".join(str(each.type) for each in self.etl) or "no etl"
+        types = " ".join(each.type for each in self.etl) or "no etl"
         return f"LoaderConfig({types}, batch_size {self.batch_size}, {self.dialect})"
 
     def _repr_html_(self) -> str:
@@ -78,75 +80,40 @@ class LoaderConfig:
 
     @property
     def etl(self) -> tuple[Settings, ...]:
-        """What each column of the manifest is."""
+        """How aeon decodes each column of the manifest."""
         return self.settings.objects("etl")
 
     @property
     def augmentation(self) -> tuple[Settings, ...]:
-        """What happens to images at random; the first alone has an effect."""
+        """The random changes of images; aeon uses only the first object."""
         return self.settings.objects("augmentation")
 
     @property
-    def manifest_filename(self) -> str:
-        """The path of the manifest."""
-        return str(self["manifest_filename"])
-
-    @property
-    def manifest_root(self) -> str:
-        """What goes before relative paths in the manifest."""
-        return str(self["manifest_root"])
-
-    @property
-    def cache_directory(self) -> str:
-        """Where cpio blocks are kept; empty for no cache."""
-        return str(self["cache_directory"])
-
-    @property
     def batch_size(self) -> int:
-        """Records of a batch; aeon takes any number."""
+        """The records of a batch; aeon accepts any integer."""
         return self.settings.number("batch_size")
 
     @property
     def block_size(self) -> int:
-        """Records of a block: where 0 is given, twice the batch size."""
-        given = self.settings.number("block_size")
-        return given or wrapped(2 * self.batch_size, 32, signed=True)
-
-    @property
-    def subset_fraction(self) -> float:
-        """The part of the records to use."""
-        return self.settings.real("subset_fraction")
-
-    @property
-    def random_seed(self) -> int:
-        """Where random numbers begin."""
-        return self.settings.number("random_seed")
-
-    @property
-    def iteration_mode(self) -> str:
-        """`ONCE`, `COUNT` or `INFINITE`."""
-        return str(self["iteration_mode"])
+        """The records of a block: twice the batch size if the configuration gives 0."""
+        return self.settings.number("block_size") or integer(2 * self.batch_size, "int32")
 
     @property
     def outputs(self) -> tuple[Output, ...]:
-        """The arrays of a batch, each without the batch's own axis, in aeon's order."""
+        """The arrays of a batch in aeon's order, their shapes without the axis of the batch."""
         return outputs_of(self.dialect, self.etl)
 
     def to_dict(self) -> dict[str, object]:
-        """Return what is given as Python writes it: a dict that `from_dict` takes."""
+        """Return the given values as a dict that `from_dict` takes."""
         return self.settings.to_dict()
-
-    def upgraded(self, *, lossy: bool = False, findings: Findings | None = None) -> LoaderConfig:
-        """Return the configuration for aeon's last version; as `translated`."""
-        return self.translated("head", lossy=lossy, findings=findings)
 
     def translated(
         self, dialect: Dialect | str, *, lossy: bool = False, findings: Findings | None = None
     ) -> LoaderConfig:
-        """Return the configuration for another version of aeon; `findings` says what changes.
+        """Return the configuration for another version of aeon; `findings` collects the changes.
 
-        Raises FormatError for what that version cannot do; `lossy` leaves out members that it does
-        not know, each with a finding. FormatError for no dialect.
+        `lossy` leaves out members that the version does not have, each with a finding. Raises
+        FormatError for what it cannot store, ValueError for an unknown `dialect`.
         """
-        heard = Findings() if findings is None else findings
-        return LoaderConfig(translated(self.settings, dialect_of(dialect), lossy, heard))
+        collected = Findings() if findings is None else findings
+        return LoaderConfig(translated(self.settings, dialect_of(dialect), lossy, collected))

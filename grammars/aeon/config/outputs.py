@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
-from exset.grammars.aeon.config.numbers import float32, truncated, wrapped
+from exset.grammars.aeon.config.numbers import float32, integer
 from exset.grammars.aeon.config.schema_types import Dialect
 from exset.grammars.aeon.config.settings import Settings
 
-_SIZE: Final = 64
-_UINT: Final = 32
 _DURATION: Final = re.compile(
     r"[ \t\n\v\f\r]*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(.*)", re.DOTALL
 )
@@ -22,7 +20,7 @@ _DURATION: Final = re.compile(
 
 @dataclass(frozen=True)
 class Output:
-    """One array of a record. dtype: the name of the C++ type; axes: a name for each axis."""
+    """One array of a record. `dtype` is the name of a C++ type; `axes` has a name for each axis."""
 
     name: str
     shape: tuple[int, ...]
@@ -35,17 +33,15 @@ class Output:
         return {"name": self.name, "shape": shape, "type": self.dtype, "axes": axes}
 
 
-Shapes: TypeAlias = Iterator[tuple[str, tuple[int, ...], str, tuple[str, ...]]]
+_Shapes: TypeAlias = Iterator[tuple[str, tuple[int, ...], str, tuple[str, ...]]]
 
 
 def outputs_of(dialect: Dialect, etl: Iterable[Settings]) -> tuple[Output, ...]:
-    """Return the arrays of a record, in aeon's order; the older aeon sorts them by name."""
+    """Return the arrays of a record, in aeon's order: `seed` sorts them by name."""
     found = [output for element in etl for output in element_outputs(element)]
     if dialect == "seed":
-        first: dict[str, Output] = {}
-        for output in found:
-            first.setdefault(output.name, output)
-        return tuple(first[name] for name in sorted(first, key=lambda name: name.encode()))
+        unique = {output.name: output for output in reversed(found)}
+        return tuple(unique[name] for name in sorted(unique, key=lambda name: name.encode()))
     return tuple(found)
 
 
@@ -56,54 +52,35 @@ def element_outputs(element: Settings) -> Iterator[Output]:
         yield Output(prefix + name, shape, dtype, axes or tuple(map(str, range(len(shape)))))
 
 
-def _image(element: Settings, name: str = "image") -> Shapes:
-    height, width = element.number("height"), element.number("width")
-    channels, dtype = element.number("channels"), str(element["output_type"])
-    if element["channel_major"]:
-        yield name, (channels, height, width), dtype, ("channels", "height", "width")
-    else:
-        yield name, (height, width, channels), dtype, ("height", "width", "channels")
+def _array(element: Settings, *shape: int) -> _Shapes:
+    """Yield the one array of an etl object, with the name of its type."""
+    yield element.type, shape, str(element["output_type"]), ()
 
 
-def _pixelmask(element: Settings) -> Shapes:
-    return _image(element, "pixelmask")
+def _image(element: Settings) -> _Shapes:
+    axes = ["height", "width"]
+    axes.insert(0 if element["channel_major"] else 2, "channels")
+    shape = tuple(element.number(name) for name in axes)
+    yield element.type, shape, str(element["output_type"]), tuple(axes)
 
 
-def _label(element: Settings) -> Shapes:
-    yield "label", (1,), str(element["output_type"]), ()
-
-
-def _blob(element: Settings) -> Shapes:
-    yield "blob", (element.number("output_count"),), str(element["output_type"]), ()
-
-
-def _char_map(element: Settings) -> Shapes:
+def _char_map(element: Settings) -> _Shapes:
     dtype, axes = str(element["output_type"]), ("character", "sequence")
     yield "char_map", (1, element.number("max_length")), dtype, axes
     if element["emit_length"]:
         yield "length" if element.dialect == "seed" else "char_map_length", (1,), "uint32_t", ()
 
 
-def _label_map(element: Settings) -> Shapes:
-    yield "label_map", (4,), str(element["output_type"]), ()  # four, however many labels there are
-
-
-def _boundingbox(element: Settings) -> Shapes:
-    # Four numbers a box, and room for four times as many.
-    shape = (element.number("max_bbox_count"), 16)
-    yield "boundingbox", shape, str(element["output_type"]), ()
-
-
-def _video(element: Settings) -> Shapes:
+def _video(element: Settings) -> _Shapes:
     [frame] = element.objects("frame")
     size = frame.number("height"), frame.number("width")
     shape = (frame.number("channels"), element.number("max_frame_count"), *size)
     yield "video", shape, str(frame["output_type"]), ("channels", "frames", "height", "width")
 
 
-def _localization(element: Settings) -> Shapes:
+def _localization(element: Settings) -> _Shapes:
     anchors = total_anchors(element)
-    fours, twos = wrapped(4 * anchors, _SIZE, signed=False), wrapped(2 * anchors, _SIZE, False)
+    fours, twos = integer(4 * anchors, "size"), integer(2 * anchors, "size")
     yield "bbtargets", (fours,), "float", ()
     yield "bbtargets_mask", (fours,), "float", ()
     yield "labels_flat", (1, twos), "int32_t", ()
@@ -114,7 +91,7 @@ def _localization(element: Settings) -> Shapes:
     yield difficult
 
 
-def _boxes(element: Settings) -> Shapes:
+def _boxes(element: Settings) -> _Shapes:
     most = element.number("max_gt_boxes")
     yield "image_shape", (2, 1), "int32_t", ()
     yield "gt_boxes", (most, 4), "float", ()
@@ -123,30 +100,31 @@ def _boxes(element: Settings) -> Shapes:
     yield "difficult_flag", (most, 1), "int32_t", ()
 
 
-def _audio(element: Settings) -> Shapes:
+def _audio(element: Settings) -> _Shapes:
     spans = spans_of(element)
-    wide = {
+    frequencies = {
         "specgram": spans.length // 2 + 1,
         "mfsc": element.number("num_filters"),
         "mfcc": element.number("num_cepstra"),
         "samples": 1,
     }[str(element["feature_type"])]
-    steps = wrapped(spans.duration - spans.length, _UINT, signed=False) // spans.stride + 1
-    shape = (1, wide, wrapped(steps, _UINT, signed=False))
+    steps = integer(spans.duration - spans.length, "uint32") // spans.stride + 1
+    shape = (1, frequencies, integer(steps, "uint32"))
     yield "audio", shape, str(element["output_type"]), ("channels", "frequency", "time")
     if "emit_length" in element.members and element["emit_length"]:
         yield "audio_length", (1,), "uint32_t", ()
 
 
-_SHAPES: Final[Mapping[str, Callable[[Settings], Shapes]]] = MappingProxyType(
+_SHAPES: Final[Mapping[str, Callable[[Settings], _Shapes]]] = MappingProxyType(
     {
         "image": _image,
-        "label": _label,
-        "blob": _blob,
+        "label": lambda element: _array(element, 1),
+        "blob": lambda element: _array(element, element.number("output_count")),
         "char_map": _char_map,
-        "label_map": _label_map,
-        "boundingbox": _boundingbox,
-        "pixelmask": _pixelmask,
+        # aeon makes room for four labels whatever max_classes is, and for four times the boxes.
+        "label_map": lambda element: _array(element, 4),
+        "boundingbox": lambda element: _array(element, element.number("max_bbox_count"), 16),
+        "pixelmask": _image,
         "video": _video,
         "localization": _localization,
         "localization_rcnn": _localization,
@@ -157,23 +135,24 @@ _SHAPES: Final[Mapping[str, Callable[[Settings], Shapes]]] = MappingProxyType(
 
 
 def total_anchors(element: Settings) -> int:
-    """Return how many anchors an image has, in binary32 and in 64 bits as aeon counts."""
-    scale, count = element.real("scaling_factor"), 1
+    """Return the number of anchors of an image, in binary32 and in 64 bits as aeon counts."""
+    scale, count = element["scaling_factor"], 1
+    assert isinstance(scale, int | float)
     for name in ("ratios", "scales"):
         values = element[name]
         count *= len(values) if isinstance(values, tuple) else 0
     for name in ("height", "width"):
-        cells = float32(float32(float(element.number(name))) * scale)
-        count *= truncated(float(math.floor(cells)) if math.isfinite(cells) else cells, "int32")
-    return wrapped(count, _SIZE, signed=False)
+        cells = float32(float32(element.number(name)) * scale)
+        count *= integer(float(math.floor(cells)) if math.isfinite(cells) else cells, "int32")
+    return integer(count, "size")
 
 
 class NoLength(ValueError):
-    """A member that is to be a length of time and is none: its name."""
+    """A member that is not a length of time; the message is its name."""
 
 
 class Spans(NamedTuple):
-    """The lengths of a sound, a frame, and the way from frame to frame, in samples."""
+    """The lengths of a sound and of a frame, and the step from frame to frame, in samples."""
 
     duration: int
     length: int
@@ -181,7 +160,7 @@ class Spans(NamedTuple):
 
 
 def spans_of(element: Settings) -> Spans:
-    """Return the lengths that an audio object gives; NoLength that says which is none."""
+    """Return the lengths of an audio object; raise NoLength for a member that is not one."""
     rate = element.number("sample_freq_hz")
     found = []
     for name in ("max_duration", "frame_length", "frame_stride"):
@@ -193,11 +172,11 @@ def spans_of(element: Settings) -> Spans:
 
 
 def _samples(text: str, rate: int) -> int | None:
-    """Return how many samples `4 seconds` are, in binary32 as aeon counts; None for no length."""
+    """Return the samples in `4 seconds`, in binary32 as aeon counts; None if it is no length."""
     match = _DURATION.match(text)
     if match is None or math.isinf(value := float32(float(match[1]))):
         return None
-    unit, per_second = match[2], float32(float(rate))
+    unit, per_second = match[2], float32(rate)
     if "samples" in unit:
         samples = value
     elif "milliseconds" in unit:
@@ -206,4 +185,4 @@ def _samples(text: str, rate: int) -> int | None:
         samples = float32(value * per_second)
     else:
         return None
-    return truncated(samples, "uint32") if math.isfinite(samples) else None
+    return integer(samples, "uint32") if math.isfinite(samples) else None

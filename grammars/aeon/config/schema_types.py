@@ -1,4 +1,4 @@
-"""What a table of a loader configuration is made of: dialects, members, rules."""
+"""The types that declare a schema: dialects, kinds of values, constraints, members and tables."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from types import MappingProxyType
 from typing import Final, Literal, TypeAlias, get_args
 
 Dialect: TypeAlias = Literal["head", "seed", "between", "habana"]
-"""A version of aeon. `head` is the last public state (2020), `seed` the commit f99a69a (April
-2017), `between` all that versions between the two knew, `habana` the fork in Intel Gaudi's software
-(2021 and later). What the last two give was never compared with the programs themselves."""
+"""A version of aeon. `head` is the last public version (2020), `seed` the commit f99a69a (April
+2017). `between` knows every member that a version between the two knew; `habana` is the fork in
+Intel Gaudi's software (2021 and later). Only `head` and `seed` were compared with the programs."""
 
 DIALECTS: Final[tuple[Dialect, ...]] = get_args(Dialect)
-TITLES: Final[Mapping[Dialect, str]] = MappingProxyType(
+TITLES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "head": "aeon's last version",
         "seed": "aeon of April 2017",
@@ -23,47 +23,34 @@ TITLES: Final[Mapping[Dialect, str]] = MappingProxyType(
 
 
 def dialect_of(name: str) -> Dialect:
-    """Return a dialect by its name; ValueError that lists the names there are."""
+    """Return a dialect by its name; ValueError that lists the dialects."""
     for dialect in DIALECTS:
         if dialect == name:
             return dialect
-    raise ValueError(f"no dialect is called {name!r}; there are {', '.join(DIALECTS)}")
+    raise ValueError(f"unknown dialect {name!r}; choose one of {', '.join(DIALECTS)}")
 
 
-Kind: TypeAlias = Literal[
-    "string",
-    "bool",
-    "int32",
-    "uint32",
-    "size",
-    "float",
-    "strings",
-    "floats",
-    "doubles",
-    "float_pair",
-    "int_pair",
-    "object",
-    "objects",
-    "any",
-]
-"""The C++ type behind a member: a pair is the ends of a distribution, `size` a size_t."""
+_Scalar: TypeAlias = Literal["string", "bool", "int32", "uint32", "size", "float", "double"]
+_List: TypeAlias = Literal["strings", "floats", "doubles", "float_pair", "int_pair"]
+Kind: TypeAlias = Literal[_Scalar, _List, "object", "objects", "any"]
+"""The C++ type of a member: `size` is a size_t, a pair holds the bounds of a distribution."""
 
 Plain: TypeAlias = str | int | float | bool | tuple[str, ...] | tuple[float, ...] | None
-"""A default: None where there is none to name."""
+"""A default; None if the member has none."""
 
 
 class Required:
-    """Stands for the default of a member that must be given."""
+    """The default of a member that a configuration must have."""
 
 
 REQUIRED: Final = Required()
 
 
 @dataclass(frozen=True)
-class Rule:
-    """What a value must be: within bounds (a pair with both ends), or one of some words.
+class Constraint:
+    """The values that a member allows: numbers within bounds (both of a pair), or some words.
 
-    low, high: inclusive; above: exclusive. ordered: whether a pair must not go down.
+    `low` and `high` are inclusive, `above` is exclusive; an `ordered` pair must not decrease.
     """
 
     low: float | None = None
@@ -73,68 +60,68 @@ class Rule:
     ordered: bool = False
 
     def allows(self, value: object) -> bool:
-        """Whether a converted value keeps the rule."""
+        """Whether each number is within the bounds, or the value is one of the words."""
         if self.one_of:
             return value in self.one_of
-        ends = value if isinstance(value, tuple) else (value,)
-        numbers = [end for end in ends if isinstance(end, int | float)]
-        if self.ordered and sorted(numbers) != numbers:
-            return False
         return all(
             (self.low is None or number >= self.low)
             and (self.high is None or number <= self.high)
             and (self.above is None or number > self.above)
-            for number in numbers
+            for number in _numbers(value)
         )
+
+    def allows_order(self, value: object) -> bool:
+        """Whether the numbers of a pair are in an allowed order."""
+        numbers = _numbers(value)
+        return not self.ordered or sorted(numbers) == numbers
 
     def __str__(self) -> str:
         if self.one_of:
             return f"one of {', '.join(map(str, self.one_of))}"
-        if self.low is not None and self.high is not None:
-            said = f"from {self.low:g} to {self.high:g}"
-        elif self.low is not None:
-            said = f"{self.low:g} or more"
-        elif self.above is not None:
-            said = f"above {self.above:g}"
-            said += "" if self.high is None else f" and at most {self.high:g}"
-        else:
-            said = ""
-        return " and ".join(filter(None, (said, "in ascending order" if self.ordered else "")))
+        most = "" if self.high is None else f", at most {self.high:g}"
+        if self.low is None:
+            return f"above {self.above:g}{most}"
+        return f"from {self.low:g} to {self.high:g}" if most else f"{self.low:g} or more"
+
+
+def _numbers(value: object) -> list[int | float]:
+    values = value if isinstance(value, tuple) else (value,)
+    return [each for each in values if isinstance(each, int | float)]
 
 
 @dataclass(frozen=True)
 class Member:
-    """A member of an object; `dialects` are those that know it, `table` what an object in it is."""
+    """A member of an object. `dialects` know it; `table` declares the objects that it holds."""
 
     name: str
     kind: Kind
     default: Plain | Required
     about: str
-    rule: Rule | None = None
+    constraint: Constraint | None = None
     dialects: tuple[Dialect, ...] = DIALECTS
     table: str | None = None
 
     @property
     def required(self) -> bool:
-        """Whether it must be given."""
+        """Whether a configuration must have it."""
         return isinstance(self.default, Required)
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """An object: its members, in aeon's order. lax: whether aeon ignores others than these."""
+    """The members of an object, in aeon's order. aeon ignores unknown members of a `lax` one."""
 
     name: str
     members: tuple[Member, ...]
     dialects: tuple[Dialect, ...] = DIALECTS
     lax: bool = False
 
-    def known(self, dialect: Dialect) -> Mapping[str, Member]:
-        """The members that a dialect knows, by name."""
-        return _known(self, dialect)
+    def members_of(self, dialect: Dialect) -> Mapping[str, Member]:
+        """Return the members that a dialect knows, by name."""
+        return _members_of(self, dialect)
 
 
 @cache
-def _known(table: Table, dialect: Dialect) -> Mapping[str, Member]:
+def _members_of(table: Table, dialect: Dialect) -> Mapping[str, Member]:
     members = (member for member in table.members if dialect in member.dialects)
     return MappingProxyType({member.name: member for member in members})

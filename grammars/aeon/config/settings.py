@@ -1,4 +1,4 @@
-"""An object of a loader configuration: the values it gives, and the defaults of the others."""
+"""An object of a loader configuration: its given values, and the defaults of the others."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from exset.grammars.aeon.config.schema_types import Dialect, Kind, Member, Requi
 from exset.grammars.columns.tree import Node
 
 Value: TypeAlias = "str | int | float | bool | Node | Settings | tuple[Value, ...] | None"
-"""What a member has: numbers as C++ has them, a pair as a tuple, anything else as a `Node`."""
+"""The value of a member: numbers as C++ has them, a pair as a tuple, any JSON as a `Node`."""
 
 
 @dataclass(frozen=True, eq=False)
 class Settings:
-    """An object of a configuration: what it gives, and the defaults of what it does not.
+    """An object of a configuration, as one version of aeon reads it.
 
-    table: its name in `loader_tables.TABLES`; given: the values of the members that are given, by
-    name. Equal are those that give the same values, by default or not.
+    `table` is its name in `schema.TABLES`; `given` has the values that the configuration gives, by
+    member name. Two objects are equal if all their values are equal, given or by default.
     """
 
     table: str
@@ -28,16 +28,16 @@ class Settings:
 
     @property
     def type(self) -> str:
-        """The `type` of an etl or augmentation object."""
+        """The `type` of an etl or augmentation object, else empty."""
         return self.table.partition(" ")[2]
 
     @property
     def members(self) -> Mapping[str, Member]:
         """The members that the dialect knows."""
-        return TABLES[self.table].known(self.dialect)
+        return TABLES[self.table].members_of(self.dialect)
 
     def __getitem__(self, name: str) -> Value:
-        """Return the value of a member, given or by default; KeyError if there is no such."""
+        """Return the value of a member, given or by default; KeyError for an unknown member."""
         if name in self.given:
             return self.given[name]
         default = self.members[name].default
@@ -46,17 +46,12 @@ class Settings:
         return default
 
     def number(self, name: str) -> int:
-        """Return the value of a member that is a whole number."""
+        """Return the value of an integer member."""
         value = self[name]
         return value if isinstance(value, int) else 0
 
-    def real(self, name: str) -> float:
-        """Return the value of a member that is a real number."""
-        value = self[name]
-        return float(value) if isinstance(value, int | float) else 0.0
-
     def objects(self, name: str) -> tuple[Settings, ...]:
-        """Return the objects of a member: of a list, or the one that it is."""
+        """Return the objects of a member: those of a list, or the single one."""
         value = self[name]
         values = value if isinstance(value, tuple) else (value,)
         return tuple(each for each in values if isinstance(each, Settings))
@@ -67,20 +62,18 @@ class Settings:
             yield member, self[name]
 
     def to_dict(self, *, defaults: bool = False) -> dict[str, object]:
-        """Return what is given as Python writes it, `type` first.
+        """Return the given values as Python writes them, `type` first.
 
-        With `defaults`, members that are not given have theirs, if there is one.
+        With `defaults`, add the default of every other member that has one.
         """
-        members = self.members
-        values = self.given
+        found: dict[str, object] = {"type": self.type} if self.type else {}
         if defaults:
-            named = {member.name: value for member, value in self.values()}
-            values = {name: value for name, value in named.items() if value is not None}
-        found = {
-            name: plain(value, members[name].kind, defaults=defaults)
-            for name, value in values.items()
-        }
-        return {"type": self.type, **found} if self.type else found
+            values = {member.name: value for member, value in self.values() if value is not None}
+        else:
+            values = dict(self.given)
+        for name, value in values.items():
+            found[name] = plain(value, self.members[name].kind, defaults=defaults)
+        return found
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Settings):
