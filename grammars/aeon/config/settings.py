@@ -67,11 +67,8 @@ class Settings:
         With `defaults`, add the default of every other member that has one.
         """
         found: dict[str, object] = {"type": self.type} if self.type else {}
-        if defaults:
-            values = {member.name: value for member, value in self.values() if value is not None}
-        else:
-            values = dict(self.given)
-        for name, value in values.items():
+        values = {member.name: value for member, value in self.values() if value is not None}
+        for name, value in (values if defaults else self.given).items():
             found[name] = plain(value, self.members[name].kind, defaults=defaults)
         return found
 

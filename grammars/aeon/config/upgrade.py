@@ -96,11 +96,11 @@ def _divided(name: str, element: Node) -> tuple[Node, _Members]:
     """Return an etl object without its augmentation members, and these members."""
     if name == "video" and "frame" in element.members:
         frame = element.members["frame"]
-        rest, moved = _divided("image", frame.value)
+        image, moved = _divided("image", frame.value)
         if not moved:
             return element, {}
         first = next(iter(moved.values())).name
-        members = {**element.members, "frame": Member(rest, frame.name)}
+        members = {**element.members, "frame": Member(image, frame.name)}
         inner = Node({"type": Member(Node("image")), **moved}, first)
         return Node(members, element.span), {"frame": Member(inner, first)}
     augmented = _AUGMENTED.get(name, ())
