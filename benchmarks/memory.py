@@ -26,7 +26,7 @@ from exset.core.protocols import Model
 from exset.grammars.lens.examples import ExampleSet
 from exset.parsers.lens import render
 from exset.runtime.reports.report import memory_of
-from exset.streaming import sets
+from exset.streaming import chunks
 
 _STATUS = Path("/proc/self/status")
 _FEW = 1 / 1000
@@ -110,7 +110,7 @@ def _warm(few: str) -> ExampleSet:
         text = exset.dumps(model, format="ex")
     exset.loads(text, format="ex", engine="table")
     exset.loads(codec.encode(model, engine="table"), format="bex", engine="table")
-    for part in sets(few, findings=Findings(), engine="table"):
+    for part in chunks(few, findings=Findings(), engine="table"):
         exset.dumps(part, format="bex")
     return model
 
@@ -120,7 +120,7 @@ def _load(path: str) -> ExampleSet:
 
 
 def _stream(path: str) -> None:
-    for _ in sets(path, findings=Findings()):
+    for _ in chunks(path, findings=Findings()):
         pass
 
 

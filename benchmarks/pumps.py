@@ -11,7 +11,7 @@ from exset.core.errors import FormatError
 from exset.core.source import Source
 from exset.families.format import Format
 from exset.formats import FORMATS
-from exset.testing.pumps import pumped
+from tests.fuzz.pumps import pumped
 
 _SIZE = 1 << 19
 _LEAST = 1 << 11

@@ -1,9 +1,8 @@
-"""The verbs: load, loads, save, dumps, validate, stats, detect. Others have modules of their own.
+"""Load, save and check: load, loads, save, dumps, validate, stats, detect.
 
-A path may be `-` for standard input or output, `exset::NAME` for a bundled sample, the name of a
-file elsewhere, and may end in `.gz` or another suffix of compression: see `exset.io.files`. Bytes
-that are not of a format raise FormatError, whatever they are; a file that cannot be opened raises
-OSError.
+A path may be `-` for standard input or output, `exset::NAME` for a bundled sample, a URL, and may
+end in `.gz` or another suffix of compression: see `exset.io.files`. Bytes that are not of the
+format raise FormatError, and nothing else; a file that cannot be opened raises OSError.
 """
 
 import os
@@ -13,7 +12,7 @@ from exset import formats, samples
 from exset.core.errors import Findings, FormatError, NamedFindings, Place, blaming, heard, warn
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
-from exset.core.protocols import Model, Option, Summary
+from exset.core.protocols import Model, OptionValue, Summary
 from exset.core.source import Source
 from exset.families.format import Format
 from exset.io import files
@@ -33,7 +32,7 @@ def load(
     limits: Limits = DEFAULT,
     findings: Findings | None = None,
     engine: Engine = "auto",
-    **options: Option,
+    **options: OptionValue,
 ) -> M: ...
 @overload
 def load(
@@ -45,7 +44,7 @@ def load(
     limits: Limits = DEFAULT,
     findings: Findings | None = None,
     engine: Engine = "auto",
-    **options: Option,
+    **options: OptionValue,
 ) -> Model: ...
 def load(
     path: FilePath,
@@ -56,26 +55,25 @@ def load(
     limits: Limits = DEFAULT,
     findings: Findings | None = None,
     engine: Engine = "auto",
-    **options: Option,
+    **options: OptionValue,
 ) -> Model:
-    """Read a file; the format is told from its contents and name unless `format` says it.
+    """Read a file; its contents and its name decide the format, unless `format` names it.
 
-    `model`: the class of model that is wanted, such as `ExampleSet`, which a type checker then
-    knows of; a file of another is a FormatError. Traps of the format are added to `findings`;
-    without it, one FormatWarning tells of them. With `strict` the first trap is a FormatError.
-    `engine`: "reference" has the library run that the grammar or layout is declared in, "table"
-    the tables made of it; both give the same. `options` are those of the format's reader: `ids` of
-    a sample list ("text" or "integer"), `dialect` of a manifest ("head", "seed" or "csv") or of a
-    loader configuration. Raises FormatError, LimitError and OSError, and TypeError for what is no
-    option.
+    `model`: the class of the model, such as `ExampleSet`, for type checkers; raises FormatError if
+    the file holds another kind of data. Warnings and notes are added to `findings`; without it, one
+    FormatWarning reports them. With `strict` the first warning is a FormatError. `engine`:
+    "reference" runs the library that the grammar or layout is declared in, "table" the tables made
+    of it; both give the same model. `options` are those of the format's reader: `ids` of a sample
+    list ("text" or "integer"), `dialect` of a manifest ("head", "seed" or "csv") or of a loader
+    configuration. Raises FormatError, LimitError and OSError, and TypeError for an unknown option.
     """
-    told, engine = heard(strict, findings), formats.engine(engine)
-    known = _asked(format)
+    found, engine = heard(strict, findings), formats.engine(engine)
+    named = None if format is None else formats.get(format)
     source = read_source(path, limits=limits)
-    known = _wanted(known or recognise(source), model, source)
-    read = known.read(source, limits=limits, findings=told, engine=engine, **options)
+    fmt = _checked_class(named or recognise(source), model, source)
+    read = fmt.read(source, limits=limits, findings=found, engine=engine, **options)
     if findings is None:
-        warn(told, 3)
+        warn(found, 3)
     return read
 
 
@@ -90,7 +88,7 @@ def loads(
     limits: Limits = DEFAULT,
     findings: Findings | None = None,
     engine: Engine = "auto",
-    **options: Option,
+    **options: OptionValue,
 ) -> M: ...
 @overload
 def loads(
@@ -103,7 +101,7 @@ def loads(
     limits: Limits = DEFAULT,
     findings: Findings | None = None,
     engine: Engine = "auto",
-    **options: Option,
+    **options: OptionValue,
 ) -> Model: ...
 def loads(
     data: bytes | bytearray | memoryview | str,
@@ -115,20 +113,20 @@ def loads(
     limits: Limits = DEFAULT,
     findings: Findings | None = None,
     engine: Engine = "auto",
-    **options: Option,
+    **options: OptionValue,
 ) -> Model:
-    """Read what a file would hold, uncompressed; `name` stands for the file's in messages.
+    """Read the uncompressed content of a file; `name` is the file's name in messages.
 
-    Otherwise as `load`; a string is taken as UTF-8.
+    Otherwise as `load`; a string is encoded as UTF-8.
     """
-    told, engine = heard(strict, findings), formats.engine(engine)
+    found, engine = heard(strict, findings), formats.engine(engine)
     if isinstance(data, str):
         data = data.encode("utf-8", "surrogateescape")
     source = Source(name, bytes(data))
-    known = _wanted(recognise(source, format), model, source)
-    read = known.read(source, limits=limits, findings=told, engine=engine, **options)
+    fmt = _checked_class(recognise(source, format), model, source)
+    read = fmt.read(source, limits=limits, findings=found, engine=engine, **options)
     if findings is None:
-        warn(told, 3)
+        warn(found, 3)
     return read
 
 
@@ -139,22 +137,22 @@ def save(
     format: str | None = None,
     name: str | None = None,
     findings: Findings | None = None,
-    **options: Option,
+    **options: OptionValue,
 ) -> None:
-    """Write a file, whole or not at all; the suffix tells the format unless `format` says it.
+    """Write a file, completely or not at all; the suffix decides the format, unless `format` does.
 
-    Options: `lossy` (write what the format can hold, and say in `findings` what it cannot); for
-    Lens text `compact` and `unshare` (copy what inputs and targets share, where text cannot say
-    it); for sample lists `expand` (ids one by one, no ranges), `kind` (write a list of another
-    kind, such as "CONDUIT_HDF5_EXCLUSION"), `labels` (its label file), `base` (the folder that its
-    base directory counts from) and `root` (the folder that its files must lie in); for manifests
-    and loader configurations `dialect` (write it for another version of aeon), for these `compact`,
-    too. Raises FormatError for what the format cannot hold, in which `name` stands for the model,
-    OSError, and TypeError for what is no model, no path or no option.
+    Options: `lossy` (drop what the format cannot store, and report it in `findings`); for Lens text
+    `compact` and `unshare` (copy lists that inputs and targets share, where text cannot share
+    them); for sample lists `expand` (write ids one by one, without ranges), `kind` (write a list of
+    another type, such as "CONDUIT_HDF5_EXCLUSION"), `labels` (its label file), `base` (the folder
+    that its base directory counts from) and `root` (the folder that its files must be in); for
+    manifests and loader configurations `dialect` (write it for another version of aeon), for
+    configurations also `compact`. `name` is the model's name in messages. Raises FormatError if the
+    format cannot hold the model, OSError, and TypeError for a wrong model, path or option.
     """
     path = os.fsdecode(path)
-    known = target_format(path, format)
-    files.write(path, _written(model, known, name, findings, options))
+    fmt = target_format(path, format)
+    files.write(path, _written(model, fmt, name, findings, options))
 
 
 def dumps(
@@ -163,7 +161,7 @@ def dumps(
     format: str,
     name: str | None = None,
     findings: Findings | None = None,
-    **options: Option,
+    **options: OptionValue,
 ) -> bytes:
     """Return the bytes that `save` would write, uncompressed; options as there."""
     return _written(model, formats.get(format), name, findings, options)
@@ -179,14 +177,14 @@ def validate(
     base: FilePath = "",
     access: Access = USUAL,
     jobs: int = 1,
-    **options: Option,
+    **options: OptionValue,
 ) -> Findings:
-    """Read a file for its findings alone; what makes it unreadable is the last of them.
+    """Read a file and return its findings; an error that stops the reader is the last one.
 
-    `check_files`: look at the files that it names, too, `jobs` processes at a time; relative
-    names count from the folder `base`, by default the current one; `access` says what may be done
-    to get at them, such as which folders they must lie in. `options` are those of `load`.
-    Raises OSError for a file that cannot be opened, and no FormatError.
+    `check_files`: also check the files that it names, with `jobs` processes. Relative names count
+    from the folder `base`, by default the current one; `access` limits which files are opened, and
+    how. `options` are those of `load`. Raises OSError for a file that cannot be opened, and no
+    FormatError.
     """
     findings, name = Findings(), os.fsdecode(path)
     try:
@@ -217,18 +215,18 @@ def validate(
 
 
 def stats(model: Model) -> Summary:
-    """Return all that can be said of a model in numbers: `rows()` for people, `to_dict()` for JSON.
+    """Return the statistics of a model: `rows()` for people, `to_dict()` for JSON.
 
-    TypeError for what is no model.
+    Raises TypeError for anything but a model.
     """
     return formats.family_of(model).describe(model)
 
 
 def detect(path: FilePath) -> Format:
-    """Tell a file's format by magic, else by its suffix, else by its first bytes.
+    """Return the format of a file: by magic, else by its suffix, else by its first bytes.
 
-    No more is read than that takes. Raises FormatError that lists the candidates where none or
-    several fit, and OSError.
+    Reads only as much as it needs. Raises FormatError that lists the candidates if none or several
+    fit, and OSError.
     """
     name = os.fsdecode(path)
     if name.startswith(samples.PREFIX):
@@ -237,38 +235,34 @@ def detect(path: FilePath) -> Format:
 
 
 def recognise(source: Source, format: str | None = None) -> Format:
-    """Return the format to read a source as: the one said, else the one that it looks like."""
+    """Return the format of that name, else the one that the source looks like."""
     if format is not None:
         return formats.get(format)
     return formats.detect(bytes(source.view[: formats.HEAD]), source.name)
 
 
-def parted(
-    options: dict[str, Option], wanted: Format
-) -> tuple[dict[str, Option], dict[str, Option]]:
-    """Return the options that only a reader takes, and those of the format that is written."""
-    names = {name for known in formats.every() for name in known.read_options}
-    names -= set(wanted.options)
+def split_options(
+    options: dict[str, OptionValue], fmt: Format
+) -> tuple[dict[str, OptionValue], dict[str, OptionValue]]:
+    """Return the options that only readers have, and those for the writer of a format."""
+    names = {option.name for each in formats.all_formats() for option in each.read_options}
+    names -= {option.name for option in fmt.options}
     return (
         {name: value for name, value in options.items() if name in names},
         {name: value for name, value in options.items() if name not in names},
     )
 
 
-def convertible(known: Format, wanted: Format, source: Source) -> Format:
-    """Return the format of a source that is to be written as another.
-
-    Raises FormatError if no file of the wanted format can say what the source does.
-    """
-    if known.family != wanted.family:
-        others = (each.name for each in formats.of_family(known.family))
+def check_convertible(fmt: Format, target: Format, source: Source) -> None:
+    """Raise FormatError if the two formats are not of one family."""
+    if fmt.family != target.family:
+        others = (each.name for each in formats.of_family(fmt.family))
         raise FormatError(
-            f"{known.family.noun}s cannot be written as {wanted.name} ({wanted.title})",
+            f"{fmt.family.noun}s cannot be written as {target.name} ({target.title})",
             place=Place.of(source.name),
             hint=f"formats that can hold one: {', '.join(others)}",
             code="format",
         )
-    return known
 
 
 def read_source(path: FilePath, *, limits: Limits = DEFAULT) -> Source:
@@ -280,59 +274,49 @@ def read_source(path: FilePath, *, limits: Limits = DEFAULT) -> Source:
 
 
 def target_format(path: FilePath, format: str | None = None) -> Format:
-    """Return the format to write a path in: the one said, else the one of its suffix.
-
-    Raises FormatError for a suffix that no format has.
-    """
+    """Return the format of that name, else the one of the path's suffix; FormatError if none."""
     if format is not None:
         return formats.get(format)
     name = os.fsdecode(path)
-    known = formats.by_suffix(name)
-    if known is None:
-        suffixes = ", ".join(suffix for each in formats.every() for suffix in each.suffixes)
+    fmt = formats.by_suffix(name)
+    if fmt is None:
+        suffixes = ", ".join(suffix for each in formats.all_formats() for suffix in each.suffixes)
         raise FormatError(
             "its name does not say which format to write",
             place=Place.of(name),
             hint=f"end it in one of {suffixes}, or say --to NAME, or format=NAME in Python",
             code="format",
         )
-    return known
+    return fmt
 
 
-def _asked(format: str | None) -> Format | None:
-    """Return the format that was said, if one was; ValueError if there is none of that name."""
-    return None if format is None else formats.get(format)
-
-
-def _wanted(known: Format, model: type[Model] | None, source: Source) -> Format:
-    """Return a source's format; FormatError if its models are not of the class that is wanted."""
-    if model is not None and not issubclass(known.family.model, model):
-        nouns = {
-            each.family.noun for each in formats.every() if issubclass(each.family.model, model)
-        }
+def _checked_class(fmt: Format, model: type[Model] | None, source: Source) -> Format:
+    """Return the format; raises FormatError if its models are not of the class `model`."""
+    if model is not None and not issubclass(fmt.family.model, model):
+        nouns = {each.noun for each in formats.families() if issubclass(each.model, model)}
         wanted = " or ".join(sorted(nouns)) or model.__name__
         raise FormatError(
-            f"it holds {known.family.noun}s ({known.title}); wanted: {wanted}",
+            f"it holds {fmt.family.noun}s ({fmt.title}); wanted: {wanted}",
             place=Place.of(source.name),
             hint="if it is one, say its format with --from NAME, or format=NAME in Python",
             code="format",
         )
-    return known
+    return fmt
 
 
 def _written(
     model: Model,
-    known: Format,
+    fmt: Format,
     name: str | None,
     findings: Findings | None,
-    options: dict[str, Option],
+    options: dict[str, OptionValue],
 ) -> bytes:
-    """Return a model's bytes, with a warning for findings that nobody else hears."""
-    name = known.family.noun if name is None else name
-    heard = Findings() if findings is None else findings
-    models = {each.family.noun for each in formats.every()}
+    """Return a model as bytes; warns of findings if there is nothing to collect them."""
+    name = fmt.family.noun if name is None else name
+    found = Findings() if findings is None else findings
+    models = {family.noun for family in formats.families()}
     with blaming(name, *models):
-        data = known.write(model, findings=NamedFindings(name, models, heard), **options)
+        data = fmt.write(model, findings=NamedFindings(name, models, found), **options)
     if findings is None:
-        warn(heard, 4)
+        warn(found, 4)
     return data

@@ -1,4 +1,4 @@
-"""`diff`: in what two models of a family differ, by what they mean."""
+"""`diff`: the differences of two models of a family, by what they mean."""
 
 import math
 from typing import TYPE_CHECKING
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def diff(one: Model, other: Model, *, tolerance: float = 0.0, keep: int = 10) -> "Differences":
-    """Return in what two models differ: true if they do, with the first `keep` places.
+    """Return the differences of two models: true if there are any, with the first `keep` places.
 
-    What they mean is compared, not how it is said: an example set with that of a binary file, a
-    manifest with another dialect of it, lists of other types. Units are compared in their order.
-    Numbers may be apart by `tolerance`, times the larger one where that is above 1; NaN is equal to
-    NaN. TypeError for models of different families, ValueError for a tolerance below 0.
+    Models are compared by meaning: a text with a binary file, a manifest with another dialect of
+    it, sample lists of different types. Units are compared in their order. Two numbers may differ
+    by `tolerance`, times the larger one where that is above 1; NaN equals NaN. Raises TypeError for
+    models of different families, ValueError for a negative tolerance.
     """
     if not 0 <= tolerance < math.inf:
         raise ValueError(f"tolerance must be a number from 0, not {tolerance!r}")

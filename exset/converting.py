@@ -1,4 +1,4 @@
-"""Conversion of files, part by part where both formats allow it."""
+"""`convert`: one file to another, in chunks where both formats allow it."""
 
 import os
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from exset.core import errors
 from exset.core.errors import Findings, warn
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
-from exset.core.protocols import Option
+from exset.core.protocols import OptionValue
 from exset.core.source import Source
 from exset.io.files import FilePath
 from exset.writing import writer
@@ -24,49 +24,46 @@ def convert(
     strict: bool = False,
     limits: Limits = DEFAULT,
     findings: Findings | None = None,
-    reading: Mapping[str, Option] | None = None,
+    reading: Mapping[str, OptionValue] | None = None,
     engine: Engine = "auto",
-    **options: Option,
+    **options: OptionValue,
 ) -> int:
-    """Read one file and write another; return how many units, such as examples, passed through.
+    """Read one file and write another; return the number of units, such as examples.
 
-    The formats are told as in `load` and `save`, whose options and errors these are; they must be
-    of one family. `reading` are options of the reader where the writer has one of that name, such
-    as `dialect`; `engine` is what reads. Where both allow it the file passes through part by part,
-    so that it may be larger than memory, or come from a pipe and go to one.
+    Formats, options and errors are those of `load` and `save`; both formats must be of one family.
+    `reading` are options of the reader, for names that the writer has too, such as `dialect`.
+    `engine` reads. Where both formats allow it, the file is converted in chunks: it may be larger
+    than memory, or a pipe.
     """
     source, target, engine = os.fsdecode(source), os.fsdecode(target), formats.engine(engine)
     if from_format is not None:
         formats.get(from_format)
-    wanted = api.target_format(target, to)
-    others, options = api.parted(options, wanted)
+    target_format = api.target_format(target, to)
+    others, options = api.split_options(options, target_format)
     reading = {**others, **(reading or {})}
-    wanted.chosen(options)
-    heard = errors.heard(strict, findings)
+    target_format.chosen(options)
+    found = errors.heard(strict, findings)
     with ExitStack() as stack:
         blocks = stack.enter_context(streaming.opened(source, limits=limits))
-        known = streaming.recognise(blocks, from_format)
-        api.convertible(known, wanted, Source(blocks.name, b""))
-        if known.streamer is None or wanted.pieces is None:
+        fmt = streaming.recognise(blocks, from_format)
+        api.check_convertible(fmt, target_format, Source(blocks.name, b""))
+        to = target_format.name
+        if fmt.streamer is None or target_format.incremental_writer is None:
             whole = Source(blocks.name, b"".join(blocks))
             stack.close()
-            model = known.read(whole, limits=limits, findings=heard, engine=engine, **reading)
-            to, name = wanted.name, whole.name
-            api.save(model, target, format=to, name=name, findings=heard, **options)
+            model = fmt.read(whole, limits=limits, findings=found, engine=engine, **reading)
+            api.save(model, target, format=to, name=whole.name, findings=found, **options)
             count = len(model)
         else:
-            known.chosen(reading, reading=True)
-            parts = known.stream(blocks, limits=limits, findings=heard, engine=engine)
-            first = next(parts)  # before anything is written
-            to, name = wanted.name, blocks.name
-            with writer(
-                target, format=to, header=None, name=name, findings=heard, **options
-            ) as out:
+            fmt.chosen(reading, reading=True)
+            models = fmt.stream(blocks, limits=limits, findings=found, engine=engine)
+            first, name = next(models), blocks.name  # errors come before anything is written
+            with writer(target, format=to, name=name, findings=found, **options) as out:
                 out.write(first)
-                for part in parts:
-                    out.write(part)
-                stack.close()  # it may be the target
+                for model in models:
+                    out.write(model)
+                stack.close()  # the source may be the target
             count = out.count
     if findings is None:
-        warn(heard, 3)
+        warn(found, 3)
     return count

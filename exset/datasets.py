@@ -1,22 +1,24 @@
-"""`dataset`: samples by their indices, of a model of any family or of a file."""
+"""`dataset`: samples by their indices, from a model of any family or from a file."""
 
 from dataclasses import dataclass
 from os import PathLike, fsdecode, path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from exset import api, formats
 from exset.core.errors import Findings, NamedFindings, blaming, heard, warn
 from exset.core.limits import DEFAULT, Limits
 from exset.core.protocols import Model
-from exset.families import family as families
+from exset.families.family import Family, load
 from exset.io.files import FilePath
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from exset.runtime.training.dataset import Dataset
 
 
 def dataset(
-    given: Model | FilePath,
+    source: Model | FilePath,
     *,
     format: str | None = None,
     strict: bool = False,
@@ -24,51 +26,58 @@ def dataset(
     limits: Limits = DEFAULT,
     **options: object,
 ) -> "Dataset":
-    """Return what reads samples by their indices, many at a time, as arrays of NumPy.
+    """Return a dataset: it reads samples by their indices, many at a time, as NumPy arrays.
 
-    given: a model, or the path of a file, or of the folder of a cache; format: as `load`, of a
-    file. The options are those of the family: `ExampleDataset` (inputs, targets: the layouts of the
-    network; by: "event" or "example"), `ManifestDataset` (names, padded, root, access),
+    `source`: a model, the path of a file, or the path of a cache's folder. `format`: of a file, as
+    `load`. The options are those of the family: `ExampleDataset` (inputs, targets: the layouts of
+    the network; by: "event" or "example"), `ManifestDataset` (names, padded, root, access),
     `CacheDataset` (types, names, padded), and `SampleReader` for a sample list (data, experiment:
     its schemas; base, keep_packed, compat, access).
 
-    What is odd is told as `load` does. Raises what the family's class raises, FormatError and
-    OSError for a file, and TypeError for what has no samples and for an option that there is not.
+    Findings are reported as by `load`. Raises the errors of the family's class, FormatError and
+    OSError for a file, and TypeError for a model without samples and for an unknown option.
     """
-    told = heard(strict, findings)
-    family, model = _opened(given, format, told, limits)
-    name = fsdecode(given) if isinstance(given, str | bytes | PathLike) else family.noun
+    found = heard(strict, findings)
+    family, opened = _opened(source, format, found, limits)
+    name = fsdecode(source) if isinstance(source, str | bytes | PathLike) else family.noun
     with blaming(name, family.noun):
-        named = NamedFindings(name, (family.noun,), told)
-        made = family.dataset_of(model, findings=named, limits=limits, **options)
+        named = NamedFindings(name, (family.noun,), found)
+        made = family.dataset_of(opened, findings=named, limits=limits, **options)
         made.name = name
-        _ = made.fields  # what is wrong with the first sample is told now
+        _ = made.fields  # reads the first sample, so that its errors are raised here
     if findings is None:
-        warn(told, 3)
+        warn(found, 3)
     return made
 
 
 def _opened(
-    given: Model | FilePath, format: str | None, findings: Findings, limits: Limits
-) -> tuple[families.Family, object]:
-    """What a dataset is made of, and its family; what is mapped into memory is opened by path."""
-    from exset.runtime.aeon.cache import Cache
+    source: Model | FilePath, format: str | None, findings: Findings, limits: Limits
+) -> tuple[Family, object]:
+    """Return a family, and what its dataset takes; a mapped file is opened by its path."""
+    if not isinstance(source, str | bytes | PathLike):
+        for family in _of_folders():
+            if isinstance(source, cast(type, load(cast(str, family.folder)))):
+                return family, source
+        return formats.family_of(source), source
+    name = fsdecode(source)
+    if path.isdir(name):
+        family = _of_folders()[0]
+        folder = cast("Callable[[str, Limits], object]", load(cast(str, family.folder)))
+        return family, folder(name, limits)
+    fmt = api.detect(name) if format is None else formats.get(format)
+    if fmt.maps:
+        return fmt.family, _Mapped(name, fmt.name, limits)
+    return fmt.family, api.load(name, format=fmt.name, limits=limits, findings=findings)
 
-    if isinstance(given, str | bytes | PathLike):
-        name = fsdecode(given)
-        if path.isdir(name):
-            return families.BLOCKS, Cache(name, limits)
-        known = api.detect(name) if format is None else formats.get(format)
-        if known.maps:
-            return known.family, _Block(name, known.name, limits)
-        model = api.load(name, format=known.name, limits=limits, findings=findings)
-        return known.family, model
-    return families.BLOCKS if isinstance(given, Cache) else formats.family_of(given), given
+
+def _of_folders() -> list[Family]:
+    """Return the families that have folders; the first one opens a path."""
+    return [family for family in formats.families() if family.folder is not None]
 
 
 @dataclass(frozen=True)
-class _Block:
-    """Opens the block that a file is, in the process that wants it."""
+class _Mapped:
+    """Opens a mapped file, in the process that needs it."""
 
     path: str
     format: str

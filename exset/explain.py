@@ -1,7 +1,15 @@
-"""What each code of a finding means, why it matters and how to mend it.
+"""The explanation of each code of a finding: what it means, why it matters, how to fix it.
 
-The one table of all codes is in the text files of `explained`: a code, perhaps how bad it is, and
-three paragraphs. `docs/findings.md` is made of it by `exset explain --markdown`.
+The records of formats name the texts. A text begins with a title, `# Lens example files`. Then
+follow the codes, with a blank line between them:
+
+    lens-bare-word warning
+    What the finding means.
+    ! Why it matters.
+    > How to fix it.
+
+The severity after the code is for codes that no table of findings has; without it such a code is an
+error. `python -m tests.findings` writes the pages in `docs/findings`.
 """
 
 import os
@@ -13,17 +21,12 @@ from functools import cache
 from importlib import import_module
 from typing import Final
 
+from exset import formats
 from exset.core.errors import safe
+from exset.families.format import Format
 
-TABLES: Final = (
-    "lens.findings",
-    "lbann.list_findings",
-    "lbann.schema_findings",
-    "aeon.manifest_findings",
-    "aeon.block_findings",
-    "aeon.config.findings",
-)
-"""The tables of traps, which say how bad a finding is and with which words it is told."""
+GENERAL: Final = "exset:explained/general.txt"
+"""The text about findings of any file."""
 
 _WORD = re.compile(r"\{\w+(!r)?\}")
 _WIDTH = 96
@@ -31,22 +34,24 @@ _WIDTH = 96
 
 @dataclass(frozen=True)
 class Explanation:
-    """What is known of one code."""
+    """The explanation of one code.
+
+    `family`: the title of the text that has it. `severity`: several words if that depends. `says`:
+    how messages begin, with ... for the parts that vary.
+    """
 
     code: str
     family: str
     severity: str
-    """How bad it is; several words if that depends."""
     says: tuple[str, ...]
-    """How messages begin, with ... for what differs."""
     means: str
     matters: str
-    mend: str
+    fix: str
 
     def lines(self) -> Iterator[str]:
         """Yield it as text for a terminal."""
         yield f"{self.code}: {self.severity}"
-        for text in (self.means, self.matters, self.mend):
+        for text in (self.means, self.matters, self.fix):
             yield from textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ")
 
     def to_dict(self) -> dict[str, object]:
@@ -55,79 +60,100 @@ class Explanation:
 
     def markdown(self) -> Iterator[str]:
         """Yield it as a section of a page."""
-        yield f"### {self.code}\n"
         says = "".join(f' "{text}"' for text in self.says)
+        yield f"## {self.code}\n"
         yield f"*{self.severity.capitalize()}.*{says}\n"
         yield f"{self.means}\n"
         yield f"**Why it matters.** {self.matters}\n"
-        yield f"**How to mend it.** {self.mend}\n"
+        yield f"**How to fix it.** {self.fix}\n"
 
 
 def codes() -> tuple[str, ...]:
     """Return all codes, family by family."""
-    return tuple(_table())
+    return tuple(_table(formats.all_formats()))
 
 
 def explain(code: str) -> Explanation:
-    """Return what is known of a code; ValueError that names those that are like it."""
-    known = _table().get(code.lower())
-    if known is None:
-        from difflib import get_close_matches
+    """Return the explanation of a code; raises ValueError that names similar codes."""
+    for search in (formats.all_formats, _with_plugins):
+        table = _table(search())
+        if (found := table.get(code.lower())) is not None:
+            return found
+    from difflib import get_close_matches
 
-        like = get_close_matches(code, _table(), cutoff=0.5)
-        there = f"; there are {', '.join(like)}" if like else ": exset explain lists all"
-        raise ValueError(f"no finding has the code {safe(code)!r}{there}")
-    return known
+    similar = get_close_matches(code, table, cutoff=0.5)
+    there = f"; there are {', '.join(similar)}" if similar else ": exset explain lists all"
+    raise ValueError(f"no finding has the code {safe(code)!r}{there}")
 
 
-def page() -> str:
-    """Return all of it as a page of Markdown."""
-    parts = [
-        "# Findings\n",
-        "Every finding and error has a code, which stays the same from version to version:"
-        " `exset explain CODE` says what\nis said here. An error makes a file unusable, a warning"
-        " is a trap, a note is good to know.\n",
-    ]
-    family = ""
-    for known in _table().values():
-        if known.family != family:
-            family = known.family
-            parts.append(f"## {family}\n")
-        parts += known.markdown()
-    return "\n".join(parts)
+def pages() -> dict[str, str]:
+    """Return the pages of all explanations in Markdown, by their file names."""
+    return {
+        os.path.basename(text).replace(".txt", ".md"): "\n".join(
+            [f"# {_title(text)}\n", *(line for each in found.values() for line in each.markdown())]
+        )
+        for text in _texts(formats.FORMATS)
+        if (found := _explanations(text, _messages(formats.FORMATS)))
+    }
+
+
+def _with_plugins() -> tuple[Format, ...]:
+    formats.load_plugins()
+    return formats.all_formats()
+
+
+def _texts(among: tuple[Format, ...]) -> tuple[str, ...]:
+    """Return the texts of some formats, then the general one."""
+    return tuple(dict.fromkeys((*(text for fmt in among for text in fmt.explanations), GENERAL)))
 
 
 @cache
-def _table() -> dict[str, Explanation]:
-    traps = _traps()
-    folder = os.path.join(os.path.dirname(__file__), "explained")
-    found: dict[str, Explanation] = {}
-    for name in sorted(os.listdir(folder)):
-        with open(os.path.join(folder, name), encoding="utf-8") as file:
-            title, *entries = file.read().removeprefix("# ").strip().split("\n\n")
-        for entry in entries:
-            head, means, matters, mend = entry.split("\n")
-            code, _, said = head.partition(" ")
-            kinds = traps.get(code, [])
-            severities = dict.fromkeys(severity for severity, _ in kinds)
-            found[code] = Explanation(
-                code=code,
-                family=title,
-                severity=said.replace(",", " or") or " or ".join(severities) or "error",
-                says=tuple(dict.fromkeys(message for _, message in kinds if message != "...")),
-                means=means,
-                matters=matters.removeprefix("! "),
-                mend=mend.removeprefix("> "),
-            )
+def _table(among: tuple[Format, ...]) -> dict[str, Explanation]:
+    messages = _messages(among)
+    return {
+        code: found
+        for text in _texts(among)
+        for code, found in _explanations(text, messages).items()
+    }
+
+
+def _blocks(text: str) -> list[str]:
+    """Return the title and the entries of a text that is named as "package:path"."""
+    package, _, path = text.partition(":")
+    folder = os.path.dirname(import_module(package).__file__ or "")
+    with open(os.path.join(folder, path), encoding="utf-8") as file:
+        return file.read().removeprefix("# ").strip().split("\n\n")
+
+
+def _title(text: str) -> str:
+    return _blocks(text)[0]
+
+
+def _explanations(text: str, messages: dict[str, list[tuple[str, str]]]) -> dict[str, Explanation]:
+    title, *entries = _blocks(text)
+    found = {}
+    for entry in entries:
+        head, means, matters, fix = entry.split("\n")
+        code, _, severity = head.partition(" ")
+        rules = messages.get(code, [])
+        severities = dict.fromkeys(severity for severity, _ in rules)
+        found[code] = Explanation(
+            code=code,
+            family=title,
+            severity=severity.replace(",", " or") or " or ".join(severities) or "error",
+            says=tuple(dict.fromkeys(message for _, message in rules if message != "...")),
+            means=means,
+            matters=matters.removeprefix("! "),
+            fix=fix.removeprefix("> "),
+        )
     return found
 
 
-def _traps() -> dict[str, list[tuple[str, str]]]:
-    """Return how bad findings are, and what they say, from the tables of traps."""
+def _messages(among: tuple[Format, ...]) -> dict[str, list[tuple[str, str]]]:
+    """Return the severities and messages of each code, from the tables of findings."""
     found: dict[str, list[tuple[str, str]]] = {}
-    for name in TABLES:
-        traps = import_module(f"exset.grammars.{name}").RULES
-        for code, trap in traps.items():
-            message = _WORD.sub("...", trap.message).replace("{{", "{").replace("}}", "}")
-            found.setdefault(code, []).append((trap.severity.value, message))
+    for name in dict.fromkeys(name for fmt in among for name in fmt.findings):
+        for code, rule in import_module(name).RULES.items():
+            message = _WORD.sub("...", rule.message).replace("{{", "{").replace("}}", "}")
+            found.setdefault(code, []).append((rule.severity.value, message))
     return found

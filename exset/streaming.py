@@ -1,29 +1,26 @@
-"""Files that are read part by part.
+"""`stream`: the units of a file, read in chunks.
 
-What is read so takes little memory, however long the file, and need not be all there: a pipe gives
-an example as soon as it is complete.
+This takes little memory, however large the file. The file may be incomplete: a pipe gives a unit,
+such as an example, as soon as it is complete.
 """
 
 import os
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Self, cast
+from typing import Any, Self
 
 from exset import formats, samples
 from exset.core import errors
 from exset.core.errors import Findings, warn
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
+from exset.core.protocols import Model
 from exset.families.format import Format
 from exset.io import files
 from exset.io.files import Blocks, FilePath
 
-if TYPE_CHECKING:
-    from exset.grammars.lens.examples import ExampleSet, SetHeader
-    from exset.grammars.lens.views import ExampleView
-
 _BLOCK = 1 << 19
-_MAGIC = 4  # bytes of a pipe that are waited for to tell its format
+_MAGIC = 4  # bytes of a pipe that `recognise` waits for
 
 
 def stream(
@@ -36,61 +33,59 @@ def stream(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> "Stream":
-    """Read examples one after the other, from a file, a pipe or standard input.
+    """Read units, such as examples, one after the other, from a file, a pipe or standard input.
 
-    Arguments, errors and findings are those of `load`; an error comes after the examples before it.
-    Memory is taken for a part of the file, or for an example if that is larger. The file is opened
-    when the first example is asked for. A pipe gives each example as soon as it is complete, in
-    text with the end of its line; its format is told from what it gives first. With `loop` the file
-    is opened again at its end, until it has no example; findings are told once. Raises ValueError
-    for a loop over standard input.
+    Arguments, errors and findings are those of `load`; an error comes after the units before it.
+    The memory holds a chunk of the file, or one unit if that is larger. The first `next` opens the
+    file. A pipe gives each unit as soon as it is complete, in text with the end of its line; the
+    first bytes decide its format. With `loop` the file is opened again at its end, until it has no
+    units; findings are reported once. Raises ValueError for a loop over standard input.
     """
     path, engine = os.fsdecode(path), formats.engine(engine)
     if format is not None:
         formats.get(format)
     if loop and path == "-":
         raise ValueError("standard input cannot be read again: name a file or a pipe")
-    heard = errors.heard(strict, findings)
-    parts = sets(path, format=format, loop=loop, limits=limits, findings=heard, engine=engine)
-    return Stream(parts, heard if findings is None else None)
+    found = errors.heard(strict, findings)
+    models = chunks(path, format=format, loop=loop, limits=limits, findings=found, engine=engine)
+    return Stream(models, found if findings is None else None)
 
 
-class Stream(Iterator["ExampleView"]):
-    """The examples of a file, one after the other; a context manager that closes the file.
+class Stream(Iterator[Any]):
+    """The units of a file, one after the other; a context manager that closes the file.
 
-    An example is a view of the part of the file that was read with it, and keeps that in memory.
+    A unit of an example set is an `ExampleView`, which keeps its chunk of the file in memory.
     """
 
-    def __init__(
-        self, parts: Generator["ExampleSet", None, None], unheard: Findings | None
-    ) -> None:
-        """Take the parts; one FormatWarning at the end is for findings that nobody hears."""
-        self._parts = parts
-        self._part: ExampleSet | None = None
-        self._views: Iterator[ExampleView] = iter(())
-        self._unheard = unheard
+    def __init__(self, models: Generator[Model, None, None], unreported: Findings | None) -> None:
+        """Take the chunks as models; the end issues one FormatWarning of `unreported` findings."""
+        self._models = models
+        self._model: Model | None = None
+        self._units: Iterator[object] = iter(())
+        self._unreported = unreported
 
     def __iter__(self) -> Self:
         return self
 
-    def __next__(self) -> "ExampleView":
-        while (view := next(self._views, None)) is None:
+    def __next__(self) -> Any:
+        while (unit := next(self._units, None)) is None:
             if not self._advance():
-                self._tell()
+                self._warn()
                 raise StopIteration
-        return view
+        return unit
 
     @property
-    def header(self) -> "SetHeader":
-        """What the set says for all its examples; it is read if it was not yet."""
-        if self._part is None and not self._advance():
+    def header(self) -> Any:
+        """What the file says for all its units, such as a `SetHeader`; reads it if necessary."""
+        if self._model is None and not self._advance():
             raise ValueError("the stream was closed before its header was read")
-        return cast("ExampleSet", self._part).header
+        assert self._model is not None
+        return formats.family_of(self._model).unit_functions().header(self._model)
 
     def close(self) -> None:
-        """Read no more; what was found so far is told."""
+        """Close the file, and warn of the findings so far."""
         self._stop()
-        self._tell()
+        self._warn()
 
     def __enter__(self) -> Self:
         return self
@@ -98,28 +93,28 @@ class Stream(Iterator["ExampleView"]):
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         self._stop()
         if kind is None:
-            self._tell()
+            self._warn()
 
     def _stop(self) -> None:
-        self._parts.close()
-        self._views = iter(())
+        self._models.close()
+        self._units = iter(())
 
-    def _tell(self) -> None:
-        """Issue the warning, as of the caller of the caller, unless it was issued before."""
-        if self._unheard is not None:
-            unheard, self._unheard = self._unheard, None
-            warn(unheard, 4)
+    def _warn(self) -> None:
+        """Issue the warning once, as of the caller of the caller."""
+        if self._unreported is not None:
+            findings, self._unreported = self._unreported, None
+            warn(findings, 4)
 
     def _advance(self) -> bool:
-        part = next(self._parts, None)
-        if part is None:
+        model = next(self._models, None)
+        if model is None:
             return False
-        self._part = part
-        self._views = iter(part.examples)
+        self._model = model
+        self._units = iter(formats.family_of(model).unit_functions().of(model))
         return True
 
 
-def sets(
+def chunks(
     path: FilePath,
     *,
     format: str | None = None,
@@ -127,27 +122,27 @@ def sets(
     limits: Limits = DEFAULT,
     findings: Findings,
     engine: Engine = "auto",
-) -> Generator["ExampleSet", None, None]:
-    """Read as `stream` does, and yield sets of examples as they are read: one at least each time.
+) -> Generator[Model, None, None]:
+    """Read as `stream` does, and yield a model of each chunk; of one at least each time.
 
-    That is the fast way: a set holds what some hundred kilobytes of a file say.
+    That is the fast way: a model holds some hundred kilobytes of a file.
     """
     while True:
         count = 0
         with opened(path, limits=limits) as blocks:
-            known = recognise(blocks, format)
-            for part in known.stream(blocks, limits=limits, findings=findings, engine=engine):
-                count += len(part)
-                yield part
+            fmt = recognise(blocks, format)
+            for model in fmt.stream(blocks, limits=limits, findings=findings, engine=engine):
+                count += len(model)
+                yield model
         if not (loop and count):
             return
-        if not blocks.is_pipe:  # the same would be told again
+        if not blocks.is_pipe:  # the same file would have the same findings
             findings = Findings(strict=findings.strict)
 
 
 @contextmanager
 def opened(path: FilePath, *, limits: Limits = DEFAULT) -> Iterator[Blocks]:
-    """Open a file, `-` or a bundled sample, to be read in blocks; errors as in `files.blocks`."""
+    """Open a file, `-` or a bundled sample to read it in blocks; errors as in `files.blocks`."""
     name = os.fsdecode(path)
     if name.startswith(samples.PREFIX):
         source = samples.read(name)
@@ -158,7 +153,7 @@ def opened(path: FilePath, *, limits: Limits = DEFAULT) -> Iterator[Blocks]:
 
 
 def recognise(blocks: Blocks, format: str | None = None) -> Format:
-    """Return the format to read as: the one said, else the one that the first bytes look like."""
+    """Return the format of that name, else the one that the first bytes look like."""
     if format is not None:
         return formats.get(format)
     least = _MAGIC if blocks.is_pipe else None

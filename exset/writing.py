@@ -1,26 +1,22 @@
-"""Files that are written part by part."""
+"""`writer`: a file, written in chunks."""
 
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING
 
 from exset import api
 from exset.core.errors import Finding, Findings, FormatError, warn
-from exset.core.protocols import Option
-from exset.families.incremental import Pieces
+from exset.core.protocols import OptionValue
+from exset.families.incremental import IncrementalWriter, Units
 from exset.io import files
 from exset.io.files import FilePath
 
 if TYPE_CHECKING:
     from tempfile import SpooledTemporaryFile
 
-    from exset.grammars.lens.build import Example
-    from exset.grammars.lens.examples import ExampleSet, SetHeader
-    from exset.grammars.lens.views import ExampleView
-
-_SPOOLED = 1 << 20  # bytes that are kept in memory until the number of examples is known
+_SPOOLED = 1 << 20  # bytes that stay in memory until the number of units is known
 
 
 @contextmanager
@@ -28,93 +24,97 @@ def writer(
     path: FilePath,
     *,
     format: str | None = None,
-    header: "SetHeader | None" = None,
+    header: object = None,
     name: str | None = None,
     findings: Findings | None = None,
-    **options: Option,
+    **options: OptionValue,
 ) -> Iterator["Writer"]:
-    """Write examples one after the other: a context that gives a `Writer`.
+    """Write units, such as examples, one after the other: a context that gives a `Writer`.
 
-    A file is whole when the context ends, and untouched if it ends in an error. A pipe, or standard
-    output, gets each example at once. But a binary file begins with the number of its examples: for
-    a pipe, or compressed, it is kept until the end, in a temporary file if it is long. The header
-    is that of the first set that is written, unless it is given. Other arguments and errors are
-    those of `save`; what is written are the bytes that `save` writes of all examples together.
+    A file is complete when the context ends, and untouched if it ends in an error. A pipe, or
+    standard output, gets each unit at once. But a binary file begins with the number of its units:
+    for a pipe, or compressed, it waits for the end, in a temporary file if it is long. `header` is
+    that of the file, such as a `SetHeader`; by default that of the first model that is written.
+    Other arguments and errors are those of `save`, and so are the bytes of the file.
     """
     path = os.fsdecode(path)
-    known = api.target_format(path, format)
-    heard = Findings() if findings is None else findings
-    told = _Told(known.family.noun if name is None else name, f"{known.family.unit}s", heard)
-    pieces = known.in_pieces(path, told, **options)
+    fmt = api.target_format(path, format)
+    found = Findings() if findings is None else findings
+    numbered = _Numbered(fmt.family.noun if name is None else name, f"{fmt.family.unit}s", found)
+    chunks = fmt.write_incrementally(path, numbered, **options)
     with files.writing(path) as file, ExitStack() as stack:
-        # A standard output that appends to a file can be sought in, but not patched.
+        # Standard output that appends to a file can be sought in, but not changed.
         spool = None if path != "-" and file.seekable() else stack.enter_context(_spool())
-        made = Writer(file, spool, pieces, told)
+        made = Writer(file, spool, chunks, fmt.family.unit_functions(), numbered)
         if header is not None:
             made.begin(header)
             made.put(b"")
         yield made
         made.end()
     if findings is None:
-        warn(heard, 4)
+        warn(found, 4)
 
 
 class Writer:
-    """Writes examples one after the other. `count`: how many it has written."""
+    """Writes units one after the other. `count`: the number of units so far."""
 
     def __init__(
-        self, file: IO[bytes], spool: IO[bytes] | None, pieces: Pieces, told: "_Told"
+        self,
+        file: IO[bytes],
+        spool: IO[bytes] | None,
+        chunks: IncrementalWriter,
+        units: Units,
+        findings: "_Numbered",
     ) -> None:
-        """Write to a file; what must wait for the number of examples goes to the spool."""
+        """Write to a file; `spool` gets what must wait for the number of units."""
         self.count = 0
         self._file = file
         self._out = file
         self._spool = spool
-        self._pieces = pieces
-        self._told = told
-        self._header: SetHeader | None = None
-        self._begun = b""
+        self._chunks = chunks
+        self._units = units
+        self._findings = findings
+        self._has_begun = False
+        self._header: object = None
+        self._beginning = b""
         self._size = 0
 
-    def write(self, examples: "ExampleView | ExampleSet | Example") -> None:
-        """Write an example, or all of a set, which is much faster, under the header of the whole.
+    def write(self, units: object) -> None:
+        """Write a unit, or all units of a model, which is much faster.
 
-        Raises FormatError for what the format cannot hold, after which nothing of it is written;
-        ValueError where the header does not allow it; OSError.
+        Raises FormatError for a unit that the format cannot hold, and writes nothing of it then;
+        ValueError for a unit that does not fit the header; TypeError for anything else; OSError.
         """
-        model = _set_of(examples, self._header)
-        if self._header is None:
-            self.begin(model.header)
-        self._told.first = self.count
+        model = self._units.model(units, self._header)
+        if not self._has_begun:
+            self.begin(self._units.header(model))
+        self._findings.first = self.count
         try:
-            data = self._pieces.units(model)
+            data = self._chunks.units(model)
         except FormatError as error:
-            raise type(error).of(self._told.named(error.finding)) from None
+            raise type(error).of(self._findings.numbered(error.finding)) from None
         self.put(data)
         self.count += len(model)
 
-    def begin(self, header: "SetHeader") -> None:
-        """Have written what stands before the examples, with what is written next."""
+    def begin(self, header: object) -> None:
+        """Prepare the beginning of the file; the next `put` writes it."""
         try:
-            head = self._pieces.begin(header, 0)
+            head = self._chunks.begin(header, 0)
         except FormatError as error:
-            raise type(error).of(self._told.named(error.finding)) from None
-        self._header = header
-        if self._spool is not None and self._pieces.is_counted:
+            raise type(error).of(self._findings.numbered(error.finding)) from None
+        self._has_begun, self._header = True, header
+        if self._spool is not None and self._chunks.is_counted:
             self._out = self._spool
-        self._begun = head
+        self._beginning = head
 
     def end(self) -> None:
-        """Write what stands at the end, and where it is due the number of examples."""
-        from exset.grammars.lens.examples import SetHeader
-
-        if self._header is None:
-            self.begin(SetHeader())
-            assert self._header is not None
-        self.put(self._pieces.end(self._size + len(self._begun)))
-        if not self._pieces.is_counted:
+        """Write the end of the file, and the number of units if the format has it."""
+        if not self._has_begun:
+            self.begin(self._units.no_header())
+        self.put(self._chunks.end(self._size + len(self._beginning)))
+        if not self._chunks.is_counted:
             return
-        head = self._pieces.begin(self._header, self.count)
+        head = self._chunks.begin(self._header, self.count)
         if self._out is self._file:
             self._file.seek(0)
             self._file.write(head)
@@ -126,22 +126,22 @@ class Writer:
             shutil.copyfileobj(self._out, self._file)
 
     def put(self, data: bytes) -> None:
-        """Write what stands next in the file."""
-        data, self._begun = self._begun + data, b""
+        """Write the next bytes of the file."""
+        data, self._beginning = self._beginning + data, b""
         try:
             self._out.write(data)
             self._out.flush()
         except OSError as error:
             if self._out is not self._spool:
                 raise
-            from tempfile import gettempdir  # it is not the target that has no room
+            from tempfile import gettempdir  # this folder is full, not that of the target
 
             raise OSError(error.errno, error.strerror, gettempdir()) from None
         self._size += len(data)
 
 
-class _Told(Findings):
-    """Passes findings on under the name of the file that is written, elements counted through."""
+class _Numbered(Findings):
+    """Passes findings on with the name of the file, and with numbers of units in the whole file."""
 
     def __init__(self, name: str, path: str, findings: Findings) -> None:
         super().__init__()
@@ -151,10 +151,10 @@ class _Told(Findings):
         self._findings = findings
 
     def add(self, finding: Finding, times: int = 1) -> None:
-        self._findings.add(self.named(finding), times)
+        self._findings.add(self.numbered(finding), times)
 
-    def named(self, finding: Finding) -> Finding:
-        """A finding about what is written at a time as one about the whole."""
+    def numbered(self, finding: Finding) -> Finding:
+        """Return a finding about one chunk as one about the file."""
         if (place := finding.place) is None:
             return finding
         place = replace(place.moved(0, self._path, self.first), source=self._name)
@@ -165,22 +165,3 @@ def _spool() -> "SpooledTemporaryFile[bytes]":
     from tempfile import SpooledTemporaryFile
 
     return SpooledTemporaryFile(max_size=_SPOOLED)
-
-
-def _set_of(
-    examples: "ExampleView | ExampleSet | Example", header: "SetHeader | None"
-) -> "ExampleSet":
-    """What is to be written, as a set."""
-    from exset.grammars.lens.examples import ExampleSet
-
-    if isinstance(examples, ExampleSet):
-        return examples
-    from exset.grammars.lens.build import Example
-    from exset.grammars.lens.views import ExampleView
-
-    if isinstance(examples, ExampleView):
-        return cast(ExampleSet, examples.columns).select([examples.index])
-    if isinstance(examples, Example):
-        return ExampleSet.from_examples([examples], header)
-    found = type(examples).__name__
-    raise TypeError(f"an example, or an ExampleSet, is to be written, not {found}")

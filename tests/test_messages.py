@@ -5,12 +5,12 @@ from importlib import import_module
 
 import pytest
 
-from exset import explain
+from exset.formats import FORMATS
 from tests.messages import FOLDER, Case, cases, run
 from tests.watching import Site, sites, watched
 
 CASES = [(path.stem, case) for path in sorted(FOLDER.glob("*.txt")) for case in cases(path)]
-TABLES = [import_module(f"exset.grammars.{name}") for name in explain.TABLES]
+TABLES = [import_module(name) for fmt in FORMATS for name in fmt.findings]
 
 
 @pytest.mark.parametrize(

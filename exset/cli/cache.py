@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from exset import api, formats
+from exset import api
 from exset.cli.commands import Group, option, secondary_option
 from exset.cli.inputs import CommonOptions, common_options, roots_option
 from exset.cli.manifest import selection_options
@@ -19,6 +19,7 @@ from exset.cli.reports import Report, json_option, json_rows, show_findings, ver
 from exset.core.errors import Findings, FormatError, Severity, blaming, safe
 from exset.core.limits import Limits
 from exset.core.text import counted
+from exset.grammars.aeon.manifest_types import Dialect
 
 if TYPE_CHECKING:
     from exset.grammars.aeon.manifest_types import ElementType
@@ -47,7 +48,7 @@ def plan_options(command: Command) -> Command:
     dialect = secondary_option(
         "--dialect",
         metavar="DIALECT",
-        type=click.Choice(formats.get("manifest").dialects),
+        type=click.Choice(tuple(Dialect)),
         help="The version of aeon: head, seed or csv.",
     )
     return root(size(dialect(selection_options(command))))

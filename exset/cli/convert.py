@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import click
 
 from exset import api, converting, formats, samples
-from exset.cli.commands import Command
+from exset.cli import format_options
 from exset.cli.inputs import (
-    DIALECTS,
     CommonOptions,
     FormatName,
     jobs_option,
@@ -20,9 +19,8 @@ from exset.cli.paths import some_inputs
 from exset.cli.reports import json_option, json_rows, show_findings, write_file_row
 from exset.core.errors import Findings, safe
 from exset.core.jobs import Outcome
-from exset.core.protocols import Option
+from exset.core.protocols import OptionValue
 from exset.families.format import Format
-from exset.grammars.lbann.list_types import Kind
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,7 @@ class Converter:
     """Converts the file of a job."""
 
     common: CommonOptions
-    options: dict[str, Option]
+    options: dict[str, OptionValue]
     makes_folder: bool
 
     def __call__(self, job: Job) -> Converted:
@@ -79,47 +77,26 @@ class Converter:
     def _for_terminal(self, job: Job) -> Converted:
         """Convert in memory: a terminal must not show half a file, nor control characters."""
         source = api.read_source(job.source, limits=self.common.limits)
-        fmt = api.convertible(api.recognise(source, self.common.format), job.format, source)
+        fmt = api.recognise(source, self.common.format)
+        api.check_convertible(fmt, job.format, source)
         file = self.common.load_source(source, fmt)
         findings, to = file.findings, job.format.name
         data = api.dumps(file.model, format=to, name=source.name, findings=findings, **self.options)
         return Converted(len(file.model), findings, data)
 
 
-@click.command(cls=Command)
+@click.command(cls=format_options.FormatCommand)
 @some_inputs
 @json_option()
 @click.option("-o", "--output", metavar="OUT", help="The file to write, or a folder for several.")
 @click.option("--to", type=FormatName(), help="Write this format.")
-@click.option("--lossy", is_flag=True, help="Write what the format can hold, and say what not.")
-@click.option("--unshare", is_flag=True, help="Copy shared lists where text cannot share them.")
-@click.option("--compact", is_flag=True, help="Write text with as few bytes as possible.")
-@click.option(
-    "--kind",
-    metavar="TYPE",
-    type=click.Choice([kind.value for kind in Kind], case_sensitive=False),
-    help="Write a sample list of another type, such as CONDUIT_HDF5_INCLUSION.",
-)
-@click.option("--expand", is_flag=True, help="Write whole numbers one by one, no ranges.")
-@click.option("--labels", metavar="FILE", help="The label file that a sample list is to name.")
-@click.option("--base", metavar="FOLDER", help="Where the base directory of a list counts from.")
-@click.option("--root", metavar="FOLDER", help="Ask no HDF5 file of a list outside of it.")
-@click.option("--dialect", type=click.Choice(DIALECTS), help="Write for this version of aeon.")
+@format_options.write_options
 @reading_options
 @jobs_option
 def convert(
     inputs: tuple[str, ...],
     output: str | None,
     to: str | None,
-    lossy: bool,
-    unshare: bool,
-    compact: bool,
-    kind: str | None,
-    expand: bool,
-    labels: str | None,
-    base: str | None,
-    root: str | None,
-    dialect: str | None,
     common: CommonOptions,
     jobs: int,
 ) -> int:
@@ -133,28 +110,21 @@ def convert(
 
     With -v, exset shows notes, too.
     """
-    options: dict[str, Option] = {
-        "lossy": lossy,
-        "unshare": unshare,
-        "compact": compact,
-        "kind": kind or "",
-        "expand": expand,
-        "labels": labels or "",
-        "base": base or "",
-        "root": root or "",
-        "dialect": dialect or "",
-    }
+    options = format_options.values(writing=True)
     tasks = plan(inputs, output, to)
     for job in tasks:
-        for name in (name for name, value in options.items() if value):
-            if name not in job.format.options:
-                usage_error(f"--{name} is not an option of {job.format.name} ({safe(job.target)})")
+        for name in options:
+            if job.format.option(name) is None:
+                switch = format_options.switch(name, writing=True)
+                usage_error(f"{switch} is not an option of {job.format.name} ({safe(job.target)})")
         job.format.chosen(options)
     to_stdout = any(job.target == "-" for job in tasks)
     if to_stdout and json_rows() is not None:
         usage_error("--json and the file would both go to standard output: name another OUTPUT")
-    if common.untrusted and all("root" in job.format.options for job in tasks):
-        options["root"] = root or os.curdir
+    if common.untrusted and tasks:
+        for option in tasks[0].format.options:  # all targets have the same format
+            if option.untrusted:
+                options.setdefault(option.name, option.untrusted)
 
     def show(outcome: Outcome[Job, Converted]) -> int:
         if json_rows() is not None:

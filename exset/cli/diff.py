@@ -5,7 +5,8 @@ from itertools import chain
 
 import click
 
-from exset.cli.commands import Command, option
+from exset.cli.commands import option
+from exset.cli.format_options import FormatCommand
 from exset.cli.inputs import CommonOptions, reading_options
 from exset.cli.output import usage_error
 from exset.cli.paths import file_argument
@@ -18,7 +19,7 @@ SHOWN = 10
 """How many differences are shown, usually."""
 
 
-@click.command(cls=Command)
+@click.command(cls=FormatCommand)
 @file_argument("one", "ONE")
 @file_argument("other", "OTHER")
 @option(

@@ -4,19 +4,17 @@ from fnmatch import filter as matching
 
 import click
 
-from exset.cli.commands import Command, secondary_option
+from exset.cli.commands import Command
 from exset.cli.output import usage_error
 from exset.cli.reports import json_option, json_rows
 from exset.explain import codes as all_codes
 from exset.explain import explain as explanation_of
-from exset.explain import page
 
 
 @click.command(cls=Command)
 @click.argument("codes", metavar="[CODE]...", nargs=-1)
-@json_option("code", "family", "severity", "says", "means", "matters", "mend")
-@secondary_option("--markdown", is_flag=True, help="Write docs/findings.md, a page of all codes.")
-def explain(codes: tuple[str, ...], markdown: bool) -> None:
+@json_option("code", "family", "severity", "says", "means", "matters", "fix")
+def explain(codes: tuple[str, ...]) -> None:
     """Explain codes of findings: meaning, reason and fix.
 
     \b
@@ -25,11 +23,6 @@ def explain(codes: tuple[str, ...], markdown: bool) -> None:
 
     Without a CODE, exset lists all codes.
     """
-    if markdown:
-        if codes:
-            usage_error("--markdown writes all codes: name no CODE")
-        click.echo(page(), nl=False)
-        return
     chosen = {code: None for each in codes for code in matching(all_codes(), each) or [each]}
     try:
         found = [explanation_of(code) for code in chosen or all_codes()]

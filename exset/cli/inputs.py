@@ -8,17 +8,15 @@ from typing import TypeVar, cast
 import click
 
 from exset import api, formats
+from exset.cli import format_options
 from exset.cli.commands import option, secondary_option
 from exset.cli.output import usage_error
 from exset.cli.paths import allowed_folders
 from exset.core.errors import Finding, Findings, FormatError, Severity, safe
 from exset.core.limits import Limits
-from exset.core.protocols import Model, Option
+from exset.core.protocols import Model, OptionValue
 from exset.core.source import Source
 from exset.families.format import Format, OptionError
-
-DIALECTS = tuple(dict.fromkeys(name for known in formats.FORMATS for name in known.dialects))
-"""The versions of aeon for which manifests and loader configurations are."""
 
 Command = TypeVar("Command", bound=Callable[..., object])
 M = TypeVar("M", bound=Model)
@@ -39,7 +37,7 @@ class CommonOptions:
     """The options that all commands have that read files."""
 
     format: str | None
-    options: dict[str, Option]
+    options: dict[str, OptionValue]
     limits: Limits
     strict: bool
     untrusted: bool
@@ -99,14 +97,9 @@ def common_options(command: Command) -> Command:
         quiet: bool,
         verbose: bool,
         from_format: str | None = None,
-        ids: str | None = None,
-        from_dialect: str | None = None,
         **rest: object,
     ) -> object:
-        chosen = {"ids": ids, "dialect": from_dialect}
-        options: dict[str, Option] = {
-            name: value for name, value in chosen.items() if value is not None
-        }
+        options = format_options.values(writing=False)
         common = CommonOptions(from_format, options, limits, strict, untrusted, verbose - quiet)
         try:
             return command(*args, common=common, **rest)
@@ -117,20 +110,9 @@ def common_options(command: Command) -> Command:
 
 
 def reading_options(command: Command) -> Command:
-    """Add what `common_options` adds, and the options of the format that is read."""
-    ids = secondary_option(
-        "--ids",
-        type=click.Choice(["text", "integer"]),
-        help="Type of the ids of a sample list, if it is ambiguous.",
-    )
-    dialect = secondary_option(
-        "--from-dialect",
-        metavar="DIALECT",
-        type=click.Choice(DIALECTS),
-        help="Read as written for this version of aeon.",
-    )
+    """Add what `common_options` adds, `--from`, and the options of all readers."""
     fmt = option("--from", "from_format", type=FormatName(), help="Read as this format.")
-    return fmt(ids(dialect(common_options(command))))
+    return fmt(format_options.read_options(common_options(command)))
 
 
 def verbosity_options(command: Command) -> Command:

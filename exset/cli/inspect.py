@@ -6,7 +6,7 @@ from functools import partial
 
 import click
 
-from exset.cli.commands import Command
+from exset.cli.format_options import FormatCommand
 from exset.cli.inputs import CommonOptions, jobs_option, reading_options
 from exset.cli.output import Exit, for_each_file
 from exset.cli.paths import some_files
@@ -34,7 +34,7 @@ def inspect_options(command: Callable[..., object]) -> Callable[..., object]:
     return some_files(json_option()(reading_options(jobs_option(command))))
 
 
-@click.command(cls=Command)
+@click.command(cls=FormatCommand)
 @inspect_options
 def info(files: tuple[str, ...], common: CommonOptions, jobs: int) -> int:
     """Summarise files: format, counts, groups, sizes.
@@ -48,7 +48,7 @@ def info(files: tuple[str, ...], common: CommonOptions, jobs: int) -> int:
     return _inspect(files, common, jobs, full=False)
 
 
-@click.command(cls=Command)
+@click.command(cls=FormatCommand)
 @inspect_options
 def stats(files: tuple[str, ...], common: CommonOptions, jobs: int) -> int:
     """Summarise files in full: all counts and distributions.

@@ -4,6 +4,7 @@ import click
 
 from exset import formats as registry
 from exset.cli.commands import Command, option
+from exset.cli.format_options import switch
 from exset.cli.inputs import verbosity_options
 from exset.cli.paths import PATH
 from exset.cli.reports import Report, json_option, json_rows
@@ -23,13 +24,22 @@ def formats() -> None:
     The list includes the formats of other installed packages.
     """
     rows = json_rows()
-    for fmt in (*registry.FORMATS, *registry.installed()):
+    for fmt in (*registry.FORMATS, *registry.load_plugins()):
         if rows is not None:
-            row = {key: getattr(fmt, key) for key in rows.keys if key not in ("family", "kind")}
-            kind = "binary" if fmt.binary else "text"
-            rows.write({**row, "family": fmt.family.name, "kind": kind})
+            dialect = fmt.option("dialect")
+            row = {
+                "name": fmt.name,
+                "title": fmt.title,
+                "family": fmt.family.name,
+                "kind": "binary" if fmt.binary else "text",
+                "suffixes": fmt.suffixes,
+                "options": [option.name for option in fmt.options],
+                "read_options": [option.name for option in fmt.read_options],
+                "dialects": dialect.choices if dialect else (),
+            }
+            rows.write(row)
         else:
-            options = " ".join(f"--{option}" for option in fmt.options)
+            options = " ".join(switch(option.name, writing=True) for option in fmt.options)
             suffixes = " ".join(fmt.suffixes)
             line = f"{safe(fmt.name):<13} {safe(fmt.title):<31} {suffixes:<12} {options}"
             click.echo(line.rstrip())

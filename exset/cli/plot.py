@@ -12,7 +12,7 @@ from exset.cli.output import usage_error
 from exset.cli.paths import one_file
 from exset.cli.reports import Report, json_option
 from exset.core.errors import FormatError, blaming, safe
-from exset.families.family import LENS
+from exset.families.lens import LENS
 
 if TYPE_CHECKING:
     from exset.grammars.columns.arrays import Longs

@@ -5,7 +5,8 @@ from collections.abc import Callable
 import click
 
 from exset import api, formats, streaming
-from exset.cli.commands import Command, option
+from exset.cli.commands import option
+from exset.cli.format_options import FormatCommand
 from exset.cli.inputs import CommonOptions, LoadedFile, reading_options
 from exset.cli.output import usage_error
 from exset.cli.paths import one_file
@@ -27,7 +28,7 @@ def text_options(command: Callable[..., object]) -> Callable[..., object]:
     return reading_options(command)
 
 
-@click.command(cls=Command)
+@click.command(cls=FormatCommand)
 @one_file
 @text_options
 def cat(file: str, common: CommonOptions, **options: bool) -> Report:
@@ -40,7 +41,7 @@ def cat(file: str, common: CommonOptions, **options: bool) -> Report:
     return _as_text(common.load(file), options, common.verbosity)
 
 
-@click.command(cls=Command)
+@click.command(cls=FormatCommand)
 @one_file
 @option(
     "-n",
@@ -68,16 +69,16 @@ def _first(path: str, count: int, common: CommonOptions) -> LoadedFile:
     with streaming.opened(path, limits=common.limits) as blocks:
         fmt = streaming.recognise(blocks, common.format)
         if fmt.streamer is not None:
-            from exset.grammars.lens.examples import ExampleSet
-
             fmt.chosen(common.options, reading=True)
             findings, chunks, left = common.new_findings(), [], count
             for chunk in fmt.stream(blocks, limits=common.limits, findings=findings, engine="auto"):
+                assert isinstance(chunk, Selectable)  # as models of all streamers are
                 chunks.append(chunk.select(slice(left)))
                 left -= len(chunks[-1])
                 if left <= 0:
                     break
-            return LoadedFile(Source(blocks.name, b""), fmt, ExampleSet.joined(chunks), findings)
+            model = fmt.family.unit_functions().joined(chunks)
+            return LoadedFile(Source(blocks.name, b""), fmt, model, findings)
         source = None
         if path == "-" or blocks.is_pipe:
             source = Source(blocks.name, b"".join(blocks))

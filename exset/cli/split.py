@@ -6,7 +6,8 @@ import re
 import click
 
 from exset import api, formats
-from exset.cli.commands import Command, option
+from exset.cli.commands import option
+from exset.cli.format_options import FormatCommand
 from exset.cli.inputs import CommonOptions, reading_options
 from exset.cli.output import usage_error
 from exset.cli.paths import one_file
@@ -23,7 +24,7 @@ _PART = re.compile(
 )
 
 
-@click.command(cls=Command)
+@click.command(cls=FormatCommand)
 @one_file
 @click.argument("parts", metavar="[OUTPUT=SIZE]...", nargs=-1)
 @option(
@@ -71,7 +72,7 @@ def split(
     if not isinstance(loaded.model, Selectable):
         usage_error(f"{with_article(fmt.family.noun)} cannot be split")
     for target, _ in targets:
-        api.convertible(fmt, _format_of(target, fmt), source)
+        api.check_convertible(fmt, _format_of(target, fmt), source)
     sizes = [size for _, size in targets]
     try:
         models = split_model(loaded.model, sizes, seed=seed, by=by, stratify=stratify)

@@ -5,7 +5,8 @@ from functools import partial
 import click
 
 from exset import api
-from exset.cli.commands import Command, option, secondary_option
+from exset.cli.commands import option, secondary_option
+from exset.cli.format_options import FormatCommand
 from exset.cli.inputs import CommonOptions, access_options, jobs_option, reading_options
 from exset.cli.output import Exit, for_each_file, require_option
 from exset.cli.paths import some_files
@@ -15,7 +16,7 @@ from exset.core.jobs import Outcome
 from exset.io.access import Access
 
 
-@click.command(cls=Command)
+@click.command(cls=FormatCommand)
 @some_files
 @option("--files", "check_files", is_flag=True, help="Check the files that it names, too.")
 @json_option()

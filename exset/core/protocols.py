@@ -1,4 +1,4 @@
-"""What formats are made of: models, and what reads, writes, counts and checks them."""
+"""The protocols that formats are made of: models, readers, writers, summaries, checks."""
 
 from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, runtime_checkable
 
@@ -12,29 +12,29 @@ if TYPE_CHECKING:
 
     from exset.core.errors import Findings
 
-Option: TypeAlias = bool | str
-"""The value of a reader's or a writer's option: most are set or not, some name a choice."""
+OptionValue: TypeAlias = bool | str
+"""The value of a reader's or a writer's option: a flag, a choice or a text."""
 
 
 class Model(Protocol):
-    """What a file says, whatever its family."""
+    """The content of a file, of any family."""
 
     def __len__(self) -> int:
-        """How many there are of the family's unit, such as examples."""
+        """Return the number of units, such as examples."""
         ...
 
 
 @runtime_checkable
 class Selectable(Model, Protocol):
-    """A model of which a part is a model."""
+    """A model that can select some of its units."""
 
     def select(self, which: "ArrayLike | slice", /) -> Self:
-        """Some of its units: indices in any order, a mask, or a slice."""
+        """Return a model of some units: indices in any order, a mask, or a slice."""
         ...
 
 
 class Summary(Protocol):
-    """What a model holds, in numbers."""
+    """Numbers about a model."""
 
     def rows(self) -> list[tuple[str, str]]:
         """Return the numbers as (label, text), for people."""
@@ -54,7 +54,7 @@ class Reporter(Protocol):
 
 
 class FileCheck(Protocol):
-    """What checks the files that a model names."""
+    """A function that checks the files that a model names."""
 
     def __call__(
         self,
@@ -68,12 +68,12 @@ class FileCheck(Protocol):
         jobs: int,
         limits: Limits,
     ) -> None:
-        """Add a finding for all that is wrong with them."""
+        """Add a finding for each error and likely mistake."""
         ...
 
 
 class Reader(Protocol):
-    """What reads a format: `parse` of a text, `decode` of a binary file."""
+    """A function that reads a format: `parse` for text, `decode` for binary."""
 
     def __call__(
         self,
@@ -82,17 +82,17 @@ class Reader(Protocol):
         limits: Limits = ...,
         findings: "Findings | None" = ...,
         engine: Engine = ...,
-        **options: Option,
+        **options: OptionValue,
     ) -> Model:
-        """Return the model that the source holds, or raise FormatError."""
+        """Return the model in the source, or raise FormatError."""
         ...
 
 
 class Writer(Protocol):
-    """What writes a format: `render` to text, `encode` to a binary file."""
+    """A function that writes a format: `render` for text, `encode` for binary."""
 
     def __call__(
-        self, model: Model, /, *, findings: "Findings | None" = ..., **options: Option
+        self, model: Model, /, *, findings: "Findings | None" = ..., **options: OptionValue
     ) -> bytes:
-        """Return the bytes of a file, or raise FormatError for what the format cannot hold."""
+        """Return the bytes of a file; FormatError if the format cannot hold the model."""
         ...

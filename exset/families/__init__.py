@@ -1,1 +1,1 @@
-"""One module a family: the records of its formats, with all that is known of them."""
+"""The records of all families and their formats: one module a family."""

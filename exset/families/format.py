@@ -1,4 +1,4 @@
-"""What is known of one file format: its names, its marks, its options, its reader and writer."""
+"""The record of one file format: its names, its signature, its options, its reader and writer."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -7,41 +7,85 @@ from typing import TYPE_CHECKING, Final, cast
 from exset.core.errors import FormatError, Place, safe
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
-from exset.core.protocols import Model, Option, Reader, Writer
+from exset.core.protocols import Model, OptionValue, Reader, Writer
 from exset.core.source import Source
 from exset.core.text import with_article
 from exset.families.family import Family, load
-from exset.families.incremental import Pieces, Streamer
+from exset.families.incremental import IncrementalWriter, Streamer
 from exset.io.files import Blocks
 
 if TYPE_CHECKING:
     from exset.core.errors import Findings
-    from exset.grammars.lens.examples import ExampleSet
 
-OPTIONS: Final = frozenset(
-    ("base", "compact", "dialect", "expand", "kind", "labels", "lossy", "root", "unshare")
-)
-"""The options of exset's writers: one that is not set may go to a format that does not take it."""
-
-READ_OPTIONS: Final = frozenset(("dialect", "ids"))
-"""The options of its readers."""
+_OPTION_NAMES: Final[set[str]] = set()
+"""The names of the options of all formats."""
 
 
 class OptionError(TypeError, ValueError):
-    """An option that a format does not take, or a value of one that there is not."""
+    """An option that a format does not have, or a value that the option does not have."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option of a format's reader or writer, for Python and for the command line.
+
+    An option is a flag unless it has `choices`, or a `metavar` that names its value, such as
+    `FILE`. `help` is the help text of the command line: an imperative sentence. `default` says in
+    words what happens without the option. `untrusted` is the value of an option that is not set,
+    where the command line has `--untrusted`. `attribute` is the attribute of a model with the value
+    of a reader's option, for tests that read back what they wrote; a bool is an index of `choices`.
+    """
+
+    name: str
+    help: str
+    choices: tuple[str, ...] = ()
+    metavar: str = ""
+    default: str = ""
+    untrusted: str = ""
+    attribute: str = ""
+
+    def __post_init__(self) -> None:
+        """Remember the name: formats ignore the unset options of other formats."""
+        _OPTION_NAMES.add(self.name)
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether its value is true or false."""
+        return not self.choices and not self.metavar
+
+    def value_of(self, model: Model) -> OptionValue:
+        """Return the value with which a reader reads the model back; "" for the default."""
+        value: object = getattr(model, self.attribute) if self.attribute else ""
+        return self.choices[value] if isinstance(value, bool) else str(value)
+
+
+LOSSY: Final = Option("lossy", "Drop what the target format cannot store, and report it.")
+"""The option of every writer whose format holds less than its family."""
 
 
 @dataclass(frozen=True)
 class Format:
-    """One file format: its names, the marks it is known by, its reader and its writer.
+    """One file format: everything that exset knows of it.
 
-    `magic` are the bytes that every file of the format begins with (empty: none); `first_bytes`
-    is a regular expression for how its files begin, which must match in linear time and may match
-    where they are cut short; with a magic, it tells the format from others of that magic.
-    `options` are the words its writer takes, `read_options` those of its reader, `dialects` the
-    values of the option `dialect`; `binary` files are not for a terminal. `streamer` and `pieces`
-    are for formats that are read and written part by part; of files that it `maps`, the reader
-    leaves the contents where they are.
+    Code is named as text, "module:function", and imported on first use.
+
+    Names. `suffixes`: the first one is the usual one. `title`: for people.
+
+    Detection. `magic`: the bytes that every file begins with (empty: none). `signature`: a regular
+    expression for how a file begins. It must match in linear time, and must also match a beginning
+    that is cut anywhere. With a magic, it separates formats that share this magic.
+
+    Code. `reader` and `writer`; `options` and `read_options` are their options. `streamer` reads
+    and `incremental_writer` writes a file in chunks. `binary`: its files are not for a terminal.
+    `maps`: its reader leaves the contents in the mapped file.
+
+    Findings. `findings`: modules with a table `RULES`. `explanations`: texts that explain the
+    codes, each as "package:path"; `exset.explain` describes the layout. `repairs`: codes of
+    findings that the writer repairs, so that reading back what was written gives another model.
+
+    Tests. `samples`: bundled files in `exset/samples`, each with its name and a line of
+    description. `strategy`: a function that returns a Hypothesis strategy for the models that the
+    format can hold.
     """
 
     name: str
@@ -51,19 +95,28 @@ class Format:
     reader: str
     writer: str
     magic: bytes = b""
-    first_bytes: str | None = None
-    options: tuple[str, ...] = ()
-    read_options: tuple[str, ...] = ()
-    dialects: tuple[str, ...] = ()
+    signature: str | None = None
+    options: tuple[Option, ...] = ()
+    read_options: tuple[Option, ...] = ()
     binary: bool = False
     maps: bool = False
     streamer: str | None = None
-    pieces: str | None = None
+    incremental_writer: str | None = None
+    findings: tuple[str, ...] = ()
+    explanations: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
+    samples: tuple[tuple[str, str], ...] = ()
+    strategy: str | None = None
 
     @property
     def suffix(self) -> str:
         """The usual suffix of its files, with the dot."""
         return self.suffixes[0]
+
+    def option(self, name: str, *, reading: bool = False) -> Option | None:
+        """Return the writer's option of that name, or the reader's, or None."""
+        options = self.read_options if reading else self.options
+        return next((option for option in options if option.name == name), None)
 
     def read(
         self,
@@ -72,20 +125,23 @@ class Format:
         limits: Limits = DEFAULT,
         findings: "Findings | None" = None,
         engine: Engine = "auto",
-        **options: Option,
+        **options: OptionValue,
     ) -> Model:
-        """Read a source; FormatError for what is not of the format, TypeError as `chosen`."""
+        """Read a source.
+
+        Raises FormatError if the source is not of the format, and OptionError as `chosen`.
+        """
         reader = cast(Reader, self._loaded(self.reader))
         chosen = self.chosen(options, reading=True)
         return reader(source, limits=limits, findings=findings, engine=engine, **chosen)
 
     def write(
-        self, model: Model, *, findings: "Findings | None" = None, **options: Option
+        self, model: Model, *, findings: "Findings | None" = None, **options: OptionValue
     ) -> bytes:
-        """Write a model as bytes; an option that is set must be one that the writer takes.
+        """Write a model as bytes.
 
-        Raises FormatError where the format cannot hold the model, and TypeError for a model of
-        another family and as `chosen`.
+        Raises FormatError where the format cannot hold the model, TypeError for a model of another
+        family, and OptionError as `chosen`.
         """
         if not isinstance(model, self.family.model):
             wanted = with_article(self.family.model.__name__)
@@ -100,60 +156,68 @@ class Format:
         limits: Limits = DEFAULT,
         findings: "Findings | None" = None,
         engine: Engine = "auto",
-    ) -> "Iterator[ExampleSet]":
-        """Read as it comes; raises FormatError as `read`, and for a format that cannot be."""
-        streamer = cast(Streamer, self._loaded(self._part(self.streamer, blocks.name)))
+    ) -> Iterator[Model]:
+        """Read in chunks: yield a model of the units in each chunk.
+
+        Raises FormatError as `read`, and for a format that has no streamer.
+        """
+        streamer = cast(Streamer, self._loaded(self._chunked(self.streamer, blocks.name)))
         return streamer(blocks, limits=limits, findings=findings, engine=engine)
 
-    def in_pieces(self, name: str, findings: "Findings", **options: Option) -> Pieces:
-        """Return what writes part by part; raises as `stream` and `chosen`.
+    def write_incrementally(
+        self, name: str, findings: "Findings", **options: OptionValue
+    ) -> IncrementalWriter:
+        """Return what writes in chunks; raises as `stream` and `chosen`.
 
-        name: of the file to be written.
+        `name`: of the file to be written.
         """
-        make = cast(Callable[..., Pieces], self._loaded(self._part(self.pieces, name)))
+        target = self._chunked(self.incremental_writer, name)
+        make = cast(Callable[..., IncrementalWriter], self._loaded(target))
         return make(findings, **self.chosen(options))
 
+    def chosen(
+        self, options: Mapping[str, OptionValue], *, reading: bool = False
+    ) -> dict[str, OptionValue]:
+        """Return the options that are set, of the writer or, with `reading`, of the reader.
+
+        Raises OptionError for an option that the format does not have, and for a value that is not
+        among the choices. An option that is not set is no error if another format has it.
+        """
+        for name, value in options.items():
+            option = self.option(name, reading=reading)
+            if option is None:
+                if value or name not in _OPTION_NAMES:
+                    taken = self.read_options if reading else self.options
+                    names = ", ".join(each.name for each in taken) or "none"
+                    raise OptionError(
+                        f"the format {self.name!r} takes no option {name!r}; it takes {names}"
+                    )
+            elif value and option.choices and value not in option.choices:
+                choices = ", ".join(option.choices)
+                raise OptionError(
+                    f"the format {self.name!r} has no {name} {value!r}; there are {choices}"
+                )
+        return {name: value for name, value in options.items() if value}
+
     def _loaded(self, target: str) -> object:
-        """Import what reads or writes; FormatError where another package names what is not."""
+        """Import code of the format; raises FormatError where another package lacks the code."""
         try:
             return load(target)
         except (ImportError, AttributeError) as error:
             if target.startswith("exset."):
                 raise
-            from exset.core.plugins import trouble
+            from exset.core.plugins import import_error
 
-            raise trouble(
+            raise import_error(
                 f"the format {self.name!r}", f"{type(error).__name__}: {safe(str(error))}"
             ) from error
 
-    def _part(self, target: str | None, name: str) -> str:
+    def _chunked(self, target: str | None, name: str) -> str:
         if target is None:
             raise FormatError(
-                f"{self.name} ({self.title}) is not read or written part by part",
+                f"{self.name} ({self.title}) cannot be read or written in chunks",
                 place=Place.of(name),
-                hint="exset.load and exset.save read and write it whole",
+                hint="use exset.load and exset.save, which handle it whole",
                 code="format",
             )
         return target
-
-    def chosen(self, options: Mapping[str, Option], reading: bool = False) -> dict[str, Option]:
-        """Return the options that are set, of its writer or, `reading`, of its reader.
-
-        OptionError for one that is set but not taken here, for one that no format takes, and for a
-        dialect that there is not.
-        """
-        taken = self.read_options if reading else self.options
-        known = READ_OPTIONS if reading else OPTIONS
-        for name, value in options.items():
-            if name not in taken and (value or name not in known):
-                raise OptionError(
-                    f"the format {self.name!r} takes no option {name!r};"
-                    f" it takes {', '.join(taken) or 'none'}"
-                )
-        dialect = options.get("dialect")
-        if dialect and dialect not in self.dialects:
-            there = ", ".join(self.dialects)
-            raise OptionError(
-                f"the format {self.name!r} has no dialect {dialect!r}; there are {there}"
-            )
-        return {name: value for name, value in options.items() if value}

@@ -1,19 +1,49 @@
-"""What reads and writes a format part by part."""
+"""Reading and writing in chunks: what a format provides for it, and what a family does."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 from exset.core.kernels import Engine
 from exset.core.limits import Limits
+from exset.core.protocols import Model
 from exset.io.files import Blocks
 
 if TYPE_CHECKING:
     from exset.core.errors import Findings
-    from exset.grammars.lens.examples import ExampleSet, SetHeader
+
+
+class Units(Protocol):
+    """How a family's models come apart into units, and are put together from them.
+
+    A header is what a model says for all its units; None where the family has no header.
+    """
+
+    def of(self, model: Any, /) -> Iterable[object]:
+        """Return the units of a model."""
+        ...
+
+    def header(self, model: Any, /) -> object:
+        """Return the header of a model."""
+        ...
+
+    def no_header(self) -> object:
+        """Return the header of a model that has no units."""
+        ...
+
+    def model(self, units: object, header: object, /) -> Model:
+        """Return a model of one unit, or the model itself; TypeError for anything else.
+
+        `header`: of the file that is written, or None if nothing was written yet.
+        """
+        ...
+
+    def joined(self, models: Sequence[Any], /) -> Model:
+        """Return one model of at least one, with their units one after the other."""
+        ...
 
 
 class Streamer(Protocol):
-    """What reads a format as it comes."""
+    """What reads a format in chunks."""
 
     def __call__(
         self,
@@ -22,28 +52,28 @@ class Streamer(Protocol):
         limits: Limits = ...,
         findings: "Findings | None" = ...,
         engine: Engine = ...,
-    ) -> "Iterator[ExampleSet]":
-        """Yield sets, one at least, that together are what the reader gives."""
+    ) -> Iterator[Any]:
+        """Yield models, at least one, that together are what the reader returns."""
         ...
 
 
-class Pieces(Protocol):
-    """What writes a format part by part; together that is what the writer gives."""
+class IncrementalWriter(Protocol):
+    """What writes a format in chunks; together these are what the writer writes."""
 
     is_counted: bool
-    """Whether the number of units stands before them."""
+    """Whether the file begins with the number of units."""
 
-    def begin(self, header: "SetHeader", count: int, /) -> bytes:
-        """Return what stands before so many units.
+    def begin(self, header: Any, count: int, /) -> bytes:
+        """Return the beginning of a file of `count` units.
 
-        It may be asked for again with another count, which changes no length.
+        A second call with another count returns as many bytes.
         """
         ...
 
-    def units(self, model: "ExampleSet", /) -> bytes:
-        """Return some units."""
+    def units(self, model: Any, /) -> bytes:
+        """Return the units of a model."""
         ...
 
     def end(self, size: int, /) -> bytes:
-        """Return what stands after them; size: of all that comes before it."""
+        """Return the end of a file; `size`: the number of bytes before it."""
         ...

@@ -1,42 +1,32 @@
 """The bundled samples: small files that show each part of a format, `exset::NAME` as a path.
 
-xor.ex            exclusive or, dense
-xor-sparse.ex     the same with sparse inputs and targets
-xor-both.ex       the same as an auto-encoder: inputs that are also the targets
-xor-events.ex     the same with every other word of the format: header, procedures, events
-xor-binary.bex    the dense one as a binary file
-pulse.ex          a time-varying set: many events, each with its own times
-groups.ex         ranges that name the groups of a network
-
-flowers.sample_list    an LBANN sample list: some samples of two HDF5 files
-molecules.sample_list  one whose ids are line numbers, in ranges
-
-pictures.tsv           an aeon manifest: pictures, and the class of each
-pictures.json          the configuration of aeon's loader that reads it
-captions.tsv           one that needs no files: texts and numbers
+The records of formats name and describe them.
 """
 
 import errno
 import os
 
+from exset import formats
 from exset.core.source import Source
 
 PREFIX = "exset::"
-"""What a path begins with that names a bundled sample."""
+"""The beginning of a path that names a bundled sample."""
 
-_SUFFIXES = (".ex", ".bex", ".sample_list", ".tsv", ".json")
+
+def descriptions() -> dict[str, str]:
+    """Return the samples, each with a line of description."""
+    return {name: line for fmt in formats.FORMATS for name, line in fmt.samples}
 
 
 def names() -> tuple[str, ...]:
     """Return the file names of the samples, sorted."""
-    found = os.listdir(os.path.dirname(__file__))
-    return tuple(sorted(name for name in found if name.endswith(_SUFFIXES)))
+    return tuple(sorted(descriptions()))
 
 
 def read(name: str) -> Source:
-    """Return a sample by its file name, with `exset::` or without.
+    """Return a sample by its file name, with or without `exset::`.
 
-    Raises FileNotFoundError that lists the samples there are.
+    Raises FileNotFoundError that lists the samples.
     """
     bare = name.removeprefix(PREFIX)
     if bare not in names():

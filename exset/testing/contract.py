@@ -1,4 +1,4 @@
-"""What every format promises of any bytes, checked: for exset's own formats and for yours.
+"""The contract of every format, for any bytes: a check for exset's formats and for yours.
 
 from exset.formats import get
 from exset.testing.contract import check
@@ -12,66 +12,61 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol, cast
 
 from exset import formats
 from exset.core.errors import Finding, Findings, FormatError, LimitError
 from exset.core.kernels import Engine
 from exset.core.limits import Limits
-from exset.core.protocols import Model, Option
+from exset.core.protocols import Model, OptionValue
 from exset.core.source import Source
 from exset.families.format import Format
 from exset.io.files import Blocks
-
-if TYPE_CHECKING:
-    from exset.grammars.lens.examples import ExampleSet
 
 Rule = Literal[
     "raises", "engines", "parts", "finding", "write", "stable", "shown", "outside", "whole",
     "slow", "memory", "crash",
 ]  # fmt: skip
-"""What can be broken: see `check`, for `outside` and `whole` `exset.testing.disk`.
+"""The rules of the contract: see `check`.
 
-The last three are for who runs it to judge.
+`outside` and `whole` are for readers and writers of folders; `slow`, `memory` and `crash` are for
+the program that runs the check.
 """
 
 LIMITS = Limits(max_expand=100_000, max_events=50_000, max_nodes=20_000)
-"""What a file may ask for while thousands of them are tried."""
+"""The limits for a check of thousands of files."""
 
 ENGINES: tuple[Engine, ...] = ("auto", "table", "reference")
 
-_FLAGS = ("compact", "unshare", "expand")
-_VIEWS = ("cpio",)  # families of which each format keeps something else
-_MENDED = {"lbann-totals", "lbann-no-number"}  # what a writer puts right
 _UNSAFE = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f]")
 
 
 class Broken(AssertionError):
-    """A promise that is not kept: which, and how."""
+    """A rule of the contract is broken."""
 
     def __init__(self, rule: Rule, why: str) -> None:
-        """Name the promise; why says what was seen."""
+        """Name the rule; `why` says how it was broken."""
         super().__init__(f"{rule}: {why}")
         self.rule = rule
         self.why = why
 
 
 class Readable(Protocol):
-    """What reads bytes: a format of the registry, or anything with its `read`."""
+    """A reader of bytes: a `Format`, or any other object with its `read`."""
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the reader."""
         ...
 
     def read(self, source: Source, *, limits: Limits, findings: Findings, engine: Engine) -> Model:
-        """Return what the bytes say, or raise FormatError."""
+        """Return the model in the bytes, or raise FormatError."""
         ...
 
 
 @dataclass
 class Outcome:
-    """What came of reading: a model or an error, and what was found."""
+    """The outcome of reading: a model or an error, and the findings."""
 
     model: Model | None
     error: Finding | None
@@ -80,7 +75,7 @@ class Outcome:
 
 
 def check(
-    known: Readable,
+    reader: Readable,
     data: bytes,
     *,
     engines: Sequence[Engine] = ENGINES,
@@ -88,36 +83,36 @@ def check(
     step: int | None = None,
     deep: bool = True,
 ) -> bool:
-    """Hold a reader to its promises; return whether it took the bytes.
+    """Check the contract of a reader; return whether it accepted the bytes.
 
-    Raises Broken, with a rule, where
-    raises: something other than FormatError left the reader;
-    engines: two engines gave other models, errors or findings;
-    parts: what is read in steps of `step` bytes is not what the whole gives;
-    finding: a finding has no place, one outside of the file, or text that is not safe to show;
-    write: something other than FormatError left a writer;
-    stable: what was written without a loss is refused, or is another model when it is read, or is
-        written otherwise then;
+    Raises Broken with one of these rules:
+    raises: the reader raised something other than FormatError;
+    engines: two engines gave different models, errors or findings;
+    parts: reading in chunks of `step` bytes gives another outcome than reading the whole;
+    finding: a finding has no place, a place outside of the file, or text that is not safe to show;
+    write: a writer raised something other than FormatError;
+    stable: a file that was written without a loss cannot be read, or gives another model, or is
+        written differently the second time;
     shown: a summary, the statistics or the `repr` of a model failed.
 
-    deep: whether the last three are looked at, too. A Python warning counts as an error.
+    `deep`: whether to check the last three. A Python warning counts as an error.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        return _check(known, data, engines, limits, step, deep)
+        return _check(reader, data, engines, limits, step, deep)
 
 
 def _check(
-    known: Readable,
+    reader: Readable,
     data: bytes,
     engines: Sequence[Engine],
     limits: Limits,
     step: int | None,
     deep: bool,
 ) -> bool:
-    first = _read(known.read, data, engines[0], limits)
+    first = _read(reader.read, data, engines[0], limits)
     for engine in engines[1:]:
-        if (other := _read(known.read, data, engine, limits)) != first:
+        if (other := _read(reader.read, data, engine, limits)) != first:
             raise Broken("engines", f"{engines[0]} gives {first}\n{engine} gives {other}")
     for finding in (*first.findings, *filter(None, [first.error])):
         if finding.place is None:
@@ -125,14 +120,15 @@ def _check(
         if finding.place.span is not None and finding.place.span.end > len(data):
             raise Broken("finding", f"a place beyond the end: {finding!r}")
         check_finding(finding)
-    if step and isinstance(known, Format) and known.streamer:
-        _check_parts(known, data, first, limits, step)
+    if step and isinstance(reader, Format) and reader.streamer:
+        _check_chunks(reader, data, first, limits, step)
     if first.model is None:
         return False
-    if deep and isinstance(known, Format):
-        mended = not _MENDED.isdisjoint(first.counts)
-        _check_written(known, first.model, limits, mended)
-        _check_shown(known, first.model)
+    if deep and isinstance(reader, Format):
+        _check_written(
+            reader, first.model, limits, not first.counts.keys().isdisjoint(reader.repairs)
+        )
+        _check_shown(reader, first.model)
     return True
 
 
@@ -167,56 +163,54 @@ def check_finding(finding: Finding) -> None:
         raise Broken("finding", f"not text: {text!r}") from error
 
 
-def _check_parts(known: Format, data: bytes, whole: Outcome, limits: Limits, step: int) -> None:
-    pieces = (data[at : at + step] for at in range(0, len(data), step))
-    parts: list[ExampleSet] = []
+def _check_chunks(fmt: Format, data: bytes, whole: Outcome, limits: Limits, step: int) -> None:
+    chunks = (data[at : at + step] for at in range(0, len(data), step))
+    models: list[Model] = []
     findings, error = Findings(), None
     try:
-        blocks = Blocks("x", pieces, None, is_pipe=True)
-        parts.extend(known.stream(blocks, limits=limits, findings=findings))
+        blocks = Blocks("x", chunks, None, is_pipe=True)
+        models.extend(fmt.stream(blocks, limits=limits, findings=findings))
     except FormatError as found:
         error = found.finding
     except Exception as found:
-        raise Broken("raises", f"in parts: {described(found)}") from found
-    model = parts[0].concat(*parts[1:]) if parts and error is None else None
+        raise Broken("raises", f"in chunks: {described(found)}") from found
+    model = None
+    if models and error is None:
+        model = fmt.family.unit_functions().joined(models)
     if (read := _outcome(model, error, findings)) != whole:
-        raise Broken("parts", f"in steps of {step} it gives {read}\nas a whole {whole}")
+        raise Broken("parts", f"in chunks of {step} it gives {read}\nas a whole {whole}")
 
 
-def _check_written(known: Format, model: Model, limits: Limits, mended: bool) -> None:
-    for other in dict.fromkeys((known, *formats.every())):
-        if other.family != known.family:
-            continue
-        ways: list[dict[str, Option]] = [{}]
-        if "lossy" in other.options:
+def _check_written(fmt: Format, model: Model, limits: Limits, is_repaired: bool) -> None:
+    for other in dict.fromkeys((fmt, *formats.of_family(fmt.family))):
+        ways: list[dict[str, OptionValue]] = [{}]
+        flags = [option.name for option in other.options if option.is_flag]
+        if "lossy" in flags:
             ways.append({"lossy": True})
-        if flags := [flag for flag in _FLAGS if flag in other.options]:
+            flags.remove("lossy")
+        if flags:
             ways.append(dict.fromkeys(flags, True))
         for options in ways:
-            same = other is known or known.family.name not in _VIEWS
-            _check_way(other, model, limits, options, same and not mended)
+            same = other is fmt or not fmt.family.has_partial_formats
+            _check_way(other, model, limits, options, same and not is_repaired)
 
 
 def _check_way(
-    other: Format, model: Model, limits: Limits, options: dict[str, Option], same: bool
+    other: Format, model: Model, limits: Limits, options: dict[str, OptionValue], same: bool
 ) -> None:
     how = f"{other.name} with {options or 'no options'}"
     findings = Findings()
     data = _write(other, model, findings, options, how)
     if data is None:
         return
-    # What a text does not always say, its reader is told.
-    read: Callable[..., Model] = other.read
-    if "dialect" in other.read_options:
-        read = partial(read, dialect=str(getattr(model, "dialect")))  # noqa: B009
-    if "ids" in other.read_options:
-        are_numbers = getattr(model, "has_integer_ids")  # noqa: B009
-        read = partial(read, ids="integer" if are_numbers else "text")
+    # The file may leave to an option what the model says.
+    values = {option.name: option.value_of(model) for option in other.read_options}
+    read: Callable[..., Model] = partial(cast(Callable[..., Model], other.read), **values)
     again = _read(read, data, "auto", limits)
     if again.error is not None:
         if again.error.code == LimitError.default_code or len(findings):
             return
-        raise Broken("stable", f"{how}: what was written is refused: {again.error}\n{data!r}")
+        raise Broken("stable", f"{how}: the file cannot be read: {again.error}\n{data!r}")
     assert again.model is not None
     if same and not len(findings) and again.model != model:
         raise Broken("stable", f"{how}: another model is read back from {data!r}")
@@ -225,7 +219,7 @@ def _check_way(
 
 
 def _write(
-    other: Format, model: Model, findings: Findings, options: dict[str, Option], how: str
+    other: Format, model: Model, findings: Findings, options: dict[str, OptionValue], how: str
 ) -> bytes | None:
     try:
         return other.write(model, findings=findings, **options)
@@ -237,10 +231,10 @@ def _write(
         raise Broken("write", f"{how}: {described(error)}") from error
 
 
-def _check_shown(known: Format, model: Model) -> None:
+def _check_shown(fmt: Format, model: Model) -> None:
     try:
-        shown = [repr(model), str(known.family.summarise(model).rows())]
-        json.dumps(known.family.describe(model).to_dict(), allow_nan=False)
+        shown = [repr(model), str(fmt.family.summarise(model).rows())]
+        json.dumps(fmt.family.describe(model).to_dict(), allow_nan=False)
     except FormatError:
         return
     except Exception as error:

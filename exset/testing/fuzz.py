@@ -1,10 +1,10 @@
-"""Fuzzing of readers and writers, for as long as it is told: `python -m exset.testing.fuzz`.
+"""Fuzz readers and writers: `python -m exset.testing.fuzz`.
 
-Files and folders that are drawn from exset's strategies, bundled with it or found in folders are
-made wrong in every way of `exset.testing.mutations`, and each of `exset.testing.targets` is held to
-what is promised of it, in bounded time and memory and in a process of its own, which may die. What
-breaks a promise is made small and kept as a file, in a folder that is named after the target. Exit
-code 1 where anything was broken.
+The seeds are files from the strategies of formats, the bundled samples, and files in folders. The
+fuzzer changes them (`exset.testing.mutations`), and checks the contract of each format
+(`exset.testing.contract`) in a process of its own, in bounded time and memory. A case that breaks
+the contract is made small and kept as a file, in a folder with the name of the format. The exit
+code is 1 if a case broke the contract.
 """
 
 import argparse
@@ -21,10 +21,9 @@ from pathlib import Path
 
 from exset.core import jobs
 from exset.core.process_pool import Processes
-from exset.testing import targets
 from exset.testing.contract import Rule
 from exset.testing.mutations import Mutator, minimised
-from exset.testing.targets import Target
+from exset.testing.targets import Target, all_targets
 from exset.testing.trials import SLOW, Trial, Verdict
 
 MIB = 1 << 20
@@ -137,7 +136,7 @@ def build(
     """Return what makes the cases of a target: its seeds, and the words of its grammar."""
     files = target.seeds(folders, draw, start)
     most = max(4096, *map(len, files))
-    return Mutator(files, target.words(), most=most, mended=target.mended)
+    return Mutator(files, target.words(), most=most, repaired=target.repaired)
 
 
 def fuzz(
@@ -166,11 +165,11 @@ def fuzz(
         done += 1
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command."""
-    known = {each.name: each for each in targets.every()}
+def main(arguments: Sequence[str] | None = None, targets: Sequence[Target] | None = None) -> int:
+    """Run the command, on all formats or on other targets."""
+    by_name = {each.name: each for each in targets or all_targets()}
     parser = argparse.ArgumentParser(prog="python -m exset.testing.fuzz", description=__doc__)
-    parser.add_argument("--only", action="append", choices=known, help="this one, or several")
+    parser.add_argument("--only", action="append", choices=by_name, help="this one, or several")
     parser.add_argument("--seconds", type=float, metavar="S", help="for so long (60)")
     parser.add_argument("--cases", type=int, metavar="N", help="so many in all")
     parser.add_argument("--seeds", action="append", default=[], metavar="FOLDER", help="good files")
@@ -183,13 +182,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     processes = Processes(1)
     fuzzers = [
         Fuzzer(
-            known[name],
-            build(known[name], chosen.seeds, start=chosen.seed),
+            by_name[name],
+            build(by_name[name], chosen.seeds, start=chosen.seed),
             chosen.seed,
             processes=processes,
             room=chosen.room,
         )
-        for name in chosen.only or known
+        for name in chosen.only or by_name
     ]
     say = partial(print, flush=True)
     try:

@@ -193,6 +193,16 @@ class _Example(NamedTuple):
     lists: list[list[_Range]]
 
 
+def text_example_sets() -> st.SearchStrategy[ExampleSet]:
+    """Return a strategy for the example sets that text can hold."""
+    return example_sets(binary=False)
+
+
+def binary_example_sets() -> st.SearchStrategy[ExampleSet]:
+    """Return a strategy for the example sets that binary files can hold."""
+    return example_sets(text=False)
+
+
 @st.composite
 def _examples(
     draw: st.DrawFn,

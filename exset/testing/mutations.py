@@ -34,8 +34,8 @@ _NEAR: Final = 12  # up to so many bytes are left out anywhere, more only at mul
 class Mutator:
     """Makes files that are nearly good: some seeds, cut, changed and put together.
 
-    words: what is put into them besides what all formats fear; the words of a grammar, say. mended:
-    makes checksums right again, which is done to most.
+    words: inserted besides `WORDS`, such as the words of a grammar. repaired: a function that
+    corrects checksums; most cases get correct ones.
     """
 
     def __init__(
@@ -44,13 +44,13 @@ class Mutator:
         words: Sequence[bytes] = (),
         *,
         most: int = _MOST,
-        mended: Callable[[bytes], bytes] = bytes,
+        repaired: Callable[[bytes], bytes] = bytes,
     ) -> None:
         """Take seeds; those of more than `most` bytes are cut."""
         self.seeds = [seed[:most] for seed in seeds] or [b""]
         self.words = (*WORDS, *words)
         self.most = most
-        self._mended = mended
+        self._repaired = repaired
 
     def made(self, rng: random.Random) -> bytes:
         """Return a file: a seed to which one to a few things were done."""
@@ -58,7 +58,7 @@ class Mutator:
         for _ in range(rng.choice((0, 1, 1, 1, 2, 2, 3, 5))):
             data = rng.choice(_WAYS)(self, rng, data)
         data = data[: 2 * self.most]
-        return self._mended(data) if rng.random() < 0.8 else data
+        return self._repaired(data) if rng.random() < 0.8 else data
 
     def _bits(self, rng: random.Random, data: bytes) -> bytes:
         """Flip a bit or set a byte, here and there."""

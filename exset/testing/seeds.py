@@ -1,9 +1,9 @@
-"""What a fuzzer begins with: files of a format, drawn from its strategy or found in a folder."""
+"""The seeds of the fuzzer: files of a format, drawn from its strategy or found in folders."""
 
 import importlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, cast
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
@@ -11,59 +11,41 @@ from hypothesis import strategies as st
 from exset import formats, samples
 from exset.core.errors import Findings, FormatError
 from exset.core.protocols import Model
+from exset.families.family import load
 from exset.families.format import Format
 from exset.io import files
 from exset.parsers.engine.grammar import Grammar
-from exset.testing.caches import archives, blocks
-from exset.testing.configs import loader_configs
-from exset.testing.lens import example_sets
-from exset.testing.manifest import manifests
-from exset.testing.sample_list import sample_lists
-from exset.testing.schema import schemas
 
 T = TypeVar("T")
 
-_SMALL = 1 << 16  # of a file; what is longer is no seed
+_SMALL = 1 << 16  # bytes; a larger file is no seed
 
 
-class Homed(Protocol):
-    """What says which module it is read by."""
+class HasReader(Protocol):
+    """Something that names its reader, as a format does."""
 
     @property
     def reader(self) -> str:
-        """Its reader, as "module:function"."""
+        """The reader, as "module:function"."""
         ...
 
 
-def models(known: Format) -> st.SearchStrategy[Model] | None:
-    """Return a strategy for models that a format can hold, if exset has one."""
-    drawn: dict[str, st.SearchStrategy[Model]] = {
-        "ex": example_sets(text=True, binary=False),
-        "bex": example_sets(text=False, binary=True),
-        "sample_list": sample_lists(),
-        "schema": schemas(),
-        "manifest": manifests(),
-        "block": blocks(),
-        "cpio": archives(),
-        "records": blocks(),
-        "loader_config": loader_configs(),
-    }
-    return drawn.get(known.name)
-
-
-def drawn(known: Format, count: int, start: int) -> list[bytes]:
-    """Return so many files of a format, none if there is no strategy; `start` seeds the draw."""
-    strategy, made = models(known), list[bytes]()
-    for model in () if strategy is None else collected(strategy, count, start):
+def drawn(fmt: Format, count: int, start: int) -> list[bytes]:
+    """Return files of `count` models of the format's strategy, drawn with the seed `start`."""
+    if fmt.strategy is None:
+        return []
+    strategy = cast(Callable[[], st.SearchStrategy[Model]], load(fmt.strategy))()
+    made = list[bytes]()
+    for model in collected(strategy, count, start):
         try:
-            made.append(known.write(model, findings=Findings()))
-        except FormatError:  # it holds less than its family
+            made.append(fmt.write(model, findings=Findings()))
+        except FormatError:  # the format holds less than its family
             continue
     return made
 
 
 def collected(strategy: st.SearchStrategy[T], count: int, start: int) -> list[T]:
-    """Return so many of what a strategy draws, always the same for the same start."""
+    """Return `count` draws of a strategy, always the same for the same seed `start`."""
     made: list[T] = []
 
     @seed(start)
@@ -82,7 +64,7 @@ def collected(strategy: st.SearchStrategy[T], count: int, start: int) -> list[T]
     return made
 
 
-def found(known: Format, folders: Iterable[str]) -> list[bytes]:
+def found(fmt: Format, folders: Iterable[str]) -> list[bytes]:
     """Return the small files of a format in folders and below, and the bundled samples of it."""
     sources = [samples.read(name) for name in samples.names()]
     for folder in folders:
@@ -92,19 +74,19 @@ def found(known: Format, folders: Iterable[str]) -> list[bytes]:
                     sources.append(files.read(path))
                 except (FormatError, OSError):
                     continue
-    taken: dict[bytes, None] = {}
+    kept: dict[bytes, None] = {}
     for source in sources:
         try:
-            if formats.detect(source.data[: formats.HEAD], source.name) == known:
-                taken[bytes(source.data)] = None
+            if formats.detect(source.data[: formats.HEAD], source.name) == fmt:
+                kept[bytes(source.data)] = None
         except FormatError:
             continue
-    return list(taken)
+    return list(kept)
 
 
-def words(known: Homed) -> list[bytes]:
-    """Return the literals of the grammars that a reader's package knows, those of its module."""
-    home = importlib.import_module(known.reader.partition(":")[0])
+def words(reader: HasReader) -> list[bytes]:
+    """Return the literals of the grammars that the module of a reader uses."""
+    home = importlib.import_module(reader.reader.partition(":")[0])
     modules = [home] + [
         importlib.import_module(each.__module__)
         for each in vars(home).values()

@@ -10,13 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import exset
-from exset import FormatError, formats
-from exset.families import family as families
-from exset.families.format import OPTIONS, READ_OPTIONS, Format
+from exset import FormatError, formats, samples
+from exset.families.family import load
+from exset.families.format import Format
+from exset.families.lens import LENS as FAMILY
 from exset.formats import FORMATS
 from exset.testing import example_sets
 
-LENS = [known for known in FORMATS if known.family is families.LENS]
+LENS = [known for known in FORMATS if known.family is FAMILY]
 
 TEXTS = [
     b"I:0 0 T:0;",
@@ -70,28 +71,41 @@ OTHER = [
 
 
 def test_registry() -> None:
-    assert formats.names() == (
-        *("ex", "bex", "sample_list", "schema", "manifest"),
-        *("block", "cpio", "records", "loader_config"),
-    )
+    assert len(set(formats.names())) == len(FORMATS)
     assert [formats.get(name) for name in formats.names()] == list(FORMATS)
     with pytest.raises(ValueError, match=r"there are ex, bex, .*, loader_config"):
         formats.get("tsv")
 
 
-@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
-def test_every_format_is_whole(known: Format) -> None:
-    for target in (known.reader, known.writer):
-        module, _, function = target.partition(":")
-        assert callable(getattr(import_module(module), function))
-    assert known.title and known.family and all(each.startswith(".") for each in known.suffixes)
-    assert known.binary == bool(known.magic)
-    assert not formats.text_of(known).binary
+@pytest.mark.parametrize("fmt", FORMATS, ids=formats.names())
+def test_every_record_is_complete(fmt: Format) -> None:
+    family = fmt.family
+    functions = [fmt.reader, fmt.writer, fmt.strategy, fmt.streamer, fmt.incremental_writer]
+    functions += [family.kind, family.summary, family.files, family.columns]
+    functions += [family.dataset, family.folder, family.names, family.differences]
+    functions += [function for _, function in family.groups]
+    assert fmt.strategy
+    assert all(callable(load(target)) for target in functions if target)
+    assert all(import_module(name).RULES for name in fmt.findings)
+    assert fmt.title and all(each.startswith(".") for each in fmt.suffixes)
+    assert not fmt.binary or fmt.magic
+    assert (fmt.streamer is None) or family.unit_functions()
+    for option in (*fmt.options, *fmt.read_options):
+        assert option.help.endswith(".") and option.name.isidentifier()
+
+
+def test_every_sample_has_a_record() -> None:
+    folder = Path(samples.__file__).parent
+    files = {path.name for path in folder.iterdir() if path.suffix != ".py" and path.is_file()}
+    assert files == set(samples.names())
+    for fmt in FORMATS:
+        for name, line in fmt.samples:
+            assert line and formats.detect(samples.read(name).data[: formats.HEAD], name) is fmt
 
 
 @pytest.mark.parametrize("head", TEXTS)
 @pytest.mark.parametrize("name", ["x.ex", "x.bex", "x", "<stdin>", "x.txt.gz"])
-def test_text_is_known_by_its_first_bytes(head: bytes, name: str) -> None:
+def test_text_is_known_by_its_signature(head: bytes, name: str) -> None:
     assert formats.detect(head, name).name == "ex"
 
 
@@ -127,7 +141,7 @@ def test_unknown_is_an_error_that_lists_the_candidates(head: bytes, name: str) -
 
 
 def test_ambiguous_is_an_error_that_lists_the_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
-    twin = Format("twin", "Twin", families.LENS, (".twin",), "m:f", "m:f", first_bytes="I:")
+    twin = Format("twin", "Twin", FAMILY, (".twin",), "m:f", "m:f", signature="I:")
     monkeypatch.setattr(formats, "FORMATS", (*FORMATS, twin))
     assert formats.detect(b"I:1;", "x.twin") is twin
     assert formats.detect(b"I:1;", "x.ex").name == "ex"
@@ -148,7 +162,7 @@ def test_ambiguous_is_an_error_that_lists_the_candidates(monkeypatch: pytest.Mon
         (b"\xaa\xaa\xaa\xaa", "x.yaml", "bex"),
     ],
 )
-def test_the_suffix_of_a_text_goes_before_its_first_bytes(
+def test_the_suffix_of_a_text_goes_before_its_signature(
     head: bytes, name: str, wanted: str
 ) -> None:
     assert formats.detect(head, name).name == wanted
@@ -174,7 +188,8 @@ def test_a_text_is_known_wherever_its_head_ends(text: bytes) -> None:
 @given(example_sets(binary=False))
 def test_what_is_written_is_known(model: exset.ExampleSet) -> None:
     for known in LENS:
-        data = known.write(model, **dict.fromkeys(known.options, True), findings=exset.Findings())
+        flags = {option.name: True for option in known.options}
+        data = known.write(model, findings=exset.Findings(), **flags)
         assert formats.detect(data, "<stdin>") is known
 
 
@@ -195,9 +210,9 @@ def test_no_head_takes_long(part: bytes, end: bytes) -> None:
 
 
 @pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
-def test_first_bytes_are_matched_in_linear_time(known: Format) -> None:
+def test_signature_are_matched_in_linear_time(known: Format) -> None:
     """Whatever repeats is possessive: it gives nothing back to be tried in another way."""
-    bare = re.sub(r"\\.|\[\^?\]?(?:\\.|[^\\\]])*\]", "x", known.first_bytes or "")
+    bare = re.sub(r"\\.|\[\^?\]?(?:\\.|[^\\\]])*\]", "x", known.signature or "")
     loops = re.findall(r"(?<!\()(?:[*+?]|\{\d*,?\d*\})[+?]?", bare)
     assert all(len(loop) > 1 and loop.endswith("+") for loop in loops)
 
@@ -236,9 +251,3 @@ def test_a_strange_option_is_refused() -> None:
         for value in (True, False):
             with pytest.raises(TypeError, match=f"'{known.name}' takes no option 'losy'"):
                 known.write(model, losy=value)
-
-
-def test_the_options_of_all_formats_are_known() -> None:
-    assert {option for known in FORMATS for option in known.options} == OPTIONS
-    assert {option for known in FORMATS for option in known.read_options} == READ_OPTIONS
-    assert all(known.dialects for known in FORMATS if "dialect" in known.options)

@@ -13,8 +13,8 @@ from tests.cli.command_line import run
 
 MODULE = """
 from exset.core.errors import Finding, Findings, Severity
-from exset.families.family import LENS
-from exset.families.format import Format
+from exset.families.lens import LENS
+from exset.families.format import Format, Option
 from exset.grammars.lens.examples import ExampleSet
 from exset.core.source import Source
 
@@ -25,21 +25,25 @@ BITS = Format(
     suffixes=(".bits",),
     reader="exset_bits:parse",
     writer="exset_bits:render",
-    first_bytes="%bits",
+    signature="%bits",
+    options=(Option("on", "Write this letter for one.", metavar="LETTER"),),
+    read_options=(Option("first", "Read the first line only."),),
 )
 LOST = Format("lost", "of which the reader is missing", LENS, (".lost",), "no_such:x", "no_such:y")
 NO_FORMAT = 42
 
 
-def parse(source: Source, *, findings: Findings, **_: object) -> ExampleSet:
+def parse(source: Source, *, findings: Findings, first: bool = False, **_: object) -> ExampleSet:
     findings.add(Finding("bits-are-few", Severity.WARNING, "one bit says little"))
     rows = [[float(bit) for bit in line] for line in source.data.decode().split()[1:]]
+    rows = rows[:1] if first else rows
     return ExampleSet.from_arrays(rows, None)
 
 
-def render(model: ExampleSet, /, **_: object) -> bytes:
+def render(model: ExampleSet, /, on: str = "1", **_: object) -> bytes:
     rows = [example.events[0].inputs[0].values for example in model.examples]
-    return "\\n".join(["%bits", *("".join(f"{bit:.0f}" for bit in row) for row in rows)]).encode()
+    lines = ["".join(on if bit else "0" for bit in row) for row in rows]
+    return "\\n".join(["%bits", *lines]).encode()
 """
 
 Install = Callable[[str], None]
@@ -102,12 +106,23 @@ def test_it_is_not_looked_for_where_it_is_not_needed(install: Install) -> None:
     assert not plugins.found.cache_info().currsize
 
 
+@pytest.mark.filterwarnings("ignore:Source:RuntimeWarning")
+def test_the_options_of_another_package(install: Install) -> None:
+    install("bits = exset_bits:BITS")
+    command = ("convert", "two.bits", "--to", "bits", "-o", "-")
+    assert run(*command, "--on", "x").stdout == "%bits\nx0\n0x"
+    assert run(*command, "--first").stdout == "%bits\n10"
+    assert "--on LETTER" in run("convert", "--help").stdout
+    assert "--first" in run("info", "--help").stdout
+    assert run("info", "--nothing", "two.bits").exit_code == 2
+
+
 @pytest.mark.parametrize(
     ("point", "words"),
     [
         ("gone = exset_nowhere:BITS", "the entry point 'gone' (exset_nowhere:BITS) of the package"),
         ("gone = exset_bits:NOTHING", "AttributeError"),
-        ("gone = exset_bits:NO_FORMAT", "it is no Format, but of the type int"),
+        ("gone = exset_bits:NO_FORMAT", "it must be a Format, and its type is int"),
         ("one = exset_bits:BITS\ntwo = exset_bits:BITS", "another format has this name"),
     ],
 )

@@ -1,6 +1,6 @@
 """Bytes that nobody should trust: every reader and writer is held to its promises, and the fuzzer.
 
-`python -m exset.testing.fuzz` tries as many more as there is time for. What it found is in
+`python -m tests.fuzz` tries as many more as there is time for. What it found is in
 `tests/regress`, in a folder for each format, and is tried again here.
 """
 
@@ -28,13 +28,15 @@ from exset.core.protocols import Model
 from exset.core.source import Source
 from exset.families.format import Format
 from exset.formats import FORMATS
-from exset.testing import checksums, fuzz, seeds, targets
+from exset.testing import fuzz, seeds
 from exset.testing.contract import check
-from exset.testing.folders import laid_out, packed, packed_from, unpacked
 from exset.testing.fuzz import Fuzzer
 from exset.testing.mutations import Mutator, minimised
-from exset.testing.targets import KEPT, LabelFile, Read, Target
+from exset.testing.targets import ReaderTarget, Target
 from exset.testing.trials import SLOW
+from tests.fuzz import checksums, targets
+from tests.fuzz.folders import laid_out, packed, packed_from, unpacked
+from tests.fuzz.targets import FOLDERS, LabelFile
 
 ROOT = Path(__file__).parents[2]
 REGRESS = ROOT / "tests" / "regress"
@@ -71,7 +73,7 @@ def test_any_bytes_for_labels(rng: random.Random) -> None:
     check(LabelFile(), mutator("labels").made(rng))
 
 
-@pytest.mark.parametrize("target", KEPT, ids=lambda target: target.name)
+@pytest.mark.parametrize("target", FOLDERS, ids=lambda target: target.name)
 def test_any_folder(target: Target, apart: Processes) -> None:
     """Caches, HDF5 files, and files with those that they name; the HDF5 library may crash."""
     fuzzer = Fuzzer(target, mutator(target.name), processes=apart if target.is_deadly else None)
@@ -89,7 +91,7 @@ def test_what_was_found(path: Path) -> None:
     targets.get(path.parent.name).check(path.read_bytes())
 
 
-@pytest.mark.parametrize("target", targets.every(), ids=lambda target: target.name)
+@pytest.mark.parametrize("target", targets.all_targets(), ids=lambda target: target.name)
 def test_every_target_has_seeds(target: Target) -> None:
     given = target.seeds((), 20, 1)
     assert given and given == target.seeds((), 20, 1)
@@ -152,7 +154,7 @@ FAULTS = [
 @pytest.mark.parametrize(("word", "rule"), FAULTS)
 def test_faults_are_found_and_made_small(word: str, rule: str, tmp_path: Path) -> None:
     room, slow = (0, 0.05) if rule == "slow" else (fuzz.ROOM, SLOW)
-    target = Read(Faulty())
+    target = ReaderTarget(Faulty())
     fuzzer = Fuzzer(target, Mutator([b"so %s it is" % word.encode()]), room=room, slow=slow)
     number = next(n for n in range(99) if word.encode() in fuzzer.case(n) and n % 5 == 0)
     path = fuzzer.run(number, tmp_path)
@@ -177,7 +179,7 @@ def test_a_good_reader_passes(tmp_path: Path) -> None:
 
 
 def test_time_ends_it() -> None:
-    fuzzer = Fuzzer(Read(Faulty()), Mutator([b"x"]))
+    fuzzer = Fuzzer(ReaderTarget(Faulty()), Mutator([b"x"]))
     fuzz.fuzz([fuzzer], seconds=0.2)
     assert fuzzer.tally.cases
 
@@ -220,7 +222,7 @@ class Deadly:
     def words(self) -> list[bytes]:
         return []
 
-    def mended(self, data: bytes) -> bytes:
+    def repaired(self, data: bytes) -> bytes:
         return data
 
     def check(self, data: bytes, number: int | None = None) -> bool:
@@ -276,7 +278,7 @@ def test_any_bytes_are_a_folder(data: bytes) -> None:
 def test_checksums_of_hdf5() -> None:
     """Good files have those that are worked out here, and changed ones are believed."""
     new = [data for data in targets.get("hdf5").seeds((), 40, 1) if b"OHDR" in data]
-    assert new and all(checksums.mended(data) == data for data in new)
+    assert new and all(checksums.repaired(data) == data for data in new)
     assert checksums.lookup3(b"Four score and seven years ago") == 0x17770551
     broken = new[0].replace(b"OHDR\x02", b"OHDR\x02\x80", 1)
-    assert checksums.mended(broken) != broken
+    assert checksums.repaired(broken) != broken

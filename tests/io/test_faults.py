@@ -18,31 +18,17 @@ from exset import formats, samples
 from exset.cli import cli
 from exset.core import disk_cache, notices
 from exset.core.errors import Findings
-from exset.families import family as families
 from exset.families.format import Format
 from exset.grammars.aeon.manifest import Manifest
 from exset.io.extraction import Extractor
 from exset.runtime.aeon.cache import COMPLETE, Cache
 from exset.runtime.aeon.cache_build import Plan, build
-from tests.aeon.cpio_files import RECORDS, TIME, block
+from tests.aeon.cpio_files import TIME
+from tests.good_files import good_file
 from tests.io.faults import MODES, Mode, runs
 
 OLD = b"the old content\n"
 modes = pytest.mark.parametrize("mode", MODES)
-
-
-CONFIG = (
-    b'{"manifest_filename": "x.tsv", "batch_size": 4,'
-    b' "etl": [{"type": "image", "height": 8, "width": 8}]}'
-)
-MODELS = {
-    families.LENS: ("ex", samples.read("xor.ex").data),
-    families.SAMPLE_LISTS: ("sample_list", samples.read("flowers.sample_list").data),
-    families.SCHEMA: ("schema", b"a:\n  metadata: {scale: 2}\n"),
-    families.MANIFEST: ("manifest", samples.read("captions.tsv").data),
-    families.BLOCKS: ("block", block(RECORDS)),
-    families.CONFIG: ("loader_config", CONFIG),
-}
 
 
 def no_link(*names: object, **options: object) -> None:
@@ -87,8 +73,7 @@ def check_writer(write: Callable[[Path], object], target: Path, mode: Mode) -> N
 @modes
 @pytest.mark.parametrize("known", formats.FORMATS, ids=formats.names())
 def test_every_format(known: Format, mode: Mode, tmp_path: Path) -> None:
-    name, data = MODELS[known.family]
-    model = exset.loads(data, format=name, findings=Findings())
+    model = exset.loads(good_file(known), format=known.name)
     target = tmp_path / f"x{known.suffix}"
     check_writer(lambda path: exset.save(model, path, format=known.name), target, mode)
 

@@ -20,6 +20,7 @@ from exset import formats, samples
 from exset.core import disk_cache, kernels
 from exset.core.errors import FormatError
 from exset.core.source import Source
+from exset.families.format import Format
 
 # What takes part in running a program, in talking to somebody, or in changing files.
 FORBIDDEN = (
@@ -111,18 +112,23 @@ def importing() -> bool:
     return False
 
 
+def dialects(fmt: Format) -> tuple[str, ...]:
+    option = fmt.option("dialect", reading=True)
+    return option.choices if option else ()
+
+
 def warm_up() -> None:
     """Import and find all that any format needs: h5py asks `uname` of its machine then."""
     from exset.runtime.aeon import manifest_files
     from exset.runtime.lbann import list_files
 
     assert list_files and manifest_files
-    formats.installed()
+    formats.load_plugins()
     for name in samples.names():
         exset.stats(exset.load(f"exset::{name}"))
     files = (b"", b"{}", b"\xaa\xaa\xaa\xaa", b"a: [1]\n", b"x" * 100)
     for known in formats.FORMATS:
-        for dialect, data in product(("", *known.dialects), files):
+        for dialect, data in product(("", *dialects(known)), files):
             try:
                 known.read(Source("nothing", data), dialect=dialect)
             except FormatError:

@@ -19,7 +19,7 @@ from exset.core.source import Source
 from exset.families.format import Format
 from exset.formats import FORMATS
 from exset.testing.contract import LIMITS
-from exset.testing.pumps import CONTEXTS, paired, pumped
+from tests.fuzz.pumps import paired, pumped
 
 SIZE = 300
 MOST = 2.6
@@ -84,7 +84,3 @@ def test_work_is_linear(known: Format, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_two_words(known: Format, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "available", lambda: False)
     assert not slow(known, lambda size: paired(known, size, PAIRS))
-
-
-def test_every_text_has_its_contexts() -> None:
-    assert set(CONTEXTS) == {known.name for known in TEXTS}

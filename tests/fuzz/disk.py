@@ -37,7 +37,7 @@ from exset.runtime.lbann.list_files import Checker
 from exset.runtime.lbann.sample_reader import SampleReader
 from exset.runtime.training.dataset import Dataset
 from exset.testing.contract import LIMITS, Broken, check_finding, described
-from exset.testing.folders import laid_out
+from tests.fuzz.folders import laid_out
 
 P = ParamSpec("P")
 R = TypeVar("R")

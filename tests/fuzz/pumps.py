@@ -31,41 +31,48 @@ CONTEXTS: Final = MappingProxyType(
         "loader_config": (b"", b'{"a": ', b'{"a": "', b"[", b'{"etl": [{'),
     }
 )
-"""What stands before it, by format."""
+"""The text before it, by format. Other formats have the beginnings of drawn files."""
 
 
-def pumped(known: Format, size: int) -> Iterator[tuple[str, bytes]]:
+def contexts(fmt: Format) -> tuple[bytes, ...]:
+    """Return texts to put before what is repeated."""
+    if fmt.name in CONTEXTS:
+        return CONTEXTS[fmt.name]
+    return (b"", *(data[: len(data) // 2] for data in seeds.drawn(fmt, 3, 0)))
+
+
+def pumped(fmt: Format, size: int) -> Iterator[tuple[str, bytes]]:
     """Yield files of about that many bytes, each with what it is of.
 
     Texts that repeat a word, in places where that means something; and models that a file can hold,
     their units repeated.
     """
-    if not known.binary:
-        for context in CONTEXTS.get(known.name, (b"",)):
-            for word in _words(known):
+    if not fmt.binary:
+        for context in contexts(fmt):
+            for word in _words(fmt):
                 count = max(size // len(word), 1)
                 yield f"{context!r} and {word!r}", context + word * count
-    for number, data in enumerate(seeds.drawn(known, 12, 0)):
+    for number, data in enumerate(seeds.drawn(fmt, 12, 0)):
         try:
-            model = known.read(Source("x", data), findings=Findings())
+            model = fmt.read(Source("x", data), findings=Findings())
             if isinstance(model, Selectable) and 0 < len(model) < len(data) < 1000:
                 which = np.resize(np.arange(len(model)), max(size * len(model) // len(data), 1))
                 yield (
                     f"units of seed {number}",
-                    known.write(model.select(np.sort(which)), findings=Findings()),
+                    fmt.write(model.select(np.sort(which)), findings=Findings()),
                 )
         except FormatError:  # some units cannot be said twice
             continue
 
 
-def paired(known: Format, size: int, pairs: int) -> Iterator[tuple[str, bytes]]:
+def paired(fmt: Format, size: int, pairs: int) -> Iterator[tuple[str, bytes]]:
     """Yield texts of about that many bytes in which two words alternate, or follow each other.
 
     So many pairs of words are drawn, always the same; none for a binary format.
     """
-    rng, words = random.Random(known.name), [] if known.binary else _words(known)
+    rng, words = random.Random(fmt.name), [] if fmt.binary else _words(fmt)
     for _ in range(pairs if words else 0):
-        context = rng.choice(CONTEXTS.get(known.name, (b"",)))
+        context = rng.choice(contexts(fmt))
         one, other = rng.choice(words), rng.choice(words)
         name = f"{context!r}, {one!r} and {other!r}"
         count = max(size // len(one + other), 1)
@@ -73,5 +80,5 @@ def paired(known: Format, size: int, pairs: int) -> Iterator[tuple[str, bytes]]:
         yield f"{name} after it", context + one * count + other * count
 
 
-def _words(known: Format) -> list[bytes]:
-    return list(dict.fromkeys((*PUMPS, *seeds.words(known))))
+def _words(fmt: Format) -> list[bytes]:
+    return list(dict.fromkeys((*PUMPS, *seeds.words(fmt))))

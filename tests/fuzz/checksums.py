@@ -12,7 +12,7 @@ _MIX: Final = (4, 6, 8, 16, 19, 4)
 _FINAL: Final = (14, 11, 25, 16, 4, 14, 24)
 
 
-def mended(data: bytes) -> bytes:
+def repaired(data: bytes) -> bytes:
     """Return HDF5 files, perhaps among other bytes, of which superblocks and headers are believed.
 
     Those of objects in one piece, that is, in the format from version 1.8 on.

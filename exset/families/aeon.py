@@ -1,0 +1,165 @@
+"""aeon: manifests, cache blocks and cpio archives, loader configurations."""
+
+from typing import Final
+
+from exset.families.family import Family
+from exset.families.format import LOSSY, Format, Option
+from exset.families.signatures import any_of
+from exset.grammars.aeon.config.schema_types import DIALECTS
+from exset.grammars.aeon.manifest_types import Dialect
+
+MANIFEST: Final = Family(
+    name="aeon-manifest",
+    noun="manifest",
+    kind="exset.grammars.aeon.manifest:Manifest",
+    unit="record",
+    summary="exset.runtime.aeon.report:manifest",
+    files="exset.runtime.aeon.manifest_files:check_files",
+    groups=(("label", "exset.runtime.aeon.manifest_classes:label_groups"),),
+    columns="exset.runtime.aeon.manifest_classes:column_groups",
+    dataset="exset.runtime.aeon.manifest_dataset:ManifestDataset",
+    names="exset.runtime.aeon.report:record_names",
+    differences="exset.runtime.aeon.differences:manifests",
+)
+
+BLOCKS: Final = Family(
+    name="cpio",
+    noun="block",
+    kind="exset.grammars.aeon.block:Block",
+    unit="record",
+    summary="exset.runtime.aeon.report:block",
+    dataset="exset.runtime.aeon.cache_dataset:CacheDataset",
+    folder="exset.runtime.aeon.cache:Cache",
+    names="exset.runtime.aeon.report:element_names",
+    differences="exset.runtime.aeon.differences:blocks",
+    has_partial_formats=True,
+)
+
+CONFIG: Final = Family(
+    name="aeon-config",
+    noun="loader configuration",
+    kind="exset.grammars.aeon.config.model:LoaderConfig",
+    unit="etl object",
+    summary="exset.runtime.aeon.report:config",
+    differences="exset.runtime.aeon.differences:configs",
+)
+
+_WRITE_DIALECT: Final = "Write a manifest or a loader configuration for this version of aeon."
+_READ_DIALECT: Final = "Read a manifest or a loader configuration as this version of aeon does."
+_CPIO_MAGIC: Final = b"\xc7\x71"
+_BLOCK_FINDINGS: Final = ("exset.grammars.aeon.block_findings",)
+_BLOCK_EXPLANATIONS: Final = ("exset:explained/caches.txt",)
+
+# A header; the suffix alone shows a manifest without a header.
+_MANIFEST_SIGNATURE: Final = (
+    r"(?:\xef\xbb\xbf)?+(?:#[^\n\0]*+\n|\n)*+@"
+    + any_of("FILE", "BINARY", "STRING", "ASCII_INT", "ASCII_FLOAT")
+    + r"(?:[ \t\r\n]|\Z)"
+)
+
+# An entry of 64 bytes called cpiohdr, and its first bytes; the name of the owner does not matter.
+_BLOCK_SIGNATURE: Final = r"(?s:.{20}+\x08\x00\x00\x00\x40\x00cpiohdr\x00MACR)"
+
+# A JSON object whose first member is one of a configuration, of today or of aeon's first versions.
+_CONFIG_MEMBERS = (
+    *("manifest_filename", "manifest_root", "batch_size", "cache_directory", "block_size", "etl"),
+    *("subset_fraction", "shuffle_enable", "shuffle_manifest", "single_thread", "pinned"),
+    *("random_seed", "iteration_mode", "iteration_mode_count", "augmentation", "batch_major"),
+    *("cpu_list", "node_id", "node_count", "ssd_config", "decode_thread_count", "web_server_port"),
+    *("fread_thread_count", "file_shuffle_seed", "num_instances", "minibatch_size"),
+    *("macrobatch_size", "augment", "shuffle_every_epoch"),
+)
+_CONFIG_SIGNATURE: Final = r"(?:\xef\xbb\xbf)?+[ \t\r\n]*+\{[ \t\r\n]*+" + any_of(
+    *(f'"{name}"' for name in _CONFIG_MEMBERS)
+)
+
+FORMATS: Final = (
+    Format(
+        name="manifest",
+        title="aeon manifest",
+        family=MANIFEST,
+        suffixes=(".tsv", ".csv"),
+        signature=_MANIFEST_SIGNATURE,
+        reader="exset.parsers.aeon.manifest:parse",
+        writer="exset.parsers.aeon.manifest_text:render",
+        options=(
+            Option("dialect", _WRITE_DIALECT, tuple(Dialect), default="the version that was read"),
+            LOSSY,
+        ),
+        read_options=(
+            Option(
+                "dialect",
+                _READ_DIALECT,
+                tuple(Dialect),
+                default="guessed from the file",
+                attribute="dialect",
+            ),
+        ),
+        findings=("exset.grammars.aeon.manifest_findings",),
+        explanations=("exset:explained/manifests.txt",),
+        samples=(
+            ("pictures.tsv", "pictures, and the class of each"),
+            ("captions.tsv", "texts and numbers: a manifest that needs no files"),
+        ),
+        strategy="exset.testing.manifest:manifests",
+    ),
+    Format(
+        name="block",
+        title="aeon cache block",
+        family=BLOCKS,
+        suffixes=(".cpio",),
+        magic=_CPIO_MAGIC,
+        signature=_BLOCK_SIGNATURE,
+        binary=True,
+        maps=True,
+        reader="exset.codecs.aeon.cpio:decode",
+        writer="exset.codecs.aeon.cpio_write:encode",
+        options=(LOSSY,),
+        findings=_BLOCK_FINDINGS,
+        explanations=_BLOCK_EXPLANATIONS,
+        strategy="exset.testing.caches:blocks",
+    ),
+    Format(
+        name="cpio",
+        title="cpio archive, old binary format",
+        family=BLOCKS,
+        suffixes=(".cpio",),
+        magic=_CPIO_MAGIC,
+        binary=True,
+        maps=True,
+        reader="exset.codecs.aeon.cpio:decode_archive",
+        writer="exset.codecs.aeon.cpio_write:encode_archive",
+        options=(LOSSY,),
+        findings=_BLOCK_FINDINGS,
+        explanations=_BLOCK_EXPLANATIONS,
+        strategy="exset.testing.caches:archives",
+    ),
+    Format(
+        name="records",
+        title="aeon block as a manifest",
+        family=BLOCKS,
+        suffixes=(".records",),
+        reader="exset.runtime.aeon.block_records:parse",
+        writer="exset.runtime.aeon.block_records:render",
+        strategy="exset.testing.caches:blocks",
+    ),
+    Format(
+        name="loader_config",
+        title="aeon loader configuration",
+        family=CONFIG,
+        suffixes=(".json",),
+        signature=_CONFIG_SIGNATURE,
+        reader="exset.parsers.aeon.config:parse",
+        writer="exset.parsers.aeon.config:render",
+        options=(
+            Option("dialect", _WRITE_DIALECT, DIALECTS, default="the version that was read"),
+            Option("compact", "Write text with as few bytes as possible."),
+            LOSSY,
+        ),
+        read_options=(Option("dialect", _READ_DIALECT, DIALECTS, default="guessed from the file"),),
+        findings=("exset.grammars.aeon.config.findings",),
+        explanations=("exset:explained/configs.txt",),
+        samples=(("pictures.json", "the loader configuration that reads pictures.tsv"),),
+        strategy="exset.testing.configs:loader_configs",
+    ),
+)

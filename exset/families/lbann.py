@@ -1,0 +1,120 @@
+"""LBANN: sample lists, and schemas of HDF5 data."""
+
+from typing import Final
+
+from exset.families.family import Family
+from exset.families.format import LOSSY, Format, Option
+from exset.families.signatures import any_of
+from exset.grammars.lbann.list_types import Kind
+
+SAMPLE_LISTS: Final = Family(
+    name="lbann-list",
+    noun="sample list",
+    kind="exset.grammars.lbann.sample_list:SampleList",
+    unit="sample",
+    summary="exset.runtime.lbann.report:sample_list",
+    files="exset.runtime.lbann.list_files:check",
+    groups=(("file", "exset.grammars.lbann.sample_list:file_of"),),
+    dataset="exset.runtime.lbann.sample_reader:SampleReader",
+    names="exset.runtime.lbann.report:sample_names",
+    differences="exset.runtime.lbann.differences:sample_lists",
+)
+
+SCHEMA: Final = Family(
+    name="schema",
+    noun="schema",
+    kind="exset.grammars.lbann.schema:Schema",
+    unit="field",
+    summary="exset.runtime.lbann.report:schema",
+    differences="exset.runtime.lbann.differences:schemas",
+)
+
+_LIST_SIGNATURE: Final = (
+    r"(?:\xef\xbb\xbf)?+[ \t\r\f\v]*+(?!\Z)(?i:"
+    + any_of(
+        *("single-sample", "multi-sample_exclusion", "multi-sample_inclusion"),
+        *("multi-sample_inclusion_v2", "conduit_hdf5_exclusion", "conduit_hdf5_inclusion"),
+    )
+    + r")(?:[ \t\r\n\f\v]|\Z)"
+)
+
+# A name and nothing else on a line, then another or `metadata:`, with blanks and comments between:
+# a Lens text may begin with one name, but no useful one begins so.
+_LINE_END = r"[ \t]*+(?:#[^\r\n\0]*+)?+(?:\r\n|\r|\n)"
+_NO_LINES = rf"(?:{_LINE_END})*+"
+_KEY = rf" *+[^\s:#{{\[\0][^\r\n:#\0]*+(?::(?=[^\s\0])[^\r\n:#\0]*+)*+:{_LINE_END}{_NO_LINES}"
+_SCHEMA_SIGNATURE: Final = (
+    rf"(?:\xef\xbb\xbf)?+{_NO_LINES}(?:---{_LINE_END}{_NO_LINES})?+"
+    rf"(?:metadata:{_LINE_END}|{_KEY}(?:{_KEY}| *+metadata:|\Z))"
+)
+
+FORMATS: Final = (
+    Format(
+        name="sample_list",
+        title="LBANN sample list",
+        family=SAMPLE_LISTS,
+        suffixes=(".sample_list",),
+        signature=_LIST_SIGNATURE,
+        reader="exset.parsers.lbann.sample_list:parse",
+        writer="exset.runtime.lbann.list_convert:write",
+        options=(
+            Option(
+                "kind",
+                "Write a sample list of another type, such as CONDUIT_HDF5_INCLUSION.",
+                choices=tuple(Kind),
+                metavar="TYPE",
+                default="the type that was read",
+            ),
+            Option("expand", "Write whole numbers one by one, without ranges."),
+            Option(
+                "labels",
+                "Name this label file in the sample list.",
+                metavar="FILE",
+                default="the label file that was read",
+            ),
+            Option(
+                "base",
+                "Count the base directory of a list from this folder.",
+                metavar="FOLDER",
+                default="the current folder",
+            ),
+            Option(
+                "root",
+                "Open no HDF5 file of a list outside of this folder.",
+                metavar="FOLDER",
+                default="any folder",
+                untrusted=".",
+            ),
+            LOSSY,
+        ),
+        read_options=(
+            Option(
+                "ids",
+                "Read the ids of a sample list as text or as integers.",
+                choices=("text", "integer"),
+                default="guessed from the ids",
+                attribute="has_integer_ids",
+            ),
+        ),
+        findings=("exset.grammars.lbann.list_findings",),
+        explanations=("exset:explained/sample-lists.txt",),
+        repairs=("lbann-totals", "lbann-no-number"),
+        samples=(
+            ("flowers.sample_list", "some samples of two HDF5 files"),
+            ("molecules.sample_list", "a list whose ids are line numbers, in ranges"),
+        ),
+        strategy="exset.testing.sample_list:sample_lists",
+    ),
+    Format(
+        name="schema",
+        title="LBANN schema of HDF5 data",
+        family=SCHEMA,
+        suffixes=(".yaml", ".yml"),
+        signature=_SCHEMA_SIGNATURE,
+        reader="exset.parsers.lbann.schema:parse",
+        writer="exset.parsers.lbann.schema_text:render",
+        findings=("exset.grammars.lbann.schema_findings",),
+        explanations=("exset:explained/schemas.txt", "exset:explained/hdf5.txt"),
+        strategy="exset.testing.schema:schemas",
+    ),
+)

@@ -1,0 +1,83 @@
+"""Lens: example files, text and binary."""
+
+from typing import Final
+
+from exset.families.family import Family
+from exset.families.format import LOSSY, Format, Option
+from exset.families.signatures import any_of
+
+LENS: Final = Family(
+    name="lens",
+    noun="example set",
+    kind="exset.grammars.lens.examples:ExampleSet",
+    unit="example",
+    summary="exset.runtime.lens.report:report",
+    dataset="exset.runtime.lens.dataset:ExampleDataset",
+    names="exset.runtime.lens.report:names",
+    differences="exset.runtime.lens.differences:differences",
+    units="exset.grammars.lens.units",
+)
+
+_FINDINGS: Final = ("exset.grammars.lens.findings",)
+_EXPLANATIONS: Final = ("exset:explained/lens.txt",)
+
+# Lens reads every file without the magic as text. exset does so, too, unless the file is clearly
+# something else: a possessive pattern is not tried twice, and a NUL means a binary file.
+_COMMENT = r"(?:#[^\r\n\0]*+)?+"
+_BLANK = rf"{_COMMENT}(?:[ \t\f\v]++|[\r\n]++{_COMMENT})*+"
+_NUMBER = r"[-+]?+\d++(?![^\0]{0,15}+\0)"
+_SIGNATURE: Final = (
+    rf"(?:\xef\xbb\xbf)?+{_BLANK}(?:{_NUMBER}|[-+]\Z|"
+    + any_of(
+        *(";", "[", "name:", "proc:", "freq:", "max:", "min:", "grace:"),
+        *("defI:", "defT:", "actI:", "actT:", "I:", "i:", "T:", "t:", "B:", "b:"),
+    )
+    + ")"
+)
+
+FORMATS: Final = (
+    Format(
+        name="ex",
+        title="Lens example file, text",
+        family=LENS,
+        suffixes=(".ex",),
+        signature=_SIGNATURE,
+        reader="exset.parsers.lens.parse:parse",
+        writer="exset.parsers.lens.render:render",
+        options=(
+            LOSSY,
+            Option("unshare", "Copy shared lists where text cannot share them."),
+            Option("compact", "Write text with as few bytes as possible."),
+        ),
+        streamer="exset.parsers.lens.parse:stream",
+        incremental_writer="exset.parsers.lens.render:Pieces",
+        findings=_FINDINGS,
+        explanations=_EXPLANATIONS,
+        samples=(
+            ("xor.ex", "exclusive or, dense"),
+            ("xor-sparse.ex", "the same with sparse inputs and targets"),
+            ("xor-both.ex", "the same as an auto-encoder: the inputs are also the targets"),
+            ("xor-events.ex", "the same with every other word of the format"),
+            ("pulse.ex", "a time-varying set: many events, each with its own times"),
+            ("groups.ex", "ranges that name the groups of a network"),
+        ),
+        strategy="exset.testing.lens:text_example_sets",
+    ),
+    Format(
+        name="bex",
+        title="Lens example file, binary",
+        family=LENS,
+        suffixes=(".bex",),
+        magic=b"\xaa\xaa\xaa\xaa",
+        binary=True,
+        reader="exset.codecs.lens.bex:decode",
+        writer="exset.codecs.lens.bex:encode",
+        options=(LOSSY,),
+        streamer="exset.codecs.lens.bex:stream",
+        incremental_writer="exset.codecs.lens.bex:Pieces",
+        findings=_FINDINGS,
+        explanations=_EXPLANATIONS,
+        samples=(("xor-binary.bex", "xor.ex as a binary file"),),
+        strategy="exset.testing.lens:binary_example_sets",
+    ),
+)

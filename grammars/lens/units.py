@@ -1,0 +1,43 @@
+"""Example sets taken apart into examples and put together, for streams and writers."""
+
+from collections.abc import Iterable, Sequence
+from typing import cast
+
+from exset.grammars.lens.examples import ExampleSet, SetHeader
+
+
+def of(model: ExampleSet, /) -> Iterable[object]:
+    """Return views of the examples."""
+    return model.examples
+
+
+def header(model: ExampleSet, /) -> SetHeader:
+    """Return the header of a set."""
+    return model.header
+
+
+def no_header() -> SetHeader:
+    """Return the header of a set without examples."""
+    return SetHeader()
+
+
+def model(units: object, header: object, /) -> ExampleSet:
+    """Return a set of one `ExampleView` or `Example`, or the set itself; TypeError otherwise.
+
+    `header`: of the set to be written; an `Example` gets this header.
+    """
+    if isinstance(units, ExampleSet):
+        return units
+    from exset.grammars.lens.build import Example
+    from exset.grammars.lens.views import ExampleView
+
+    if isinstance(units, ExampleView):
+        return cast(ExampleSet, units.columns).select([units.index])
+    if isinstance(units, Example):
+        return ExampleSet.from_examples([units], cast("SetHeader | None", header))
+    raise TypeError(f"write takes an example or an ExampleSet, not {type(units).__name__}")
+
+
+def joined(models: Sequence[ExampleSet], /) -> ExampleSet:
+    """Return one set of at least one, with their examples one after the other."""
+    return models[0].concat(*models[1:])

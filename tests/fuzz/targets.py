@@ -1,0 +1,147 @@
+"""What the project's fuzzer tries besides formats: folders of files, HDF5 files, label files."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias, cast
+
+from hypothesis import strategies as st
+
+from exset.core.errors import Findings
+from exset.core.kernels import Engine
+from exset.core.limits import Limits
+from exset.core.source import Source
+from exset.families.family import load
+from exset.grammars.lbann.labels import Labels
+from exset.parsers.lbann import labels
+from exset.testing import seeds, targets
+from exset.testing.targets import ReaderTarget, Target
+from tests.fuzz import checksums
+from tests.fuzz.folders import packed, packed_from
+
+_SMALL: Final = 1 << 14
+
+_Drawn: TypeAlias = bytes | Mapping[str, bytes]
+
+
+@dataclass(frozen=True)
+class FolderTarget:
+    """Files on a disk: one file, or a folder as bytes as in `tests.fuzz.folders`.
+
+    strategy, checker: "module:function" that draws seeds and that checks them. marks: suffixes of
+    good files in folders of seeds. is_below: a seed is not such a file alone, but everything in the
+    folder above the one that has it.
+    """
+
+    name: str
+    strategy: str
+    checker: str
+    literals: tuple[bytes, ...] = ()
+    marks: tuple[str, ...] = ()
+    is_below: bool = False
+    is_deadly: bool = False
+
+    def seeds(self, folders: Iterable[str], draw: int, start: int) -> list[bytes]:
+        """Return small ones."""
+        made = cast(Callable[[], st.SearchStrategy[_Drawn]], load(self.strategy))
+        drawn = seeds.collected(made(), draw, start)
+        files = [each if isinstance(each, bytes) else packed(each) for each in drawn]
+        for folder in folders:
+            for here, _, names in sorted(os.walk(folder)):
+                if self.marks and any(name.endswith(self.marks) for name in names):
+                    files += self._found(here, sorted(names))
+        return [data for data in files if len(data) <= _SMALL]
+
+    def words(self) -> list[bytes]:
+        """Return what its files are told by."""
+        return [*self.literals]
+
+    def repaired(self, data: bytes) -> bytes:
+        """Return them with the checksums of HDF5."""
+        return checksums.repaired(data)
+
+    def check(self, data: bytes, number: int | None = None) -> bool:
+        """Lay it out in a new folder, and see what comes of it there."""
+        checker = cast(Callable[[bytes, int | None], bool], load(self.checker))
+        return checker(data, number)
+
+    def _found(self, folder: str, names: list[str]) -> list[bytes]:
+        if self.is_below:
+            above = os.path.dirname(folder)
+            return [packed_from(above)] if _size(above) <= _SMALL else []
+        paths = (os.path.join(folder, name) for name in names if name.endswith(self.marks))
+        return [open(path, "rb").read() for path in paths if os.path.getsize(path) <= _SMALL]
+
+
+def _size(folder: str) -> int:
+    paths = (os.path.join(here, name) for here, _, names in os.walk(folder) for name in names)
+    return sum(map(os.path.getsize, paths))
+
+
+class LabelFile:
+    """Label files, which are no format of their own: only a sample list has a use for them."""
+
+    name = "labels"
+    reader = "exset.parsers.lbann.labels:parse"
+
+    def read(self, source: Source, *, limits: Limits, findings: Findings, engine: Engine) -> Labels:
+        """Read one."""
+        return labels.parse(source, limits=limits, findings=findings, engine=engine)
+
+
+_HEADS: Final = tuple(
+    b"\n==> %s <==\n" % name
+    for name in (b"manifest.tsv", b"x@", b"x|", b"x/", b"d/a.h5", b"labels.txt", b"../x", b"a/b@")
+)
+_CACHED: Final = (
+    *(b"block_0.cpio", b"block_1.cpio", b"block_999999999.cpio", b"caching_in_progress"),
+    *(b"cache_complete", b".exset-journal", b"aeon_cache_00000000/", b"@ <==", b"| <==", b"/ <=="),
+)
+_HDF5: Final = (
+    *(b"\x89HDF\r\n\x1a\n", b"OHDR", b"OCHK", b"TREE", b"SNOD", b"HEAP", b"GCOL", b"FRHP"),
+    *(b"\xff" * 8, b"\0" * 8, b"\x01" + b"\0" * 7, b"\0" * 64, b"\xff" * 64),
+)
+_NAMED: Final = (b"a.h5", b"sub/b.h5", b"d", b"d/a.h5@", b"SINGLE-SAMPLE", b"a.jpg", b"/dev/zero")
+
+FOLDERS: Final = (
+    FolderTarget(
+        name="cache",
+        strategy="tests.fuzz.cache_folders:cache_folders",
+        checker="tests.fuzz.disk:check_cache",
+        literals=(*_HEADS, *_CACHED),
+        marks=(".cpio",),
+        is_below=True,
+    ),
+    FolderTarget(
+        name="manifest_files",
+        strategy="tests.fuzz.cache_folders:manifest_folders",
+        checker="tests.fuzz.disk:check_manifest",
+        literals=(*_HEADS, *_NAMED),
+    ),
+    FolderTarget(
+        name="hdf5",
+        strategy="tests.fuzz.hdf5:hdf5_files",
+        checker="tests.fuzz.disk:check_hdf5",
+        literals=_HDF5,
+        marks=(".h5", ".hdf5"),
+        is_deadly=True,
+    ),
+    FolderTarget(
+        name="list_files",
+        strategy="tests.fuzz.hdf5:listed_folders",
+        checker="tests.fuzz.disk:check_list",
+        literals=(*_HEADS, *_NAMED, *_HDF5),
+        is_deadly=True,
+    ),
+)
+
+
+def all_targets() -> tuple[Target, ...]:
+    """Return all targets: formats, also of other packages, label files, and `FOLDERS`."""
+    lines = (b"a.jpg 1\nb.jpg -2\n", b" x 0\r\n")
+    return (*targets.all_targets(), ReaderTarget(LabelFile(), lines), *FOLDERS)
+
+
+def get(name: str) -> Target:
+    """Return a target by its name; raises KeyError."""
+    return {each.name: each for each in all_targets()}[name]
