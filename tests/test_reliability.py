@@ -1,29 +1,37 @@
-"""The page of faults and promises: all are there, and so are the tests that it names."""
+"""The faults and promises of docs/reliability.md: CONTRIBUTING names tests for each of them."""
 
 import ast
 import re
 from pathlib import Path
 
 HERE = Path(__file__).parent
-PAGE = (HERE.parent / "docs" / "reliability.md").read_text("utf-8")
-ROWS = [line for line in PAGE.splitlines() if line.startswith("| ") and "fault |" not in line]
+
+
+def rows(page: str) -> list[list[str]]:
+    """The cells of the table of faults in a page."""
+    text = (HERE.parent / page).read_text("utf-8")
+    table = text.partition("| fault |")[2]
+    lines = [line for line in table.splitlines()[2:] if line.startswith("| ")]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+
+
+PROMISES = rows("docs/reliability.md")
+TESTS = rows("CONTRIBUTING.md")
 
 
 def test_every_fault_is_there() -> None:
-    numbers = [int(match[1]) for row in ROWS if (match := re.match(r"\| (\d+)\. ", row))]
+    assert [row[0] for row in PROMISES] == [row[0] for row in TESTS]
+    numbers = [int(match[1]) for row in TESTS if (match := re.match(r"(\d+)\. ", row[0]))]
     assert numbers == list(range(1, 29))
 
 
 def test_every_promise_has_tests_that_exist() -> None:
     missing = []
-    for row in ROWS:
-        cells = re.split(r"(?<!\\)\|", row)[1:-1]
-        assert len(cells) == 3, row
-        named = re.findall(r"`([\w/]+)::(test_\w+)`", cells[2])
-        assert named, row
+    for fault, tests in TESTS:
+        named = re.findall(r"`([\w/]+)::(test_\w+)`", tests)
+        assert named, fault
         for module, name in named:
             tree = ast.parse((HERE / f"{module}.py").read_bytes())
-            known = {each.name for each in tree.body if isinstance(each, ast.FunctionDef)}
-            if name not in known:
+            if name not in {each.name for each in tree.body if isinstance(each, ast.FunctionDef)}:
                 missing.append(f"{module}::{name}")
     assert not missing

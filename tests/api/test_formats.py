@@ -210,7 +210,7 @@ def test_no_head_takes_long(part: bytes, end: bytes) -> None:
 
 
 @pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
-def test_signature_are_matched_in_linear_time(known: Format) -> None:
+def test_signatures_are_matched_in_linear_time(known: Format) -> None:
     """Whatever repeats is possessive: it gives nothing back to be tried in another way."""
     bare = re.sub(r"\\.|\[\^?\]?(?:\\.|[^\\\]])*\]", "x", known.signature or "")
     loops = re.findall(r"(?<!\()(?:[*+?]|\{\d*,?\d*\})[+?]?", bare)
