@@ -94,7 +94,7 @@ def test_a_format_of_another_package(install: Install) -> None:
     assert run("convert", "two.ex", "--to", "bits", "-o", "-").stdout == "%bits\n10\n01"
     assert run("info", "--from", "bits", "two").stdout.startswith("two: one example a line")
     assert "bits" in run("formats").stdout
-    assert "of other packages: bits" in run("doctor").stdout
+    assert "formats bits" in run("doctor").stdout
     assert "bits" not in formats.names()
 
 
