@@ -1,9 +1,9 @@
-"""Lens example files as text: what `exset.parsers.lens.parse` reads back as the very same set.
+"""Write Lens example files as text, which `exset.parsers.lens.parse` reads back as an equal set.
 
-Canonical layout: the set's fields that are not the defaults and `;`, then the examples, each in one
-line or, if it has several events, about a line an event. An event's own fields come first, in one
-event list for all events that have the same; the data follow as `write_plan` arranges
-them, with an event list only where Lens would otherwise give them to another event.
+The canonical layout is the set's fields that are not the defaults and `;`, then the examples. An
+example is one line or, if it has several events, about a line an event. The own fields of events
+come first, in one event list for all events that have the same. The data follow in the order of
+`write_plan`, with an event list only where Lens would otherwise give them to another event.
 """
 
 import sys
@@ -15,10 +15,9 @@ from typing import Final
 from exset.core import kernels
 from exset.core.errors import Findings
 from exset.grammars.lens.examples import ExampleSet, SetHeader
-from exset.parsers.lens import write_rows
-from exset.parsers.lens.write_checks import Planner, sayable
+from exset.parsers.lens.write_checks import Losses, Sharing, representable
+from exset.parsers.lens.write_columns import chunks
 from exset.parsers.lens.write_fields import set_fields
-from exset.parsers.lens.write_strings import Diction
 
 MANY: Final = 20_000_000
 """From how many numbers on it pays to load the compiler and kernels, which takes half a second."""
@@ -26,7 +25,7 @@ MANY: Final = 20_000_000
 MANY_WARM: Final = 2_000_000
 """The same where the compiler is loaded already."""
 
-_EVENT: Final = 500  # an event takes the time of as many numbers
+_EVENT: Final = 500  # an event takes the time of this many numbers
 
 
 def render(
@@ -37,25 +36,24 @@ def render(
     lossy: bool = False,
     findings: Findings | None = None,
 ) -> bytes:
-    """The text of a set; read back it is the same set in normal form, bit for bit.
+    """Return the text of a set, which reads back as the same set in normal form, bit for bit.
 
-    `compact` leaves out the blanks and line breaks that it can, but for a line break after each
-    example. Text cannot say every string (delimiters that do not balance, a line that begins with
-    `#`, NUL ...), every list of units (a span that ends below its start), nor every list shared by
-    inputs and targets of different events: that is a FormatError, its place the path of the field.
-    `lossy` writes a question mark for each byte of a string that cannot be said, `unshare` writes
-    twice the lists that cannot be shared; both leave findings. Units that cannot be said are always
-    an error. Lens, example.c: writeExampleSet, without its faults.
+    `compact` leaves out blanks and line breaks, except a line break after each example. Text cannot
+    represent every string (unbalanced delimiters, a line that begins with `#`, NUL ...), every list
+    of units (a span that ends below its start), nor every list that inputs and targets of different
+    events share. Each is a FormatError whose place is the path of the field. `lossy` writes a
+    question mark for each byte that text cannot represent. `unshare` writes lists twice that text
+    cannot share. Both add findings. Lens, example.c: writeExampleSet, without its defects.
     """
-    heard = Findings() if findings is None else findings
-    pieces = Pieces(heard, compact=compact, unshare=unshare, lossy=lossy)
+    findings = Findings() if findings is None else findings
+    pieces = Pieces(findings, compact=compact, unshare=unshare, lossy=lossy)
     begin = pieces.begin(examples.header, len(examples))
     text = b"".join(chain((begin,), pieces.lines(examples)))
     return text + end if (end := pieces.end(len(text))) else text
 
 
 class Pieces:
-    """Renders a set part by part, as `render` does at once: its beginning, examples, its end."""
+    """Write a set in chunks, as `render` does at once: its beginning, examples and end."""
 
     is_counted = False
 
@@ -70,41 +68,40 @@ class Pieces:
         """Take the options of `render`."""
         self._compact = compact
         self._unshare = unshare
-        self._diction = Diction(lossy, findings)
+        self._losses = Losses(lossy, findings)
         self._header = SetHeader()
-        self._size = 0  # of all so far
+        self._size = 0  # of all examples so far
 
     def begin(self, header: SetHeader, count: int) -> bytes:
-        """What stands before the examples; how many there will be makes no difference."""
+        """Return the text before the examples; `count`, how many there will be, has no effect."""
         self._header = header
-        said = sayable(ExampleSet.none(header), self._diction).header
-        return set_fields(said, self._compact)
+        header = representable(ExampleSet.none(header), self._losses).header
+        return set_fields(header, self._compact)
 
     def units(self, examples: ExampleSet) -> bytes:
-        """Some examples. Raises FormatError, and ValueError if they cannot have the header."""
+        """Return some examples as text.
+
+        Raises FormatError, and ValueError if the examples cannot have the header.
+        """
         return b"".join(self.lines(examples))
 
     def lines(self, examples: ExampleSet) -> Iterator[bytes]:
-        """The same in pieces."""
+        """Yield the same in chunks."""
         examples = examples.under(self._header)
-        bare = examples.with_columns(header=replace(self._header, proc=None))
-        said = sayable(bare, self._diction)
-        planner = Planner(said, self._unshare, self._diction)
-        self._size += _size(said)
+        examples = examples.with_columns(header=replace(self._header, proc=None))
+        examples = representable(examples, self._losses)
+        sharing = Sharing(examples, self._unshare, self._losses)
+        self._size += _size(examples)
         least = MANY_WARM if "numba" in sys.modules else MANY
-        if self._size >= least and kernels.available():
-            from exset.parsers.lens import write_columns
-
-            yield from write_columns.chunks(said, self._compact, planner)
-        else:
-            yield from write_rows.lines(said, self._compact, planner)
+        compiled = self._size >= least and kernels.available()
+        yield from chunks(examples, self._compact, sharing, compiled=compiled)
 
     def end(self, size: int) -> bytes:
-        """What stands at the end: Lens takes a file of less than four bytes for empty."""
+        """Return the text after the examples. Lens reads a file of under four bytes as empty."""
         return b"\n" * (4 - size)
 
 
 def _size(examples: ExampleSet) -> int:
-    """How many numbers there are to write, and as many more as take the time of the rest."""
+    """Return how many numbers there are, plus as many as take the time of the rest."""
     ranges = examples.ranges
     return ranges.values.values.size + ranges.units.values.size + _EVENT * examples.num_events

@@ -1,4 +1,4 @@
-"""What text cannot say of a set, its strings and units: looked for before anything is written."""
+"""Check what text cannot represent of a set: strings, units, and lists that are shared."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -6,87 +6,132 @@ from typing import Final
 
 import numpy as np
 
+from exset.core.errors import Finding, Findings, FormatError, Place, Severity
 from exset.grammars.columns.ragged import Ragged, Strings
+from exset.grammars.lens.columns import ExampleColumns
 from exset.grammars.lens.examples import ExampleSet
-from exset.parsers.lens.write_plan import Plan, Unshareable
-from exset.parsers.lens.write_strings import Diction, faults, may_have_faults, refusal
+from exset.parsers.lens.write_crossed import CrossedLists, Unshareable
+from exset.parsers.lens.write_strings import faults, may_have_faults, without_faults
 
+_MODEL: Final = "example set"
 _MAY_HAVE_FAULTS: Final = np.array([may_have_faults(bytes([byte])) for byte in range(256)])
 
 
-def sayable(examples: ExampleSet, diction: Diction) -> ExampleSet:
-    """The set with no string that text cannot say, if diction patches those that there are.
+class Losses:
+    """Report strings and sharing that text cannot represent.
 
-    Raises FormatError for what text cannot say, its place the path of the field.
+    With `lossy` each is a finding, otherwise a FormatError. A path is the path of a field, such as
+    `examples[3].name`.
+    """
+
+    def __init__(self, lossy: bool, findings: Findings) -> None:
+        self._lossy = lossy
+        self._findings = findings
+
+    def representable(self, raw: bytes, path: str, is_group: bool = False) -> bytes:
+        """Return the string without faults: if lossy, with a `?` for each. Raises FormatError."""
+        found = faults(raw, is_group)
+        if not found:
+            return raw
+        at, why = found[0]
+        if not self._lossy:
+            raise _error(
+                path,
+                f"text cannot represent this string: {why} (byte {at})",
+                "use --lossy, or lossy=True in Python, to write `?` instead; or write a binary"
+                " file, which holds every byte but NUL",
+            )
+        count = f"{len(found)} bytes are" if len(found) > 1 else "a byte is"
+        self.report(path, f"{count} written as `?`: {why} (byte {at})")
+        return without_faults(raw, is_group)
+
+    def report(self, path: str, message: str) -> None:
+        """Add a finding about a loss."""
+        place = Place(_MODEL, field=path)
+        self._findings.add(Finding("lens-text-loss", Severity.WARNING, message, place))
+
+
+def _error(path: str, message: str, hint: str) -> FormatError:
+    return FormatError(message, place=Place(_MODEL, field=path), hint=hint, code="lens-text")
+
+
+def representable(examples: ExampleSet, losses: Losses) -> ExampleSet:
+    """Return the set with every string in a form that text can represent.
+
+    Raises FormatError for a string or units that text cannot represent, at the path of the field.
     """
     header, events = examples.header, examples.events
     if header.proc is not None:
-        header = replace(header, proc=diction.sayable(header.proc, "header.proc"))
+        header = replace(header, proc=losses.representable(header.proc, "header.proc"))
     patched = examples.with_columns(
         header=header,
         events=events.with_columns(
-            proc=_sayable(events.proc, diction, lambda i: f"{_event_path(examples, i)}.proc")
+            proc=_strings(events.proc, losses, lambda i: f"{_event_path(examples, i)}.proc")
         ),
-        name=_sayable(examples.name, diction, lambda i: f"examples[{i}].name"),
-        proc=_sayable(examples.proc, diction, lambda i: f"examples[{i}].proc"),
-        groups=_sayable(examples.groups, diction, lambda i: _group_path(examples, i), True),
+        name=_strings(examples.name, losses, lambda i: f"examples[{i}].name"),
+        proc=_strings(examples.proc, losses, lambda i: f"examples[{i}].proc"),
+        groups=_strings(examples.groups, losses, lambda i: _group_path(examples, i), True),
     )
-    for index, why in _unsayable(examples.ranges.units).items():
+    for index, why in _impossible_units(examples.ranges.units).items():
         if (path := _range_path(examples, index)) is not None:
-            raise refusal(
+            raise _error(
                 f"{path}.units",
-                f"text cannot say these units: {why}",
-                "change the units, or keep the set in a binary file",
+                f"text cannot represent these units: {why}",
+                "change the units, or write a binary file",
             )
     return patched
 
 
-class Planner:
-    """Plans examples of a set, or says why text cannot; `unshare` as in `lens_text.render`."""
+class Sharing:
+    """Plan the examples whose inputs and targets of different events share range lists."""
 
-    def __init__(self, examples: ExampleSet, unshare: bool, diction: Diction) -> None:
+    def __init__(self, examples: ExampleColumns, unshare: bool, losses: Losses) -> None:
         self._set = examples
         self._unshare = unshare
-        self._diction = diction
+        self._losses = losses
 
-    def plan(self, example: int) -> Plan:
-        """The plan of an example. Raises FormatError."""
+    def crossed_lists(self, example: int) -> CrossedLists:
+        """Return the steps of the crossed lists of an example.
+
+        Raises FormatError for a list that text cannot share, unless `unshare`: it is then written
+        twice, with a finding.
+        """
         start, end = self._set.event_offsets[example : example + 2].tolist()
         inputs: list[int] = self._set.events.inputs[start:end].tolist()
         targets: list[int] = self._set.events.targets[start:end].tolist()
         try:
-            plan = Plan(inputs, targets, unshare=self._unshare)
+            lists = CrossedLists(inputs, targets, unshare=self._unshare)
         except Unshareable as error:
             event = min(inputs.index(error.number), targets.index(error.number))
             field = "inputs" if inputs[event] == error.number else "targets"
-            raise refusal(
+            raise _error(
                 f"examples[{example}].events[{event}].{field}",
-                "text cannot say that inputs and targets of these different events share a list",
-                "say --unshare, or unshare=True in Python, to write the list twice; or write a"
+                "text cannot share a list between the inputs and targets of these different events",
+                "use --unshare, or unshare=True in Python, to write the list twice; or write a"
                 " binary file",
             ) from None
-        for event in plan.split.values():
+        for event in lists.split.values():
             path = f"examples[{example}].events[{event}].inputs"
-            self._diction.tell(path, "a shared list is written twice")
-        return plan
+            self._losses.report(path, "a shared list is written twice")
+        return lists
 
 
 def _event_path(examples: ExampleSet, event: int) -> str:
-    """Which event it is, as the views call it."""
+    """Return the path of an event."""
     offsets = examples.event_offsets
     example = int(np.searchsorted(offsets, event, side="right")) - 1
     return f"examples[{example}].events[{event - offsets[example]}]"
 
 
-def _sayable(
+def _strings(
     column: Strings,
-    diction: Diction,
+    losses: Losses,
     path: Callable[[int], str | None],
     is_group: bool = False,
 ) -> Strings:
-    """The strings; those that nothing refers to have no path, and do not matter."""
-    odd = np.flatnonzero(_MAY_HAVE_FAULTS[column.data])
-    rows = np.searchsorted(column.offsets, odd, side="right") - 1
+    """Return representable strings. A string that nothing refers to has no path, and stays."""
+    suspect = np.flatnonzero(_MAY_HAVE_FAULTS[column.data])
+    rows = np.searchsorted(column.offsets, suspect, side="right") - 1
     rows = rows[np.diff(rows, prepend=-1) > 0]
     fine: set[bytes] = set()
     patched: dict[int, bytes] = {}
@@ -97,14 +142,14 @@ def _sayable(
         if not faults(raw, is_group):
             fine.add(raw)
         elif (where := path(index)) is not None:
-            patched[index] = diction.sayable(raw, where, is_group)
+            patched[index] = losses.representable(raw, where, is_group)
     if not patched:
         return column
     return Strings.of(patched.get(index, raw) for index, raw in enumerate(column))
 
 
 def _group_path(examples: ExampleSet, group: int) -> str | None:
-    """Where a group is first named, if it is."""
+    """Return the path where a group is first named, if it is."""
     for index in np.flatnonzero(examples.ranges.group == group).tolist():
         if (path := _range_path(examples, index)) is not None:
             return f"{path}.group"
@@ -112,7 +157,7 @@ def _group_path(examples: ExampleSet, group: int) -> str | None:
 
 
 def _range_path(examples: ExampleSet, index: int) -> str | None:
-    """Where a range is first used, if it is."""
+    """Return the path where a range is first used, if it is."""
     number = int(np.searchsorted(examples.lists, index, side="right")) - 1
     of_inputs = np.flatnonzero(examples.events.inputs == number)[:1].tolist()
     of_targets = np.flatnonzero(examples.events.targets == number)[:1].tolist()
@@ -123,8 +168,8 @@ def _range_path(examples: ExampleSet, index: int) -> str | None:
     return f"{_event_path(examples, event)}.{field}[{index - examples.lists[number]}]"
 
 
-def _unsayable(units: Ragged[np.int32]) -> dict[int, str]:
-    """The ranges whose units Lens does not read, and why (example.c: readEventRanges)."""
+def _impossible_units(units: Ragged[np.int32]) -> dict[int, str]:
+    """Find the ranges whose units Lens does not read, and why (example.c: readEventRanges)."""
     values, offsets = units.values, units.offsets
     if values.min(initial=0) == 0:
         return {}

@@ -1,10 +1,11 @@
-"""Lens examples as text, columns at a time: the way for many of them.
+"""Write many or few Lens examples as text: the columns that the kernels take, and their runs.
 
-A set is taken in parts, so that what is made up on the way takes little space.
+A set is written in chunks, so that the columns made on the way take little space. Large sets run
+compiled kernels. For small sets the kernels run as plain Python, over lists.
 """
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, ParamSpec, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,204 +13,290 @@ from numpy.typing import NDArray
 from exset.core.kernels import Kernels
 from exset.grammars.columns.arrays import Bytes, Flags, Floats, Ints, Longs, T, frozen, offsets_of
 from exset.grammars.columns.ragged import Ragged, Strings
-from exset.grammars.lens.examples import ExampleSet
-from exset.parsers.lens import write_kernels as w
-from exset.parsers.lens import write_plan_kernels
-from exset.parsers.lens.write_checks import Planner
+from exset.grammars.lens.columns import ExampleColumns
+from exset.parsers.lens import write_plan
+from exset.parsers.lens.write_checks import Sharing
+from exset.parsers.lens.write_crossed import CrossedLists, Step
 from exset.parsers.lens.write_fields import own_fields
-from exset.parsers.lens.write_plan import NOTHING, uses
-from exset.parsers.lens.write_plan_kernels import INPUTS, OWN, SETTINGS, TARGETS
+from exset.parsers.lens.write_kernels import (
+    EVENT_ROOM,
+    HEAD_ROOM,
+    RANGE_ROOM,
+    Fields,
+    Heads,
+    Lists,
+    write,
+)
+from exset.parsers.lens.write_plan import (
+    INPUTS,
+    NOTHING,
+    TARGETS,
+    Chains,
+    Script,
+)
 from exset.parsers.lens.write_strings import quoted_group
-from exset.parsers.shared.shortest import INTEGER_ROOM, REAL_ROOM
+from exset.parsers.shared import numerals
+from exset.parsers.shared.shortest import REAL_ROOM
 
 KERNELS: Final = Kernels(
     "exset.parsers.shared.shortest",
-    "exset.parsers.lens.write_plan_kernels",
+    "exset.parsers.lens.write_plan",
     "exset.parsers.lens.write_kernels",
 )
 
-_PART: Final = 1 << 16  # events taken at once
+_EVENTS: Final = 1 << 16  # of a chunk, at most
+_NUMBERS: Final = 1 << 20  # of a chunk, about
 _BUFFER: Final = 1 << 20  # bytes; more for an example that needs more
 
+_UNIT_ROOM: Final = 12  # bytes that the text of a unit takes at most, the blank before it included
 
-def chunks(examples: ExampleSet, compact: bool, planner: Planner) -> Iterator[bytes]:
-    """The text of the examples, in pieces of about a megabyte. Raises FormatError."""
-    out = np.empty(_BUFFER, np.uint8)
-    write = KERNELS.compiled(w.write)
-    for start, end in _parts(examples.event_offsets):
-        part = _Part(examples, start, end, compact, planner)
-        columns = part.columns()
-        if part.room > out.size:
-            out = np.empty(part.room, np.uint8)
+P = ParamSpec("P")
+R = TypeVar("R")
+Columns = TypeVar("Columns", bound=tuple[object, ...])
+
+
+def chunks(
+    examples: ExampleColumns, compact: bool, sharing: Sharing, *, compiled: bool
+) -> Iterator[bytes]:
+    """Yield the text of the examples, about a megabyte at a time. Raises FormatError."""
+    out = _room(0, compiled)
+    for start, end in _parts(examples):
+        chunk = _Chunk(examples, start, end, compact, sharing, compiled)
+        columns = chunk.columns()
+        if len(out) < chunk.room:
+            out = _room(chunk.room, compiled)
         example = 0
         while example < end - start:
-            example, size = write(out, example, compact, *columns)
-            yield out[:size].tobytes()
+            example, size = chunk.run(write)(out, example, compact, *columns)
+            yield bytes(out[:size])
 
 
-def _parts(event_offsets: Longs) -> Iterator[tuple[int, int]]:
-    """Runs of examples: at least one, and no more events than a part has."""
-    start, n = 0, event_offsets.size - 1
+def _room(size: int, compiled: bool) -> Bytes:
+    return np.empty(size, np.uint8) if compiled else cast(Bytes, memoryview(bytearray(size)))
+
+
+def _parts(examples: ExampleColumns) -> Iterator[tuple[int, int]]:
+    """Yield runs of examples: at least one, and no more events than a chunk has."""
+    ranges, offsets = examples.ranges, examples.event_offsets
+    numbers = ranges.values.values.size + ranges.units.values.size
+    events = max(1, min(_EVENTS, _NUMBERS * examples.num_events // max(numbers, 1)))
+    start, n = 0, len(examples)
     while start < n:
-        end = int(np.searchsorted(event_offsets, event_offsets[start] + _PART, side="right")) - 1
+        end = int(np.searchsorted(offsets, offsets[start] + events, side="right")) - 1
         end = max(end, start + 1)
         yield start, end
         start = end
 
 
-class _Part:
+class _Chunk:
     """Some examples of a set, as the kernels take them."""
 
     def __init__(
-        self, examples: ExampleSet, start: int, end: int, compact: bool, planner: Planner
+        self,
+        examples: ExampleColumns,
+        start: int,
+        end: int,
+        compact: bool,
+        sharing: Sharing,
+        compiled: bool,
     ) -> None:
         self.set = examples
         self.start = start
-        self.room = 0
         self.rows = slice(start, end)
-        self.compact = compact
-        self.planner = planner
+        self.sharing = sharing
+        self.compiled = compiled
+        self.room = 0
         first, last = examples.event_offsets[start], examples.event_offsets[end]
-        self.offsets = frozen(examples.event_offsets[start : end + 1] - first)
-        self.events = examples.events.take(np.arange(first, last))
+        self.offsets = examples.event_offsets[start : end + 1] - first
+        self.events = examples.events
+        if end - start < len(examples):
+            self.events = self.events.take(np.arange(first, last))
         # Only the window of lists that is used, their numbers counted from its first.
         used = [self.events.inputs, self.events.targets]
         stop = max(int(numbers.max()) for numbers in used) + 1
         begin = min(int(n.min(initial=stop, where=n >= 0)) for n in used)
         self.lists = slice(begin, stop)
         self.inputs, self.targets = (
-            frozen(np.where(numbers < 0, NOTHING, numbers - begin)) for numbers in used
+            np.where(numbers < 0, NOTHING, numbers - begin) for numbers in used
         )
         self.own, self.own_texts = own_fields(self.events, compact)
-        self.own = _plain(self.own)
 
-    def columns(self) -> tuple[Bytes, Longs, Longs, Longs, Longs, Longs, Longs, Ints, Ints]:
-        """What `lens_writing.write` takes."""
-        pool = _Pool()
-        m, n = len(self.events), self.offsets.size - 1
-        heads = np.empty((w.HEAD_ROWS, n), np.int64)
-        heads[[w.NAME_BEGIN, w.NAME_END]] = pool.spans(self.set.name, self.rows)[:, :-1]
-        heads[[w.PROC_BEGIN, w.PROC_END]] = pool.spans(self.set.proc, self.rows)[:, :-1]
-        heads[w.FREQUENCY] = _bits(self.set.frequency[self.rows])
-        heads[w.EVENTS_BEGIN], heads[w.EVENTS_END] = self.offsets[:-1], self.offsets[1:]
-        following, is_first, script = self.script(heads)
-
-        fields = np.empty((w.FIELD_ROWS, m + 1), np.int64)
-        own = Strings.of(self.own_texts)
-        fields[[w.OWN_BEGIN, w.OWN_END], :m] = pool.chosen(own, self.own)
-        for row, name in ((w.ACTIVE_INPUT, "active_input"), (w.ACTIVE_TARGET, "active_target")):
-            column, inherited = self.events.real(name), self.set.header.real(name)
-            fields[row] = inherited.view(np.int32)
-            if column.given.any():
-                fields[row, :m][column.given] = _bits(column.values[column.given])
-
-        lists = self.set.lists[self.lists.start : self.lists.stop + 1]
-        rows = slice(int(lists[0]), int(lists[-1]))
-        lists = _plain(lists - lists[0])
-        of = self.set.ranges
-        ranges = np.empty((w.RANGE_ROWS, rows.stop - rows.start + 1), np.int64)
-        names = Strings.of(quoted_group(raw or b"") for raw in self.set.groups)
-        ranges[[w.GROUP_BEGIN, w.GROUP_END], :-1] = pool.chosen(names, of.group[rows])
-        ranges[w.FIRST, :-1] = of.first[rows]
-        ranges[w.VALUE, :-1] = _bits(of.value[rows])
-        values, ranges[w.VALUES] = _window(of.values, rows)
-        units, ranges[w.UNITS] = _window(of.units, rows)
-        heads[w.ROOM] = self.rooms(heads, fields, is_first, lists, ranges)
-        self.room = int(heads[w.ROOM].max())
+    def columns(self) -> tuple[Bytes, list[bytes] | None, Heads, Fields, Chains, Script, Lists]:
+        """Return what `write_kernels.write` takes."""
+        strings = _Strings()
+        name, name_end = strings.spans(self.set.name, self.rows)
+        proc, proc_end = strings.spans(self.set.proc, self.rows)
+        own, own_end = strings.chosen(Strings.of(self.own_texts), self.own)
+        fields = Fields(
+            own=np.append(own, NOTHING),
+            own_end=np.append(own_end, NOTHING),
+            active_input=self.active("active_input"),
+            active_target=self.active("active_target"),
+        )
+        lists, items = self.range_lists(strings)
+        chains, script, step, step_end, are_set = self.plan()
+        heads = Heads(
+            name=name,
+            name_end=name_end,
+            proc=proc,
+            proc_end=proc_end,
+            frequency=_bits(self.set.frequency[self.rows]),
+            events=self.offsets,
+            step=step,
+            step_end=step_end,
+            are_set=are_set,
+            room=np.empty(0, np.int64),
+        )
+        rooms = self.rooms(heads, fields, lists)
+        self.room = max(int(rooms.max()), min(int(rooms.sum()), _BUFFER))
+        heads = heads._replace(room=rooms)
+        texts = strings.joined()
         return (
-            pool.joined(),
-            heads,
-            fields,
-            following,
+            texts if self.compiled else cast(Bytes, texts.tobytes()),
+            items,
+            self.given(heads),
+            self.given(fields),
+            chains,
             script,
-            lists,
-            ranges,
-            _bits(values),
-            _plain(units),
+            self.given(lists),
         )
 
-    def rooms(
-        self, heads: Longs, fields: Longs, is_first: Flags, lists: Longs, ranges: Longs
-    ) -> Longs:
-        """The bytes that each example takes at most."""
-        of_ranges = w.RANGE_ROOM + ranges[w.GROUP_END, :-1] - ranges[w.GROUP_BEGIN, :-1]
-        of_ranges += REAL_ROOM * np.diff(ranges[w.VALUES]) + INTEGER_ROOM * np.diff(ranges[w.UNITS])
-        ends = offsets_of(of_ranges)[lists]
-        of_lists = np.append(np.diff(ends), 0)  # and of none, at the end
-        of_events = w.EVENT_ROOM + (fields[w.OWN_END] - fields[w.OWN_BEGIN])[:-1]
+    def run(self, kernel: Callable[P, R]) -> Callable[P, R]:
+        """Return a kernel, compiled if the chunk is written so."""
+        return KERNELS.compiled(kernel) if self.compiled else kernel
+
+    def given(self, columns: Columns) -> Columns:
+        """Return columns as the kernels take them: all contiguous and read-only, or all lists."""
+        make = type(columns)._make  # type: ignore[attr-defined]
+        return cast(Columns, make(map(self.column, cast(Sequence[NDArray[np.generic]], columns))))
+
+    def column(self, column: NDArray[T]) -> NDArray[T]:
+        """Return one column as the kernels take it."""
+        if self.compiled:
+            return frozen(np.ascontiguousarray(column))
+        return cast(NDArray[T], column.tolist())
+
+    def filled(self, value: int, n: int) -> Longs:
+        """Return a column for kernels to fill, of n times the value."""
+        return np.full(n, value, np.int64) if self.compiled else cast(Longs, [value] * n)
+
+    def active(self, name: str) -> Ints:
+        """Return the bits of an active value at each event, and of the set's."""
+        column, inherited = self.events.real(name), self.set.header.real(name)
+        bits = np.full(len(column) + 1, inherited.view(np.int32), np.int32)
+        if column.given.any():
+            bits[:-1][column.given] = _bits(column.values[column.given])
+        return bits
+
+    def range_lists(self, strings: "_Strings") -> tuple[Lists, list[bytes] | None]:
+        """Return the window of range lists, and the text of its numbers unless compiled."""
+        ranges = self.set.ranges
+        offsets = self.set.lists[self.lists.start : self.lists.stop + 1]
+        rows = slice(int(offsets[0]), int(offsets[-1]))
+        names = Strings.of(quoted_group(raw or b"") for raw in self.set.groups)
+        group, group_end = strings.chosen(names, ranges.group[rows])
+        values, units = _window(ranges.values, rows), _window(ranges.units, rows)
+        value_begins, unit_begins, items = values.offsets, units.offsets, None
+        if not self.compiled:
+            dense, sparse = numerals.real_rows(values), numerals.unit_rows(units)
+            both = zip(dense, sparse, strict=True)
+            items = [a or (b" *" if b == b"-1" else b) for a, b in both]
+            values, units = Ragged.none(0, np.float32), Ragged.none(0, np.int32)
+        lists = Lists(
+            offsets=offsets - offsets[0],
+            group=group,
+            group_end=group_end,
+            first=ranges.first[rows],
+            value=_bits(ranges.value[rows]),
+            value_begins=value_begins,
+            unit_begins=unit_begins,
+            values=_bits(values.values),
+            units=units.values,
+        )
+        return lists, items
+
+    def plan(self) -> tuple[Chains, Script, Longs, Longs, Flags]:
+        """Return chains, script, where its steps of each example begin and end, and `are_set`."""
+        m, n = len(self.events), self.offsets.size - 1
+        chains = Chains(self.filled(NOTHING, 3 * m), self.filled(0, 3 * m))
+        crossed, begins, ends = (self.filled(0, n) for _ in range(3))
+        script = Script(*(self.filled(0, 3 * m) for _ in range(4)))
+        numbers = max(self.lists.stop - self.lists.start, len(self.own_texts))
+        columns = map(self.column, (self.offsets, self.inputs, self.targets))
+        data = next(columns), next(columns), next(columns)
+        last = self.filled(NOTHING, 3 * numbers)
+        self.run(write_plan.link)(*data, self.column(self.own), last, chains, crossed)
+        self.is_first = np.array(chains.is_first).reshape(3, m) > 0
+        first_steps = self.first_steps(crossed)
+        size = self.run(write_plan.plan)(*data, chains, crossed, script, begins, ends)
+        are_set = np.ones(n, np.bool_)
+        steps: list[Step] = []
+        for example, first in first_steps.items():
+            start, end = self.offsets[example : example + 2].tolist()
+            self.mark_written(first, start, end, chains)
+            rest = Script(*(self.filled(0, 3 * (end - start)) for _ in range(4)))
+            span = start, end, *data[1:]
+            at = self.run(write_plan.plan_data)(*span, chains, rest, 0, first.turn(start))
+            at = self.run(write_plan.plan_settings)(start, end, chains, rest, at)
+            begins[example] = size + len(steps)
+            for role, number, event, listed in first.steps:
+                shift = 0 if number == NOTHING else self.lists.start
+                steps.append((role, number - shift, event + start, listed))
+            steps += zip(*(column[:at] for column in rest), strict=True)
+            ends[example] = size + len(steps)
+            are_set[example] = False
+        if steps:
+            more = zip(script, zip(*steps, strict=True), strict=True)
+            script = Script(*(self.column(np.array([*old[:size], *new])) for old, new in more))
+        return chains, script, np.array(begins), np.array(ends), are_set
+
+    def first_steps(self, crossed: Longs) -> dict[int, CrossedLists]:
+        """Return the steps that come first in crossed examples; others are then not crossed."""
+        found = {}
+        for example in np.flatnonzero(crossed).tolist():
+            lists = self.sharing.crossed_lists(self.start + example)
+            crossed[example] = bool(lists.steps)
+            if lists.steps:
+                found[example] = lists
+        return found
+
+    def mark_written(self, first: CrossedLists, start: int, end: int, chains: Chains) -> None:
+        """Let no chain of an example begin with a list that is written already."""
+        for kind, numbers, written in (
+            (INPUTS, self.inputs, first.written_inputs),
+            (TARGETS, self.targets, first.written_targets),
+        ):
+            for event in range(start, end):
+                if int(numbers[event]) + self.lists.start in written:
+                    chains.is_first[kind * len(numbers) + event] = 0
+
+    def rooms(self, heads: Heads, fields: Fields, lists: Lists) -> Longs:
+        """Return the bytes that each example takes at most."""
+        of_ranges = RANGE_ROOM + lists.group_end - lists.group
+        of_ranges += REAL_ROOM * np.diff(lists.value_begins)
+        of_ranges += _UNIT_ROOM * np.diff(lists.unit_begins)
+        of_lists = np.append(np.diff(offsets_of(of_ranges)[lists.offsets]), 0)  # and of none
+        of_events = EVENT_ROOM + (fields.own_end - fields.own)[:-1]
         # A list is written once, or as inputs and as targets.
-        for row, numbers in ((INPUTS, self.inputs), (TARGETS, self.targets)):
-            of_events += np.where(is_first[row], of_lists[numbers], 0)
-        of_heads: Longs = w.HEAD_ROOM + heads[w.NAME_END] - heads[w.NAME_BEGIN]
-        of_heads += heads[w.PROC_END] - heads[w.PROC_BEGIN]
+        for kind, numbers in ((INPUTS, self.inputs), (TARGETS, self.targets)):
+            of_events += np.where(self.is_first[kind], of_lists[numbers], 0)
+        of_heads = HEAD_ROOM + heads.name_end - heads.name + heads.proc_end - heads.proc
         of_heads += np.diff(offsets_of(of_events)[self.offsets])
         return of_heads
 
-    def script(self, heads: Longs) -> tuple[Longs, Flags, Longs]:
-        """The chains of events and the script; tells the heads their steps, and ARE_SET."""
-        m, n = len(self.events), self.offsets.size - 1
-        numbers = max(self.lists.stop - self.lists.start, len(self.own_texts))
-        last = np.empty((3, numbers), np.int64)
-        following, is_first = np.empty((3, m), np.int64), np.empty((3, m), np.bool_)
-        crossed, step_offsets = np.empty(n, np.bool_), np.empty(n + 1, np.int64)
-        script = np.empty((4, 3 * m), np.int64)
-        data = self.offsets, self.inputs, self.targets
-        KERNELS.compiled(write_plan_kernels.link)(
-            *data, self.own, last, following, is_first, crossed
-        )
-        size = KERNELS.compiled(write_plan_kernels.plan)(
-            *data, following, is_first, crossed, script, step_offsets
-        )
-        heads[w.STEPS_BEGIN], heads[w.STEPS_END] = step_offsets[:-1], step_offsets[1:]
-        heads[w.ARE_SET] = True
-        steps: list[tuple[int, int, int, int]] = []
-        for example in np.flatnonzero(crossed).tolist():
-            heads[w.STEPS_BEGIN, example] = size + len(steps)
-            more, heads[w.ARE_SET, example] = self.odd_steps(example, following, is_first)
-            steps += more
-            heads[w.STEPS_END, example] = size + len(steps)
-        if steps:
-            script = np.hstack([script[:, :size], np.array(steps, np.int64).T])
-        return following, is_first, script
-
-    def odd_steps(
-        self, example: int, following: Longs, is_first: Flags
-    ) -> tuple[list[tuple[int, int, int, int]], bool]:
-        """The steps of a crossed example, and whether its event lists can come first."""
-        start, end = self.offsets[example : example + 2].tolist()
-        plan = self.planner.plan(self.start + example)
-        settings = [
-            (SETTINGS, NOTHING, event, OWN) for event in range(start, end) if is_first[OWN, event]
-        ]
-        active: list[int] = []
-        if settings and not plan.is_crossed:
-            event = settings[-1][2]
-            while event >= 0:
-                active.append(event - start)
-                event = int(following[OWN, event])
-        of_inputs = set(uses(self.inputs[start:end].tolist()).values())
-        steps = [
-            (
-                ord(step.role.value),
-                NOTHING if step.number == NOTHING else step.number - self.lists.start,
-                start + step.event,
-                NOTHING if step.listed is None else INPUTS if step.listed in of_inputs else TARGETS,
-            )
-            for step in plan.steps(tuple(active) or None)
-        ]
-        return (steps + settings if plan.is_crossed else settings + steps), not plan.is_crossed
-
-
-def _plain(array: NDArray[T]) -> NDArray[T]:
-    """The column with an element for each row, side by side: kernels are compiled for that."""
-    return frozen(np.ascontiguousarray(array))
-
 
 def _bits(array: Floats) -> Ints:
-    return _plain(array).view(np.int32)
+    return np.ascontiguousarray(array).view(np.int32)
 
 
-class _Pool:
+def _window(column: Ragged[T], rows: slice) -> Ragged[T]:
+    """Return some of the rows, their offsets counted from the first."""
+    offsets = column.offsets[rows.start : rows.stop + 1]
+    values = column.values[int(offsets[0]) : int(offsets[-1])]
+    return Ragged.unchecked(values=values, offsets=offsets - offsets[0])
+
+
+class _Strings:
     """One array of the bytes of many strings, which are spans of it."""
 
     def __init__(self) -> None:
@@ -217,31 +304,21 @@ class _Pool:
         self._size = 0
 
     def spans(self, column: Strings, rows: slice | None = None) -> Longs:
-        """Where strings begin and end: int64 [2, k + 1]; -1 for one not given, and at last."""
+        """Return where strings begin and end, int64 [2, k]; -1 for an absent one."""
         rows = rows or slice(0, len(column))
         offsets = column.offsets[rows.start : rows.stop + 1]
         self._parts.append(column.data[int(offsets[0]) : int(offsets[-1])])
-        spans = np.full((2, offsets.size), NOTHING, np.int64)
-        is_given = column.given[rows]
-        if is_given.any():
-            offsets = offsets + (self._size - offsets[0])
-            spans[0, :-1] = np.where(is_given, offsets[:-1], NOTHING)
-            spans[1, :-1] = np.where(is_given, offsets[1:], NOTHING)
+        present = column.given[rows]
+        offsets = offsets + (self._size - offsets[0])
         self._size += self._parts[-1].size
-        return spans
+        return np.where(present, [offsets[:-1], offsets[1:]], NOTHING)
 
     def chosen(self, column: Strings, numbers: Longs | Ints) -> Longs:
-        """Where strings of these numbers begin and end, -1 being none: int64 [2, numbers]."""
-        spans = self.spans(column)
-        return spans[:, numbers] if len(column) else spans
+        """Return where the strings of these numbers begin and end; -1 is the number of none."""
+        if not len(column):
+            return np.full((2, numbers.size), NOTHING, np.int64)
+        return np.append(self.spans(column), [[NOTHING], [NOTHING]], axis=1)[:, numbers]
 
     def joined(self) -> Bytes:
-        """The array."""
-        return _plain(np.concatenate(self._parts))
-
-
-def _window(column: Ragged[T], rows: slice) -> tuple[NDArray[T], Longs]:
-    """Some of the rows: (values, offsets)."""
-    offsets = column.offsets[rows.start : rows.stop + 1]
-    values = column.values[int(offsets[0]) : int(offsets[-1])]
-    return values, _plain(offsets - offsets[0])
+        """Return the array."""
+        return np.concatenate(self._parts)

@@ -1,25 +1,17 @@
-"""Lens examples as bytes, many at a time: kernels.
+"""Write Lens examples as bytes: kernels.
 
-They write what `exset.parsers.lens.render` describes, by a script (`write_plan_kernels`), into
-a buffer that has room: how much an example needs at most is known before.
+They write what `exset.parsers.lens.render` describes, in the order of a script
+(`exset.parsers.lens.write_plan`), into a buffer that has room. Columns are arrays where the kernels
+are compiled, and lists where they run as plain Python, as lists are faster there.
 """
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from exset.core.kernels import bare_kernel
-from exset.grammars.columns.arrays import Bytes, Ints, Longs
-from exset.parsers.lens.write_plan import NOTHING
-from exset.parsers.lens.write_plan_kernels import (
-    EVENT,
-    LISTED,
-    NUMBER,
-    ROLE,
-    ROLE_BOTH,
-    ROLE_TARGETS,
-    SETTINGS,
-)
+from exset.core.kernels import bare_kernel, inline_kernel
+from exset.grammars.columns.arrays import Bytes, Flags, Ints, Longs
+from exset.parsers.lens.write_plan import NOTHING, ROLE_BOTH, ROLE_TARGETS, SETTINGS, Chains, Script
 from exset.parsers.lens.write_strings import BARE
 from exset.parsers.shared.shortest import INTEGER_ROOM, put_integer, put_real, put_reals
 
@@ -33,7 +25,7 @@ _ONE: Final = int(np.float32(1).view(np.int32))
 _NO_BITS: Final = 1 << 32
 
 # Bytes that are enough for the words and single numbers of an example's head, of an event, which is
-# in few event lists and has few statements, and of a range.
+# in few event lists and has few range lists, and of a range.
 HEAD_ROOM: Final = 96
 EVENT_ROOM: Final = 12 * INTEGER_ROOM
 RANGE_ROOM: Final = 3 * INTEGER_ROOM
@@ -47,39 +39,55 @@ _BEGINS_BARE: Final = np.array([BARE.fullmatch(bytes([i])) is not None for i in 
 _GOES_ON_BARE: Final = np.array([BARE.fullmatch(b"a%c" % i) is not None for i in range(256)])
 
 
-# The rows of tables, all int64; strings are spans of one array of bytes, reals are their bits.
-# Of each example: its strings (those not given begin at -1), frequency, events, whether the events'
-# own fields are set before the data, the steps of its script, and the bytes it takes at most.
-NAME_BEGIN: Final = 0
-NAME_END: Final = 1
-PROC_BEGIN: Final = 2
-PROC_END: Final = 3
-FREQUENCY: Final = 4
-EVENTS_BEGIN: Final = 5
-EVENTS_END: Final = 6
-ARE_SET: Final = 7
-STEPS_BEGIN: Final = 8
-STEPS_END: Final = 9
-ROOM: Final = 10
-HEAD_ROWS: Final = 11
+class Heads(NamedTuple):
+    """Columns of n examples. Strings are spans of one array of bytes, an absent one begins at -1.
 
-# Of each event: the text of its own fields, if it has any, and its active values. One column more
-# is for what the set says.
-OWN_BEGIN: Final = 0
-OWN_END: Final = 1
-ACTIVE_INPUT: Final = 2
-ACTIVE_TARGET: Final = 3
-FIELD_ROWS: Final = 4
+    frequency: its bits. events: int64 [n + 1], where the examples' events begin. step, step_end:
+    the rows of the script. are_set: whether the events' own fields are set before the data. room:
+    the bytes that the example takes at most.
+    """
 
-# Of each range: its group as text, empty for none; its first unit and value; and where its values
-# and units begin, which is where those of the range before end, so there is one column more.
-GROUP_BEGIN: Final = 0
-GROUP_END: Final = 1
-FIRST: Final = 2
-VALUE: Final = 3
-VALUES: Final = 4
-UNITS: Final = 5
-RANGE_ROWS: Final = 6
+    name: Longs
+    name_end: Longs
+    proc: Longs
+    proc_end: Longs
+    frequency: Ints
+    events: Longs
+    step: Longs
+    step_end: Longs
+    are_set: Flags
+    room: Longs
+
+
+class Fields(NamedTuple):
+    """Columns of the events: the text of their own fields, and the bits of their active values.
+
+    One row more is for the set's active values.
+    """
+
+    own: Longs
+    own_end: Longs
+    active_input: Ints
+    active_target: Ints
+
+
+class Lists(NamedTuple):
+    """The range lists: list k is the ranges offsets[k] to offsets[k + 1], and columns of these.
+
+    group, group_end: the span of its name as text. first: the first unit of a dense range. value:
+    the bits of the value of a sparse range. value_begins, unit_begins: int64 [ranges + 1], where
+    the values (as bits) and the units of each range begin.
+    """
+
+    offsets: Longs
+    group: Longs
+    group_end: Longs
+    first: Ints
+    value: Ints
+    value_begins: Longs
+    unit_begins: Longs
+    values: Ints
+    units: Ints
 
 
 @bare_kernel
@@ -87,34 +95,33 @@ def write(
     out: Bytes,
     example: int,
     compact: bool,
-    data: Bytes,
-    heads: Longs,
-    fields: Longs,
-    following: Longs,
-    script: Longs,
-    lists: Longs,
-    ranges: Longs,
-    values: Ints,
-    units: Ints,
+    strings: Bytes,
+    items: list[bytes] | None,
+    heads: Heads,
+    fields: Fields,
+    chains: Chains,
+    script: Script,
+    lists: Lists,
 ) -> tuple[int, int]:
-    """Write examples from this one on: as many as the buffer has room for.
+    """Write examples from this one on, until the buffer has no room for the next.
 
-    data: uint8, all strings. heads, fields, ranges: tables, see above. following and script: see
-    `write_plan_kernels`. lists: int64 [L + 1], list k is ranges lists[k]:lists[k + 1].
-    values: int32, bits. Gives the number of the first example that is not written, and how many
-    bytes are.
+    items: the numbers of each range as text, a blank before each, or None to write them here.
+    Returns the number of the first example that is not written, and how many bytes are.
     """
     at = 0
-    while example < heads.shape[1] and at + heads[ROOM, example] <= out.size:
+    while example < len(heads.room) and at + heads.room[example] <= len(out):
         start = at
-        at = _head(out, at, compact, data, heads, example)
-        steps, end = heads[STEPS_BEGIN, example], heads[STEPS_END, example]
-        first, count = heads[EVENTS_BEGIN, example], heads[EVENTS_END, example]
-        count -= first
+        at = _head(out, at, compact, strings, heads, example)
+        step, end = heads.step[example], heads.step_end[example]
+        first = heads.events[example]
+        count = heads.events[example + 1] - first
         in_rows = count > 1 and not compact
         rows, first_break, last = 0, at, -1
-        for step in range(steps, end):
-            role, event, listed = script[ROLE, step], script[EVENT, step], script[LISTED, step]
+        if at > start and step == end and not compact:
+            out[at] = _BLANK  # the head may end in a bare word
+            at += 1
+        for row in range(step, end):
+            role, event, listed = script.role[row], script.event[row], script.listed[row]
             if in_rows and (listed != NOTHING or event > last):
                 rows += 1
                 out[at] = _BREAK
@@ -122,34 +129,39 @@ def write(
             elif at > start:
                 at = _apart(out, at, compact, False)
             if listed != NOTHING:
-                own, own_end = fields[OWN_BEGIN, event], fields[OWN_END, event]
+                own, own_end = fields.own[event], fields.own_end[event]
                 if role != SETTINGS:
                     own_end = own
                 at = _event_list(
-                    out, at, compact, data, own, own_end, following, listed, event, first, count
+                    out, at, compact, strings, own, own_end, chains, listed, event, first, count
                 )
-            if role == SETTINGS:
-                continue
-            last = event
-            if listed != NOTHING:
+                if role == SETTINGS:
+                    continue
                 at = _apart(out, at, compact, False)
-            holds = event if heads[ARE_SET, example] else fields.shape[1] - 1
-            of_input, of_target = fields[ACTIVE_INPUT, holds], fields[ACTIVE_TARGET, holds]
+            last = event
+            holds = event if heads.are_set[example] else len(fields.own) - 1
+            of_input, of_target = fields.active_input[holds], fields.active_target[holds]
             active = of_target if role == ROLE_TARGETS else of_input
             if role == ROLE_BOTH and of_input != of_target:
-                active = _NO_BITS  # Lens takes the inputs' value, easily mistaken: say it
-            number = script[NUMBER, step]
+                active = _NO_BITS  # Lens takes the inputs' value, easily mistaken: write it
+            number = script.number[row]
             begin, stop = 0, 0
             if number != NOTHING:
-                begin, stop = lists[number], lists[number + 1]
-            at = _statement(
-                out, at, compact, role, active, data, ranges, begin, stop, values, units
-            )
+                begin, stop = lists.offsets[number], lists.offsets[number + 1]
+            is_sparse = begin < stop and not _is_dense(lists.value_begins, begin)
+            out[at] = role + _SMALL if is_sparse else role
+            out[at + 1] = ord(":")
+            at += 2
+            for index in range(begin, stop):
+                at = _bracket(out, at, compact, strings, lists, index, index == begin, active)
+                if items is None:
+                    at = _numbers(out, at, compact, lists, index)
+                else:  # never compiled: Numba leaves out what None cannot reach
+                    text = items[index][1:] if compact else items[index]
+                    out[at : at + len(text)] = text
+                    at += len(text)
         if rows == 1:
             out[first_break] = _BLANK
-        if at > start and steps == end and not compact:
-            out[at] = _BLANK  # the head may end in a bare word
-            at += 1
         out[at] = _END
         out[at + 1] = _BREAK
         at += 2
@@ -157,28 +169,26 @@ def write(
     return example, at
 
 
-@bare_kernel
-def _head(out: Bytes, at: int, compact: bool, data: Bytes, heads: Longs, example: int) -> int:
-    name, name_end = heads[NAME_BEGIN, example], heads[NAME_END, example]
-    proc, proc_end = heads[PROC_BEGIN, example], heads[PROC_END, example]
+@inline_kernel
+def _head(out: Bytes, at: int, compact: bool, strings: Bytes, heads: Heads, example: int) -> int:
     start = at
-    if name >= 0:
-        at = _put(out, at, _NAME, 0, _NAME.size)
-        at = _string(out, at, compact, data, name, name_end)
-    if proc >= 0:
+    if heads.name[example] >= 0:
+        at = _put(out, at, _NAME, 0, 5)
+        at = _string(out, at, compact, strings, heads.name[example], heads.name_end[example])
+    if heads.proc[example] >= 0:
         if at > start:
             at = _apart(out, at, compact, False)
-        at = _put(out, at, _PROC, 0, _PROC.size)
-        at = _string(out, at, compact, data, proc, proc_end)
-    if heads[FREQUENCY, example] != _ONE:
+        at = _put(out, at, _PROC, 0, 5)
+        at = _string(out, at, compact, strings, heads.proc[example], heads.proc_end[example])
+    if heads.frequency[example] != _ONE:
         if at > start:
             at = _apart(out, at, compact, False)
-        at = _put(out, at, _FREQUENCY, 0, _FREQUENCY.size)
+        at = _put(out, at, _FREQUENCY, 0, 5)
         if not compact:
             out[at] = _BLANK
             at += 1
-        at = put_real(out, at, heads[FREQUENCY, example])
-    count = heads[EVENTS_END, example] - heads[EVENTS_BEGIN, example]
+        at = put_real(out, at, heads.frequency[example])
+    count = heads.events[example + 1] - heads.events[example]
     if count > 1:
         if at > start:
             at = _apart(out, at, compact, True)
@@ -186,7 +196,7 @@ def _head(out: Bytes, at: int, compact: bool, data: Bytes, heads: Longs, example
     return at
 
 
-@bare_kernel
+@inline_kernel
 def _put(out: Bytes, at: int, data: Bytes, begin: int, end: int) -> int:
     for i in range(begin, end):
         out[at] = data[i]
@@ -196,7 +206,7 @@ def _put(out: Bytes, at: int, data: Bytes, begin: int, end: int) -> int:
 
 @bare_kernel
 def _apart(out: Bytes, at: int, compact: bool, is_digit: bool) -> int:
-    """Keep the next word, which begins with a digit or not, apart from what there is.
+    """Keep the next word, which begins with a digit or not, apart from the text before it.
 
     Compact text has only the blanks that keep numbers apart, or follow a dash that is NaN.
     """
@@ -209,57 +219,66 @@ def _apart(out: Bytes, at: int, compact: bool, is_digit: bool) -> int:
     return at + 1
 
 
-@bare_kernel
-def _string(out: Bytes, at: int, compact: bool, data: Bytes, begin: int, end: int) -> int:
-    """The string of a field; in compact text a bare word brings the blank that must follow it."""
+@inline_kernel
+def _string(out: Bytes, at: int, compact: bool, strings: Bytes, begin: int, end: int) -> int:
+    """Write the string of a field. In compact text a bare word needs the blank after it."""
     if not compact:
         out[at] = _BLANK
         at += 1
+    is_bare = _is_bare(strings, begin, end)
+    if not is_bare:
+        out[at] = ord("{")
+        at += 1
+    at = _put(out, at, strings, begin, end)
+    if not is_bare:
+        out[at] = ord("}")
+        at += 1
+    elif compact:
+        out[at] = _BLANK
+        at += 1
+    return at
+
+
+@bare_kernel
+def _is_bare(data: Bytes, begin: int, end: int) -> bool:
+    """Whether a string is written without delimiters, as `write_strings.is_bare` defines."""
     is_bare = end > begin and _BEGINS_BARE[data[begin]]
     for i in range(begin, end):
         is_bare = is_bare and _GOES_ON_BARE[data[i]]
     backslash = end
     while backslash > begin and data[backslash - 1] == ord("\\"):
         backslash -= 1
-    if is_bare or (end - backslash) % 2 == 1:  # as `is_bare` has it
-        at = _put(out, at, data, begin, end)
-        if compact:
-            out[at] = _BLANK
-            at += 1
-        return at
-    out[at] = ord("{")
-    at = _put(out, at + 1, data, begin, end)
-    out[at] = ord("}")
-    return at + 1
+    return bool(is_bare or (end - backslash) % 2 == 1)
 
 
-@bare_kernel
+@inline_kernel
 def _event_list(
     out: Bytes,
     at: int,
     compact: bool,
-    data: Bytes,
+    strings: Bytes,
     own: int,
     own_end: int,
-    following: Longs,
+    chains: Chains,
     kind: int,
     event: int,
     base: int,
     count: int,
 ) -> int:
-    """An event list of a chain; all events are `*`, or nothing where fields follow."""
+    """Write the event list of a chain. All events are `*`, or nothing where fields follow."""
+    chain = kind * (len(chains.following) // 3)
     size, each = 0, event
     while each >= 0:
         size += 1
-        each = following[kind, each]
+        each = chains.following[chain + each]
     out[at] = ord("[")
     at += 1
     start = at
     first = event if size < count else -1
     while first >= 0:
-        last, each = first, following[kind, first]
+        last, each = first, chains.following[chain + first]
         while each == last + 1:
-            last, each = each, following[kind, each]
+            last, each = each, chains.following[chain + each]
         if at > start:
             at = _apart(out, at, compact, True)
         at = put_integer(out, at, first - base)
@@ -270,7 +289,7 @@ def _event_list(
     if own_end > own:
         if at > start:
             at = _apart(out, at, compact, False)
-        at = _put(out, at, data, own, own_end)
+        at = _put(out, at, strings, own, own_end)
     elif at == start:
         out[at] = _ALL
         at += 1
@@ -279,64 +298,68 @@ def _event_list(
 
 
 @bare_kernel
-def _statement(
+def _is_dense(value_begins: Longs, index: int) -> bool:
+    return bool(value_begins[index] < value_begins[index + 1])
+
+
+@inline_kernel
+def _bracket(
     out: Bytes,
     at: int,
     compact: bool,
-    role: int,
+    strings: Bytes,
+    lists: Lists,
+    index: int,
+    is_first: bool,
     active: int,
-    data: Bytes,
-    ranges: Longs,
-    begin: int,
-    end: int,
-    values: Ints,
-    units: Ints,
 ) -> int:
-    """Ranges as inputs, targets or both; a value whose bits are `active` goes unsaid."""
-    is_sparse = begin < end and ranges[VALUES, begin] == ranges[VALUES, begin + 1]
-    out[at] = role + _SMALL if is_sparse else role
-    out[at + 1] = ord(":")
-    at += 2
-    for index in range(begin, end):
-        value, value_end = ranges[VALUES, index], ranges[VALUES, index + 1]
-        unit, unit_end = ranges[UNITS, index], ranges[UNITS, index + 1]
-        group, group_end = ranges[GROUP_BEGIN, index], ranges[GROUP_END, index]
-        is_dense = value < value_end
-        says = ranges[FIRST, index] != 0 if is_dense else ranges[VALUE, index] != active
-        # Only the first range can do without brackets, if it is plain and not empty.
-        if index > begin or says or group < group_end or not (is_dense or unit < unit_end):
-            at = _apart(out, at, compact, False)
-            out[at] = ord("(") if is_dense else ord("{")
-            at = _put(out, at + 1, data, group, group_end)
-            if says and group < group_end:
-                out[at] = _BLANK
-                at += 1
-            if says and is_dense:
-                at = put_integer(out, at, ranges[FIRST, index])
-            elif says:
-                at = put_real(out, at, ranges[VALUE, index])
-            out[at] = ord(")") if is_dense else ord("}")
+    """Write what opens a range: its group, and its first unit or its value unless it is `active`.
+
+    Only the first range of a list can do without, if it is plain and not empty.
+    """
+    group, group_end = lists.group[index], lists.group_end[index]
+    is_dense = _is_dense(lists.value_begins, index)
+    says = lists.first[index] != 0 if is_dense else lists.value[index] != active
+    is_empty = not is_dense and lists.unit_begins[index] == lists.unit_begins[index + 1]
+    if not is_first or says or group < group_end or is_empty:
+        at = _apart(out, at, compact, False)
+        out[at] = ord("(") if is_dense else ord("{")
+        at = _put(out, at + 1, strings, group, group_end)
+        if says and group < group_end:
+            out[at] = _BLANK
             at += 1
-        if not compact and (is_dense or unit < unit_end):
-            out[at] = _BLANK  # in compact text nothing, as there is a colon or a bracket before
-            at += 1
-        if is_dense:
-            at = put_real(out, at, values[value])
-            at = put_reals(out, at, values, value + 1, value_end)
-        else:
-            at = _units(out, at, units, unit, unit_end)
+        if says and is_dense:
+            at = put_integer(out, at, lists.first[index])
+        elif says:
+            at = put_real(out, at, lists.value[index])
+        out[at] = ord(")") if is_dense else ord("}")
+        at += 1
     return at
 
 
-@bare_kernel
-def _units(out: Bytes, at: int, units: Ints, begin: int, end: int) -> int:
-    """Units, a blank between them but for the ends of spans; -1 alone is `*`."""
-    if begin < end and units[begin] < 0:
-        out[at] = _ALL
-        return at + 1
-    for i in range(begin, end):
-        if i > begin and units[i] >= 0:
-            out[at] = _BLANK
+@inline_kernel
+def _numbers(out: Bytes, at: int, compact: bool, lists: Lists, index: int) -> int:
+    """Write the values or units of a range. Before the first is a blank, unless compact.
+
+    Between units is a blank, but not before the ends of spans; -1 alone is `*`.
+    """
+    value, value_end = lists.value_begins[index], lists.value_begins[index + 1]
+    unit, unit_end = lists.unit_begins[index], lists.unit_begins[index + 1]
+    if not compact and (value < value_end or unit < unit_end):
+        out[at] = _BLANK
+        at += 1
+    if value < value_end:
+        at = put_real(out, at, lists.values[value])
+        at = put_reals(out, at, lists.values, value + 1, value_end)
+    if unit < unit_end:
+        if lists.units[unit] < 0:
+            out[at] = _ALL
             at += 1
-        at = put_integer(out, at, units[i])
+        else:
+            at = put_integer(out, at, lists.units[unit])
+        for i in range(unit + 1, unit_end):
+            if lists.units[i] >= 0:
+                out[at] = _BLANK
+                at += 1
+            at = put_integer(out, at, lists.units[i])
     return at

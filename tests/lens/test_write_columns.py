@@ -1,4 +1,4 @@
-"""Lens text written in bulk: the same bytes as one example after another."""
+"""The kernels that write Lens text give the same bytes compiled and as plain Python."""
 
 import subprocess
 import sys
@@ -17,32 +17,23 @@ from exset.parsers.lens import write_columns
 from exset.parsers.shared import numerals, shortest
 from exset.testing import example_sets
 
-RUNS = [
-    "plain",
-    pytest.param("compiled", marks=pytest.mark.skipif(not kernels.available(), reason="no Numba")),
-]
 
-
-@pytest.fixture(scope="module", params=RUNS)
-def in_bulk(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Every set is written in bulk, in small parts; `plain` checks the bounds of all arrays."""
+@pytest.fixture(scope="module")
+def in_small_chunks() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(write_columns, "_PART", 2)
+        patch.setattr(write_columns, "_EVENTS", 2)
         patch.setattr(write_columns, "_BUFFER", 1)
-        if request.param == "plain":
-            patch.setattr(write_columns.KERNELS, "compiled", lambda function: function)
         yield
 
 
 def written(
     examples: ExampleSet, many: int, *, compact: bool, lossy: bool, unshare: bool
 ) -> tuple[bytes | str, list[str]]:
-    """The text or the error, and the findings, where sets of so many numbers go in bulk."""
+    """Return the text or the error, and the findings; sets of `many` numbers are compiled."""
     findings = Findings()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lens_text, "MANY", many)
         patch.setattr(lens_text, "MANY_WARM", many)
-        patch.setattr(kernels, "available", lambda: True)
         try:
             text: bytes | str = lens_text.render(
                 examples, compact=compact, lossy=lossy, unshare=unshare, findings=findings
@@ -52,22 +43,24 @@ def written(
     return text, [str(finding) for finding in findings]
 
 
+@pytest.mark.skipif(not kernels.available(), reason="no Numba")
 @given(
     example_sets(text=True, binary=False) | example_sets(text=False, binary=False),
     st.booleans(),
     st.booleans(),
 )
-def test_both_ways_write_the_same(
-    in_bulk: None, examples: ExampleSet, compact: bool, lossy: bool
+def test_plain_and_compiled_kernels_write_the_same(
+    in_small_chunks: None, examples: ExampleSet, compact: bool, lossy: bool
 ) -> None:
-    by_rows, in_bulk_ = (
+    plain, compiled = (
         written(examples, many, compact=compact, lossy=lossy, unshare=lossy)
         for many in (1 << 60, 0)
     )
-    assert in_bulk_ == by_rows
+    assert compiled == plain
 
 
-def test_every_way_to_share(in_bulk: None) -> None:
+@pytest.mark.skipif(not kernels.available(), reason="no Numba")
+def test_every_way_to_share(in_small_chunks: None) -> None:
     rows: list[list[int]] = [[]]
     for _ in range(6):
         rows = [[*row, n] for row in rows for n in range(-1, max(row, default=-1) + 2)]
@@ -86,11 +79,11 @@ def test_every_way_to_share(in_bulk: None) -> None:
             "ranges": ranges.ranges,
         }
     )
-    by_rows, in_bulk_ = (
+    plain, compiled = (
         written(examples, many, compact=False, lossy=False, unshare=True) for many in (1 << 60, 0)
     )
-    assert isinstance(by_rows[0], bytes)
-    assert in_bulk_ == by_rows
+    assert isinstance(plain[0], bytes)
+    assert compiled == plain
 
 
 def put(write: Callable[..., int], values: np.ndarray, room: int) -> list[bytes]:
@@ -123,12 +116,12 @@ def test_integers(number: int) -> None:
     assert put(shortest.put_integer, np.array([number], np.int64), 20) == [b"%d" % number]
 
 
-def test_little_text_loads_no_compiler() -> None:
+def test_a_small_set_loads_no_compiler() -> None:
     code = (
         "import sys; from exset.grammars.lens.examples import ExampleSet;"
         "from exset.parsers.lens.render import render;"
         "render(ExampleSet.from_arrays([[0.5, 1]], [[1]]));"
-        "print('numba' in sys.modules or 'exset.parsers.lens.write_columns' in sys.modules)"
+        "print('numba' in sys.modules)"
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert answer.stdout.strip() == b"False"

@@ -1,0 +1,220 @@
+"""Plan examples in which inputs and targets of different events share a range list.
+
+Lens can share such a list only if its inputs or its targets go to a single event, as the next event
+in turn (`exset.parsers.lens.write_plan`). So these lists come first, before any event list of the
+example. Their order is found from the end: a list can be the last if the others, whatever their
+order, leave it the turn that it needs.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from enum import Enum
+from typing import TypeAlias
+
+from exset.parsers.lens.write_plan import (
+    INPUTS,
+    NOTHING,
+    ROLE_BOTH,
+    ROLE_INPUTS,
+    ROLE_TARGETS,
+    TARGETS,
+    Turn,
+)
+
+Events: TypeAlias = tuple[int, ...]
+Step: TypeAlias = tuple[int, int, int, int]
+"""A row of a `Script`: role, number, event, listed."""
+
+
+class Unshareable(ValueError):
+    """No order exists; `number` is one of the lists that prevent it."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+class _Way(Enum):
+    """How a list reaches inputs and targets of different events."""
+
+    NEXT_BOTH = 0
+    LISTED_INPUTS = 1
+    LISTED_TARGETS = 2
+
+
+class _Side:
+    """The inputs of an example, or its targets, and the event that gets the next ones."""
+
+    def __init__(self, role: int, kind: int, numbers: Sequence[int]) -> None:
+        self.role = role
+        self.kind = kind
+        self.numbers = numbers
+        self.uses = uses(numbers)
+        self.written: set[int] = set()
+        self.reserved: set[int] = set()  # events that must not get any yet
+        self.next = 0
+        self.armed = False
+
+    def give(self, number: int, active: Events) -> int:
+        """Give a list to the events whose turn it is; return the first of them."""
+        events = active if self.armed else (self.next,)
+        self.next = max(self.next, events[-1] + 1)
+        self.armed = False
+        self.written.add(number)
+        return events[0]
+
+
+def uses(numbers: Iterable[int]) -> dict[int, Events]:
+    """Return the events that use each list."""
+    found: dict[int, list[int]] = {}
+    for event, number in enumerate(numbers):
+        if number != NOTHING:
+            found.setdefault(number, []).append(event)
+    return {number: tuple(events) for number, events in found.items()}
+
+
+class CrossedLists:
+    """The steps of an example's crossed lists, of each event's list of inputs and of targets.
+
+    steps: those that come first. written_inputs, written_targets: the lists that they write. turn:
+    whose turn it is after them. split: by the lists that cannot be shared, the first event of each;
+    these are written twice. Raises Unshareable if there are any, unless `unshare`.
+    """
+
+    def __init__(self, inputs: Sequence[int], targets: Sequence[int], *, unshare: bool) -> None:
+        self._inputs = _Side(ROLE_INPUTS, INPUTS, inputs)
+        self._targets = _Side(ROLE_TARGETS, TARGETS, targets)
+        self.steps: list[Step] = []
+        self._listed = NOTHING
+        self._kind = INPUTS
+        self._active: Events = ()
+        of_inputs, of_targets = self._inputs.uses, self._targets.uses
+        both = of_inputs.keys() & of_targets.keys()
+        crossed = {n for n in both if of_inputs[n] != of_targets[n]}
+        order, stuck = _schedule(crossed, of_inputs, of_targets)
+        self.split: dict[int, int] = {}
+        if stuck:
+            if not unshare:
+                raise Unshareable(stuck[0])
+            self.split = {n: of_inputs[n][0] for n in sorted(stuck)}
+            order, _ = _schedule(crossed.difference(stuck), of_inputs, of_targets)
+        self._shared = both.difference(self.split)
+        self._write(order)
+
+    @property
+    def written_inputs(self) -> set[int]:
+        """The lists that the steps write as inputs."""
+        return self._inputs.written
+
+    @property
+    def written_targets(self) -> set[int]:
+        """The lists that the steps write as targets."""
+        return self._targets.written
+
+    def turn(self, start: int) -> Turn:
+        """Return whose turn it is after the steps; `start`: the number of the first event."""
+        inputs, targets = self._inputs, self._targets
+        active = start + self._active[0] if self._active else NOTHING
+        armed = inputs.armed, targets.armed
+        return Turn(self._kind, active, *armed, start + inputs.next, start + targets.next)
+
+    def _write(self, order: list[tuple[int, _Way]]) -> None:
+        for number, way in order:
+            if way is _Way.LISTED_INPUTS:
+                self._targets.reserved.update(self._inputs.uses[number])
+            elif way is _Way.LISTED_TARGETS:
+                self._inputs.reserved.update(self._targets.uses[number])
+        for number, way in order:
+            inputs, targets = self._inputs.uses[number], self._targets.uses[number]
+            if way is _Way.LISTED_INPUTS:
+                self._use_up(self._targets, self._inputs, inputs)
+            elif way is _Way.LISTED_TARGETS:
+                self._use_up(self._inputs, self._targets, targets)
+            self._pass_to(
+                0 if way is _Way.LISTED_INPUTS else inputs[0],
+                0 if way is _Way.LISTED_TARGETS else targets[0],
+            )
+            self._add(ROLE_BOTH, number)
+
+    def _use_up(self, side: _Side, other: _Side, events: Events) -> None:
+        """List events of the other side. Then only this side's next data go to the next event."""
+        self._kind, self._active, self._listed = other.kind, events, other.kind
+        self._inputs.armed = self._targets.armed = True
+        number = side.numbers[events[0]]
+        is_theirs = number not in self._shared and side.uses.get(number) == events
+        self._add(side.role, number if is_theirs else NOTHING)
+
+    def _pass_to(self, input_event: int, target_event: int) -> None:
+        """Move on to these events. Give the events before them what is theirs alone, or nothing."""
+        inputs, targets = self._inputs, self._targets
+        while inputs.next < input_event or targets.next < target_event:
+            is_input = inputs.next < input_event and (
+                inputs.next <= targets.next or targets.next >= target_event
+            )
+            side = inputs if is_input else targets
+            event, number = side.next, side.numbers[side.next]
+            is_level = inputs.next == targets.next < min(input_event, target_event)
+            if number == NOTHING or side.uses[number] != (event,) or event in side.reserved:
+                self._add(side.role, NOTHING)
+            elif number not in self._shared:
+                self._add(side.role, number)
+            elif is_level and targets.uses[number] == (event,):
+                self._add(ROLE_BOTH, number)
+            else:
+                self._add(side.role, NOTHING)
+
+    def _add(self, role: int, number: int) -> None:
+        first = NOTHING
+        if role != ROLE_INPUTS:
+            first = self._targets.give(number, self._active)
+        if role != ROLE_TARGETS:
+            first = self._inputs.give(number, self._active)
+        self.steps.append((role, number, first, self._listed))
+        self._listed = NOTHING
+
+
+def _schedule(
+    crossed: Collection[int], inputs: dict[int, Events], targets: dict[int, Events]
+) -> tuple[list[tuple[int, _Way]], list[int]]:
+    """Order the lists that inputs and targets of different events share.
+
+    Returns the lists in order with the way of each, and the lists for which there is no order. A
+    list of inputs i and targets t needs the lists before it to go to lower inputs and lower targets
+    (NEXT_BOTH). For LISTED_INPUTS, which lists i and uses up its turn for targets, they go to lower
+    targets and to no targets among i; likewise for LISTED_TARGETS. A list that can be the last
+    never hinders the others, so taking lists from the end finds an order if there is one.
+    """
+    input_of = {event: n for n in crossed for event in inputs[n]}
+    target_of = {event: n for n in crossed for event in targets[n]}
+    last_inputs, last_targets = sorted(input_of), sorted(target_of)
+    # How many events of its inputs are targets of the lists left, and the other way round.
+    barred_inputs = {n: sum(event in target_of for event in inputs[n]) for n in crossed}
+    barred_targets = {n: sum(event in input_of for event in targets[n]) for n in crossed}
+    left = set(crossed)
+    order: list[tuple[int, _Way]] = []
+    stuck: list[int] = []
+    while left:
+        while input_of[last_inputs[-1]] not in left:
+            last_inputs.pop()
+        while target_of[last_targets[-1]] not in left:
+            last_targets.pop()
+        i, t = last_inputs[-1], last_targets[-1]
+        by_input, by_target = input_of[i], target_of[t]
+        only_input, only_target = len(inputs[by_input]) == 1, len(targets[by_target]) == 1
+        number = by_target
+        if by_input == by_target and only_input and only_target:
+            order.append((number, _Way.NEXT_BOTH))
+        elif only_target and inputs[by_target][-1] < t and not barred_inputs[by_target]:
+            order.append((number, _Way.LISTED_INPUTS))
+        elif only_input and targets[by_input][-1] < i and not barred_targets[by_input]:
+            number = by_input
+            order.append((number, _Way.LISTED_TARGETS))
+        else:
+            stuck.append(number)
+        left.remove(number)
+        for event in targets[number]:
+            if event in input_of:
+                barred_inputs[input_of[event]] -= 1
+        for event in inputs[number]:
+            if event in target_of:
+                barred_targets[target_of[event]] -= 1
+    return order[::-1], stuck
