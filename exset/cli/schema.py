@@ -58,20 +58,20 @@ def show(
     """
     from exset.runtime.lbann import schema_show
     from exset.runtime.lbann.hdf5 import File
-    from exset.runtime.lbann.merged_schema import resolve
+    from exset.runtime.lbann.merged_schema import merge_schemas
     from exset.runtime.lbann.packing import plan
     from exset.runtime.lbann.sample_layout import lay_out
 
     findings = common.new_findings()
     schemas = [_load(path, common.limits, findings) for path in (data, experiment)]
-    resolved = resolve(*schemas, findings=findings)
-    packing = plan(resolved, compat=compat, findings=findings)
+    merged = merge_schemas(*schemas, findings=findings)
+    packing = plan(merged, compat=compat, findings=findings)
     layout = None
     if sample is not None:
         with File(sample[0], access, common.limits) as file:
             layout = lay_out(file, sample[1], packing, findings)
-    row = schema_show.to_dict(resolved, packing, layout)
-    return Report(row, findings, map(safe, schema_show.lines(resolved, packing, layout)))
+    row = schema_show.to_dict(merged, packing, layout)
+    return Report(row, findings, map(safe, schema_show.lines(merged, packing, layout)))
 
 
 @schema.command()

@@ -17,7 +17,7 @@ from exset.grammars.lbann.schema import (
     Node,
     Schema,
     Value,
-    valued,
+    to_value,
 )
 from exset.parsers.lbann.conduit import INT64, scalar
 
@@ -49,7 +49,7 @@ def values() -> st.SearchStrategy[Value]:
         lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names(), inner, max_size=2),
         max_leaves=4,
     )
-    return nested.map(valued)
+    return nested.map(to_value)
 
 
 @cache

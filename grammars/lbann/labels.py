@@ -1,4 +1,4 @@
-"""The labels of a sample list of images, which a file of its own holds."""
+"""The label file of a list of images, as columns."""
 
 from dataclasses import dataclass
 
@@ -12,9 +12,9 @@ from exset.grammars.lbann.sample_list import SampleList
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Labels(Rows):
-    """Names of files, and a label for each: int64 [n]; of a name given twice the last one counts.
+    """The label of each file: name, Strings [n], and label, int64 [n].
 
-    Raises ValueError.
+    The last label of a repeated name counts. Raises ValueError.
     """
 
     name: Strings
@@ -28,8 +28,8 @@ class Labels(Rows):
         return len(self.name)
 
     def of(self, samples: SampleList) -> tuple[Longs, Flags]:
-        """The label of each file of a list, 0 where none is given, and whether one is."""
-        known = dict(zip(self.name, self.label.tolist(), strict=True))
-        found = [known.get(name) for name in samples.name]
-        given = np.array([label is not None for label in found], np.bool_)
-        return np.array([label or 0 for label in found], np.int64), given
+        """Return the label of each file of a list, 0 if missing, and which labels are present."""
+        labels = dict(zip(self.name, self.label.tolist(), strict=True))
+        found = [labels.get(name) for name in samples.name]
+        present = np.array([label is not None for label in found], np.bool_)
+        return np.array([label or 0 for label in found], np.int64), present

@@ -1,7 +1,4 @@
-"""What LBANN accepts in sample lists but people are caught by, and what it refuses and exset reads.
-
-A code is stable: programs may select findings by it.
-"""
+"""The findings of sample lists and label files. Codes are stable: programs may select by them."""
 
 from functools import partial
 from types import MappingProxyType
@@ -17,76 +14,84 @@ RULES: Final = MappingProxyType(
         "lbann-refuses": Rule(_WARNING, "LBANN fails on this: {what}", "{hint}"),
         # Header
         "lbann-header-words": Rule(
-            _WARNING, "{raw} and what follows it in this line of the header is ignored", "{hint}"
+            _WARNING, "LBANN ignores {raw} and the rest of this header line", "{hint}"
         ),
         "lbann-path-cut": Rule(
             _WARNING,
-            "the path is cut at its first blank: {raw} and what follows it is ignored",
-            "no path in a sample list can have a blank: rename it, or make a link",
+            "LBANN cuts the path at its first blank: it ignores {raw} and the rest of the line",
+            "rename the folder, or make a link without a blank",
         ),
         "lbann-label-line": Rule(
             _WARNING,
-            "this line is taken for the path of the label file, cut at its first blank",
-            "the fourth line of a {kind} list names the file of labels: if this is the first file,"
-            " put a line before it",
+            "LBANN reads this line as the path of the label file, cut at its first blank",
+            "line 4 of a {kind} list names the label file: if this line is the first file,"
+            " insert a line before it",
         ),
         "lbann-no-label-file": Rule(
-            _NOTE, "no label file is named", "readers of images cannot use such a list"
+            _NOTE,
+            "the list names no label file",
+            "LBANN's image readers cannot use it: name one in line 4, or with --labels FILE",
         ),
         "lbann-no-number": Rule(
             _WARNING,
-            "a number was due and none came: it is taken for 0, and those after it, too",
-            "write {wanted}",
+            "a number is missing here: LBANN reads it, and the numbers after it, as 0",
+            "write {expected}",
         ),
         "lbann-totals": Rule(
             _WARNING,
-            "the header says {declared} {what} samples, the files add up to {found}",
-            "LBANN does not compare them: exset convert writes the right totals",
+            "the header counts {declared} {what} samples, but the files have {found}",
+            "LBANN does not compare them; exset convert writes the correct totals",
         ),
         # Records
         "lbann-extra-words": Rule(
             _NOTE,
-            "{raw} and what follows it is ignored: each line names one sample, a file",
-            "labels are read from the label file",
+            "LBANN ignores {raw} and the rest of the line: each line names one file",
+            "put labels into the label file",
         ),
         "lbann-wrapped-count": Rule(
-            _WARNING, "a number of samples below 0 wraps to {value}", "write the right number"
+            _WARNING,
+            "LBANN reads a negative number of samples as {value}",
+            "write the correct number",
         ),
         "lbann-repeated-file": Rule(
             _WARNING,
-            "the file {name} was named before: its samples are in the list again",
-            "LBANN cannot read back what it writes of such a list: name it once",
+            "the list names the file {name} again: it contains its samples twice",
+            "name it once: LBANN cannot read back the list that it writes from this one",
         ),
         "lbann-repeated-id": Rule(
-            _WARNING, "{raw} is given again for this file", "remove it, unless it is meant twice"
+            _WARNING, "the line names {raw} again", "remove it, unless you mean to use it twice"
         ),
         "lbann-extra-id": Rule(
-            _WARNING,
-            "{raw} is given again for this file, and counts once",
-            "remove it",
+            _WARNING, "the line names {raw} again: LBANN counts it once", "remove it"
         ),
         "lbann-two-levels": Rule(
             _WARNING,
-            "{raw} has a slash in it: LBANN excludes only what is at the top of a file",
-            "LBANN fails on such a list: use an inclusion list",
+            "the id {raw} contains a slash: LBANN can exclude top-level objects only, and fails",
+            "use an inclusion list",
         ),
         "lbann-dots": Rule(
             _WARNING,
-            "`...` is an id like any other where ids are text",
-            'if it stands for a range, read the list with ids="integer" (--ids integer)',
+            "`...` is an ordinary id here, because ids are text",
+            'if it means a range, read the list with ids="integer" (--ids integer)',
         ),
         "lbann-ids-guessed": Rule(
             _NOTE,
-            "all ids look like whole numbers, and are taken for such",
-            'a list does not say so itself: ids="text" (--ids text) reads them as names',
+            "all ids look like integers, so exset reads them as integers",
+            'if they are names, read the list with ids="text" (--ids text)',
         ),
         "lbann-repeated-label": Rule(
-            _WARNING, "this file was given a label before: the last one counts", "remove the others"
+            _WARNING,
+            "this file already has a label: the last one counts",
+            "remove all labels but one",
         ),
         "lbann-odd-range": Rule(
-            _WARNING, "this range is read oddly: {what}", "write each range as `first ... last`"
+            _WARNING, "LBANN reads this range in a surprising way: {what}", "write `first ... last`"
         ),
-        "lbann-number-tail": Rule(_WARNING, "{what}", "write the number alone"),
+        "lbann-number-tail": Rule(
+            _WARNING,
+            "LBANN reads the digits at the start of {raw} and ignores the rest",
+            "write the number alone",
+        ),
     }
 )
 

@@ -1,11 +1,11 @@
-"""The types of sample lists, and what each has."""
+"""The six types of sample lists, and the parts of each."""
 
 from enum import StrEnum
 from typing import NoReturn
 
 
 class Kind(StrEnum):
-    """The type of a list, in its first line."""
+    """The type of a list: the word in its first line."""
 
     SINGLE_SAMPLE = "SINGLE-SAMPLE"
     MULTI_SAMPLE_EXCLUSION = "MULTI-SAMPLE_EXCLUSION"
@@ -16,7 +16,7 @@ class Kind(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
-        raise ValueError(f"no kind of list is called {value!r}; there are {', '.join(cls)}")
+        raise ValueError(f"unknown kind of list {value!r}: choose one of {', '.join(cls)}")
 
     @property
     def is_single(self) -> bool:
@@ -25,17 +25,17 @@ class Kind(StrEnum):
 
     @property
     def is_exclusion(self) -> bool:
-        """Whether ids are those of samples that are not used."""
+        """Whether the ids name excluded samples."""
         return self in (Kind.MULTI_SAMPLE_EXCLUSION, Kind.CONDUIT_HDF5_EXCLUSION)
 
     @property
     def has_excluded(self) -> bool:
-        """Whether it counts the samples that are not used."""
+        """Whether it counts excluded samples."""
         return not self.is_single and self is not Kind.MULTI_SAMPLE_INCLUSION_V2
 
     @property
     def has_label_file(self) -> bool:
-        """Whether its fourth line names a file of labels."""
+        """Whether its fourth line names a label file."""
         return self.is_single or self in (
             Kind.MULTI_SAMPLE_EXCLUSION,
             Kind.MULTI_SAMPLE_INCLUSION,

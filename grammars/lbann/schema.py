@@ -1,10 +1,9 @@
-"""What a schema says: a tree of HDF5 groups and fields, and the metadata of each.
+"""The model of a schema: a tree of HDF5 groups and fields, with the metadata of each.
 
-A data schema tells how samples lie in HDF5 files, an experiment schema which of their fields an
-experiment uses; both are the same language, and only their use tells them apart. The reserved
-child `metadata` of a node holds directives; the value of a node itself means nothing, and is not
-kept. Values have conduit's types: an integer and a real differ, `null` is what was left empty, and
-a list of one number is that number.
+A data schema describes the samples in HDF5 files; an experiment schema selects the fields that an
+experiment reads. Both are written in the same language. The reserved child `metadata` of a node
+contains directives; a value of the node itself is ignored. Values have conduit's types: integers
+and floats differ, an empty value is None, and a list of one number is that number.
 """
 
 from __future__ import annotations
@@ -20,18 +19,16 @@ from exset.core.text import counted
 from exset.grammars.columns.html import table
 
 METADATA: Final = "metadata"
-"""The name of the child that holds directives."""
+"""The name of the child that contains directives."""
 
 DIRECTIVES: Final = (
     *("pack", "ordering", "scale", "bias", "coerce"),
     *("dims", "channels", "layout", "transpose"),
 )
-"""The directives that LBANN lists; of any other it warns."""
+"""The directives that LBANN knows; it warns of all others."""
 
 HWC: Final = "hwc"
-"""A key that LBANN asks for but does not list: that the scales of channels are channels-last."""
-
-NOTHING: Final[Mapping[str, Any]] = {}
+"""A key that LBANN requires for a scale per channel, but does not list as a directive."""
 
 Path: TypeAlias = tuple[str, ...]
 """The names from the root to a node."""
@@ -41,31 +38,34 @@ Value: TypeAlias = "int | float | str | tuple[Value, ...] | Mapping[str, Value] 
 
 @dataclass(frozen=True, eq=False)
 class Directive:
-    """One key of a metadata node; equal to another if the value is, types included."""
+    """One directive of a node; equal to another if value and type are."""
 
     value: Value
     span: Span | None = None
-    """Where the value is in the source of its schema."""
+    """The span of the value in the source of its schema."""
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Directive) and alike(self.value, other.value)
+        return isinstance(other, Directive) and equal_values(self.value, other.value)
 
     __hash__ = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)
 class Node:
-    """A group or a field of the samples; it is a leaf if it has no children."""
+    """A group or a field of the samples; a leaf if it has no children."""
 
     children: Mapping[str, Node] = field(default_factory=dict)
     metadata: Mapping[str, Directive] = field(default_factory=dict)
     span: Span | None = field(default=None, compare=False)
-    """Where its name is in the source of its schema."""
+    """The span of its name in the source of its schema."""
 
     __hash__ = None  # type: ignore[assignment]
 
     def leaves(self, path: Path = ()) -> Iterator[tuple[Path, Node]]:
-        """Yield the leaves at and below this node, which is at a path, in the order written."""
+        """Yield the leaves at and below this node with their paths, in file order.
+
+        path: that of this node.
+        """
         if not self.children:
             yield path, self
         for name, child in self.children.items():
@@ -81,16 +81,16 @@ class Node:
 
 @dataclass(frozen=True)
 class Schema:
-    """A schema; equal to another if the trees are, wherever and however they were written."""
+    """A schema; equal to another if the trees are equal."""
 
     root: Node
     source: Source | None = field(default=None, compare=False, repr=False)
-    """The text that it was read from, with its comments; None for one made by a program."""
+    """The text that it was read from; None if a program made it."""
 
     __hash__ = None  # type: ignore[assignment]
 
     def __len__(self) -> int:
-        """How many fields it names."""
+        """Return the number of fields."""
         return 0 if not self.root.children else sum(1 for _ in self.root.leaves())
 
     def _repr_html_(self) -> str:
@@ -103,74 +103,73 @@ class Schema:
 
     @classmethod
     def of(cls, tree: Mapping[str, Any] | None) -> Schema:
-        """Make a schema of dicts: a node's `metadata` holds directives, all else is a child.
+        """Return a schema from dicts: the key `metadata` contains directives, other keys children.
 
-        A field without metadata is None or an empty dict. TypeError for what is no value.
+        A field without metadata is None or an empty dict. Raises TypeError for an invalid value.
         """
         return cls(_node(tree))
 
     def with_metadata(
-        self, path: str, given: Mapping[str, Any] = NOTHING, *, without: Iterable[str] = ()
+        self, path: str, metadata: Mapping[str, Any] | None = None, *, without: Iterable[str] = ()
     ) -> Schema:
-        """Return a schema that gives a node these directives, and no longer those `without`.
+        """Return a schema in which a node has these directives, and not those in `without`.
 
-        path: names with slashes between them, empty for the root. The text that this schema was
-        read from stays with it, so that its comments are kept when it is written. KeyError for a
-        node that there is not.
+        path: names separated by slashes, empty for the root. The new schema keeps the source text,
+        so that comments are kept when it is written. Raises KeyError for an unknown node.
         """
         names = tuple(filter(None, path.split("/")))
         if self.root.find(names) is None:
             raise KeyError(path)
-        gone = set(without)
-        added = {name: Directive(valued(value)) for name, value in given.items()}
+        removed = set(without)
+        added = {name: Directive(to_value(value)) for name, value in (metadata or {}).items()}
 
-        def changed(node: Node, left: Path) -> Node:
-            if left:
-                below = changed(node.children[left[0]], left[1:])
-                return replace(node, children={**node.children, left[0]: below})
-            kept = {name: each for name, each in node.metadata.items() if name not in gone}
+        def changed(node: Node, rest: Path) -> Node:
+            if rest:
+                below = changed(node.children[rest[0]], rest[1:])
+                return replace(node, children={**node.children, rest[0]: below})
+            kept = {name: each for name, each in node.metadata.items() if name not in removed}
             return replace(node, metadata={**kept, **added})
 
         return replace(self, root=changed(self.root, names))
 
     def place(self, span: Span | None) -> Place | None:
-        """Return the place of a span in the source; None where there is none."""
+        """Return the place of a span in the source, or None without a source."""
         if self.source is None:
             return None
         return Place.of(self.source.name) if span is None else Place.in_text(self.source, span)
 
 
-def named(path: Path) -> str:
-    """Return a path as conduit writes it: names that hold a slash stand in braces."""
+def path_text(path: Path) -> str:
+    """Return a path as conduit writes it: a name that contains a slash is in braces."""
     return "/".join(f"{{{name}}}" if "/" in name else name for name in path)
 
 
-def plain(value: Value) -> object:
-    """Return a value as JSON has it: lists and dicts."""
+def to_json(value: Value) -> object:
+    """Return a value for JSON: with lists and dicts."""
     if isinstance(value, tuple):
-        return [plain(item) for item in value]
+        return [to_json(item) for item in value]
     if isinstance(value, Mapping):
-        return {name: plain(item) for name, item in value.items()}
+        return {name: to_json(item) for name, item in value.items()}
     return value
 
 
-def valued(value: Any) -> Value:
-    """Return a Python value as conduit has it in memory; TypeError for what is none."""
+def to_value(value: Any) -> Value:
+    """Return a Python value as a value of conduit; TypeError if there is none."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, Mapping):
-        return {str(name): valued(item) for name, item in value.items()}
+        return {str(name): to_value(item) for name, item in value.items()}
     if isinstance(value, Iterable) and not isinstance(value, bytes | bytearray):
-        return listed([valued(item) for item in value])
+        return list_value([to_value(item) for item in value])
     if isinstance(value, Integral) and not isinstance(value, bool):
         return int(value)
     if isinstance(value, Real) and not isinstance(value, bool):
         return float(value)
-    raise TypeError(f"a directive cannot be {value!r}: give numbers, text, lists or dicts")
+    raise TypeError(f"invalid value {value!r} of a directive: use numbers, text, lists or dicts")
 
 
-def listed(values: Sequence[Value]) -> Value:
-    """Return what a list of values is: numbers become reals if one is, one number stands alone."""
+def list_value(values: Sequence[Value]) -> Value:
+    """Return the value of a list: floats if one number is a float; one number is no list."""
     numbers = [value for value in values if isinstance(value, int | float)]
     if not numbers or len(numbers) < len(values):
         return tuple(values)
@@ -183,18 +182,20 @@ def _node(tree: Mapping[str, Any] | None) -> Node:
     if tree is None:
         return Node()
     if not isinstance(tree, Mapping):
-        raise TypeError(f"a node cannot be {tree!r}: give a dict, or None for a field")
+        raise TypeError(f"invalid node {tree!r}: use a dict, or None for a field")
     children = {str(name): _node(each) for name, each in tree.items() if name != METADATA}
-    given = tree.get(METADATA) or {}
-    return Node(children, {str(name): Directive(valued(value)) for name, value in given.items()})
+    metadata = tree.get(METADATA) or {}
+    return Node(
+        children, {str(name): Directive(to_value(value)) for name, value in metadata.items()}
+    )
 
 
-def alike(one: Value, other: Value) -> bool:
-    """Tell whether values are the same: 1 is not 1.0, -0.0 not 0.0, and a NaN is itself."""
+def equal_values(one: Value, other: Value) -> bool:
+    """Return whether values are equal: 1 differs from 1.0, -0.0 from 0.0; NaN equals NaN."""
     if isinstance(one, tuple) and isinstance(other, tuple):
-        return len(one) == len(other) and all(map(alike, one, other))
+        return len(one) == len(other) and all(map(equal_values, one, other))
     if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(alike(one[k], other[k]) for k in one)
+        return one.keys() == other.keys() and all(equal_values(one[k], other[k]) for k in one)
     if isinstance(one, float) and isinstance(other, float):
         return one.hex() == other.hex()
     return type(one) is type(other) and one == other

@@ -1,7 +1,4 @@
-"""What LBANN accepts in schemas but people are caught by, and what it refuses and exset does not.
-
-A code is stable: programs may select findings by it.
-"""
+"""The findings of schemas and of their HDF5 data. Codes are stable: programs may select by them."""
 
 from functools import partial
 from types import MappingProxyType
@@ -16,66 +13,68 @@ RULES: Final = MappingProxyType(
     {
         "lbann-refuses": Rule(_WARNING, "LBANN fails on this: {what}", "{hint}"),
         # Text
-        "lbann-odd-scalar": Rule(_WARNING, "{raw} is {meaning} to LBANN", "{hint}"),
+        "lbann-odd-scalar": Rule(_WARNING, "LBANN reads {raw} as {meaning}", "{hint}"),
         "lbann-merge-key": Rule(
             _WARNING,
-            "LBANN merges nothing: `<<` is a name like any other",
-            "write out what should be here",
+            "LBANN does not merge mappings: it reads `<<` as an ordinary name",
+            "write the merged content here",
         ),
         "lbann-tag": Rule(_WARNING, "LBANN ignores the tag {raw}", "remove it"),
         "lbann-second-document": Rule(
-            _WARNING, "LBANN reads the first document alone", "remove what follows"
+            _WARNING, "LBANN reads the first YAML document only", "remove the others"
         ),
-        "lbann-nul": Rule(_WARNING, "LBANN reads a text up to its first NUL", "remove it"),
+        "lbann-nul": Rule(_WARNING, "LBANN cuts a text at its first NUL", "remove the NUL"),
         # Tree
         "lbann-discarded": Rule(
             _WARNING,
-            "this value means nothing: LBANN throws it away",
-            "directives stand under `metadata:`, each with a blank after its colon",
+            "LBANN ignores this value",
+            "write directives under `metadata:`, with a blank after each colon",
         ),
         "lbann-directive-as-field": Rule(
             _WARNING,
-            "{raw} stands outside of metadata: LBANN takes it for a field",
-            "put it under `metadata:` if it is the directive",
+            "LBANN reads {raw} as a field, because it is not under `metadata:`",
+            "if it is the directive, write it under `metadata:`",
         ),
         "lbann-slash": Rule(
             _WARNING,
-            "a name with a slash in it is found in no HDF5 file",
-            "write a group and a field below it",
+            "a name with a slash matches nothing in an HDF5 file",
+            "write a group, with the field below it",
         ),
         "lbann-unknown-directive": Rule(
-            _WARNING, "LBANN knows no directive {raw}: it warns, and keeps it", "{hint}"
+            _WARNING, "unknown directive {raw}: LBANN keeps it, with a warning", "{hint}"
         ),
         "lbann-replaced": Rule(
             _NOTE,
-            "{name} of {path} is replaced: what the experiment schema says of a group comes before"
-            " what the data schema says of a field",
-            "say it of the field in the experiment schema",
+            "the experiment schema replaces {name} of {path}: what it sets for a group overrides"
+            " what the data schema sets for a field",
+            "to change it for this field, set it for the field in the experiment schema",
         ),
         # Directives
-        "lbann-first-value": Rule(_WARNING, "only the first value of {name} is used", "{hint}"),
-        "lbann-unused": Rule(_WARNING, "{name} has no effect: {why}", "{hint}"),
+        "lbann-first-value": Rule(_WARNING, "LBANN uses only the first value of {name}", "{hint}"),
+        "lbann-unused": Rule(_WARNING, "{name} has no effect: {reason}", "{hint}"),
         "lbann-ordering": Rule(
             _WARNING,
-            "several fields of {group} have the ordering {value}: LBANN may pack them in any order;"
-            " here it is that of their names",
-            "give each an ordering of its own",
+            "several fields of {group} have the ordering {value}: LBANN packs them in any order,"
+            " exset in the order of their names",
+            "give each field another ordering",
         ),
         "lbann-hidden-field": Rule(
-            _WARNING, "the packed group {group} takes the place of the field", "rename the group"
+            _WARNING,
+            "the packed group {group} hides the field of the same name",
+            "rename the group",
         ),
         # Data
         "lbann-not-float": Rule(
-            _NOTE, "{path} is {kind}: LBANN says that it is no real number, and goes on", "{hint}"
+            _NOTE, "{path} is {dtype}, not a float: LBANN warns and goes on", "{hint}"
         ),
         "lbann-dims": Rule(
             _WARNING,
-            "dims and channels of {path} make {said} values, of which there are {count}",
-            "mend dims: they are the extents of one channel",
+            "dims and channels of {path} make {size} values, but the field has {count}",
+            "correct dims: they are the shape of one channel",
         ),
         "lbann-narrowed": Rule(
             _WARNING,
-            "{path}: numbers beyond {kind} wrap round",
+            "{path}: integers beyond {dtype} wrap around",
             "coerce to a wider type",
         ),
     }

@@ -1,8 +1,7 @@
-"""What conduit takes a YAML text for: an integer, a real, nothing, or a text.
+"""Conduit's types of YAML scalars: integer, float, text, or None.
 
-It asks the C library, whatever quotes the text stands in: what `strtol` reads to its end is an
-int64, else what `strtod` reads to its end is a float64 (conduit 0.9.2,
-conduit_generator.cpp: yaml_leaf_to_numeric_dtype).
+Quotes do not matter: a text that `strtol` reads to its end is an int64, and a text that `strtod`
+reads to its end is a float64 (conduit 0.9.2, conduit_generator.cpp: yaml_leaf_to_numeric_dtype).
 """
 
 from __future__ import annotations
@@ -25,18 +24,18 @@ _REAL = re.compile(
     )""",
     re.VERBOSE | re.IGNORECASE | re.ASCII,
 )
-OTHERS_READ: Final = re.compile(
+SPECIAL_IN_YAML: Final = re.compile(
     r"~|null|true|false|yes|no|on|off|[-+]?0o[0-7]+|[-+]?[0-9][0-9_]*_[0-9_.e]*|\.inf|[-+]\.inf"
     r"|\.nan|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}.*",
     re.IGNORECASE | re.ASCII,
 )
-"""Plain texts that other readers of YAML take for something else."""
+"""Plain scalars that are text in conduit, but not in other YAML readers."""
 _OCTAL = re.compile(r"[-+]?0[0-9]+", re.ASCII)
-_DIGITS = 4000  # Python refuses to read more of them at once; int64 has 19
+_DIGITS = 4000  # Python refuses to convert more at once; an int64 has 19
 
 
 def scalar(text: str) -> int | float | str | None:
-    """Return what a text is: integers beyond int64 end at its bounds, reals may be infinite."""
+    """Return the value of a scalar; integers are clamped to int64, floats may be infinite."""
     if match := _INTEGER.fullmatch(text):
         digits = match[2].lstrip("0") or "0"
         number = int(digits) if len(digits) < _DIGITS else INT64[1] + 1
@@ -47,16 +46,16 @@ def scalar(text: str) -> int | float | str | None:
     return text or None
 
 
-def doubt(text: str, plain: bool, value: Value) -> tuple[str, str] | None:
-    """Return what a text surprisingly is, and what may help; None if nobody is surprised."""
+def surprise(text: str, plain: bool, value: Value) -> tuple[str, str] | None:
+    """Return what conduit reads a scalar as, with a hint, if that may surprise; else None."""
     if isinstance(value, str):
-        if plain and OTHERS_READ.fullmatch(text):
-            return "a text", "YAML has other words for it; quote it if a text is meant"
+        if plain and SPECIAL_IN_YAML.fullmatch(text):
+            return "text", "other YAML readers differ: quote it if you mean text"
     elif isinstance(value, int | float):
         if not plain:
-            return "a number, quotes or not", "a text must not look like a number"
+            return "a number, despite the quotes", "choose a text that does not look like a number"
         if isinstance(value, int) and value in INT64 and int(value) != _exact(text):
-            return f"{value}, the last that 64 bits can hold", "write a smaller number"
+            return f"{value}, the limit of 64 bits", "write a smaller number"
         if _OCTAL.fullmatch(text):
             return f"the decimal number {value}", "remove the leading zeros"
         if not math.isfinite(value) or "x" in text.lower():

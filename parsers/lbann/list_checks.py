@@ -1,4 +1,4 @@
-"""What binds the header and the files of a sample list: their number, repeats, totals."""
+"""Check the header of a sample list against its files, and advise on syntax errors."""
 
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -21,8 +21,8 @@ from exset.parsers.lbann.list_header import Header
 _TYPES: Mapping[str, str] = MappingProxyType({kind.replace("-", "_"): kind for kind in Kind})
 _LINE: Mapping[bool, str] = MappingProxyType(
     {
-        True: "a line is: file, included samples, excluded samples, ids",
-        False: "a line is: file, included samples, ids",
+        True: "write: file, included samples, excluded samples, ids",
+        False: "write: file, included samples, ids",
     }
 )
 
@@ -32,22 +32,22 @@ def hint(unexpected: Unexpected) -> str | None:
     before, found, expected = unexpected.before, unexpected.word, unexpected.expected
     if "SINGLE_SAMPLE" in expected:
         meant = get_close_matches(shown(found)[1:-1].upper().replace("-", "_"), _TYPES, 1, 0.5)
-        which = f": {_TYPES[meant[0]]}?" if meant else ", and there are no comments"
-        return f"the first line is the type of the list, in letters of either case{which}"
+        which = f": {_TYPES[meant[0]]}?" if meant else "; comments are not allowed"
+        return f"line 1 is the type of the list, in upper or lower case{which}"
     kind = Kind(before.split(None, 1)[0].decode("ascii").upper())
     if expected == {"WORD"}:
-        return "the third line is the base directory: it may be `.` or `/`, not empty"
+        return "line 3 is the base directory: write `.` for the current folder"
     if expected == {"NUMBER"}:
         *lines, line = before.split(b"\n")
         if len(lines) > 1 and not lines[1].strip():
-            return "the second line is empty: the numbers of samples and files belong there"
+            return "line 2 is empty: it contains the numbers of samples and files"
         if b"," in line:
-            return "words are separated by blanks, not by commas"
+            return "separate words with blanks, not commas"
         if line.lstrip().startswith(b"#"):
-            return "a sample list has no comments: remove the line"
-        advice = f"LBANN never ends on this, or reads what it likes; {_LINE[kind.has_excluded]}"
+            return "a sample list cannot contain comments: remove the line"
+        advice = f"LBANN hangs on this, or reads random memory; {_LINE[kind.has_excluded]}"
         if before.count(b"\n") == 3 and found in (b"\n", b"") and not kind.has_label_file:
-            advice += f"; a {kind} list has no line for a label file"
+            advice += f"; a {kind} list has no label file line"
         return advice
     return None
 
@@ -55,43 +55,25 @@ def hint(unexpected: Unexpected) -> str | None:
 def check_files(
     header: Header, samples: SampleList, starts: Longs, source: Source, findings: Findings
 ) -> None:
-    """Check how many files there are, and those named twice; starts: where their names begin."""
-    declared, count = header.counts["files"], len(samples.name)
-    if declared != count:
-        advice = f"if no file is missing, write {count:,} there: LBANN refuses any other number"
-        if header.kind.has_label_file and count == declared - 1:
-            advice = "the fourth line names the file of labels: was it left out?"
-        elif not header.kind.has_label_file and count == declared - 1:
-            advice = f"the third line names the base directory: was it left out? {advice}"
-        elif header.kind is Kind.MULTI_SAMPLE_INCLUSION_V2 and "files" in header.spans:
-            advice = f"a {header.kind} list counts included samples and files, no excluded samples"
-        place = Place.of(source.name)
-        if "files" in header.spans:
-            place = Place.in_text(source, header.spans["files"])
-        raise FormatError(
-            f"the header counts {counted(declared, 'file')}, the list has {count:,}",
-            place=place,
-            hint=advice,
-            code="lbann-file-count",
-        )
-    if samples.kind.is_single or count < 2:
+    """Check the number of files, and repeated files. starts: the offsets of their names."""
+    _check_file_count(header, len(samples.name), source)
+    if samples.kind.is_single or len(samples.name) < 2:
         return
     first = duplicate_files(samples)
-    again = np.flatnonzero(first != np.arange(count))
+    again = np.flatnonzero(first != np.arange(first.size))
     included, excluded = samples.included, samples.excluded
     for rank, file in enumerate(again.tolist()):
-        head = int(first[file])
+        size = int(included[first[file]]) + int(excluded[first[file]])
+        found = int(included[file]) + (int(excluded[file]) if samples.kind.is_exclusion else 0)
         name = samples.name[file] or b""
         span = Span(int(starts[file]), int(starts[file]) + len(name))
-        size = int(included[head]) + int(excluded[head])
-        found = int(included[file]) + (int(excluded[file]) if samples.kind.is_exclusion else 0)
         if found != size % 2**64:
             raise FormatError(
-                f"the file was named before with {counted(size, 'sample')}: LBANN takes it"
-                f" again only if all of them are included, not {found:,}",
+                f"the list names this file again with {counted(found, 'sample')}, but first with"
+                f" {size:,}: LBANN accepts only equal numbers",
                 source=source,
                 span=span,
-                hint="name each file once, with all the ids that are wanted of it",
+                hint="name each file once, with all its ids",
                 code="lbann-repeated-file",
             )
         if rank < KEPT:
@@ -100,17 +82,42 @@ def check_files(
             findings.add(finding_at("lbann-repeated-file", place, name=shown(name)), times)
 
 
+def _check_file_count(header: Header, count: int, source: Source) -> None:
+    declared, kind = header.counts["files"], header.kind
+    if declared == count:
+        return
+    hint = f"if no file is missing, write {count:,} there"
+    if kind.has_label_file and count == declared - 1:
+        hint = "line 4 names the label file: is it missing?"
+    elif not kind.has_label_file and count == declared - 1:
+        hint = f"line 3 names the base directory: is it missing? {hint.capitalize()}"
+    elif kind is Kind.MULTI_SAMPLE_INCLUSION_V2 and "files" in header.spans:
+        hint = f"a {kind} list counts included samples and files, not excluded samples"
+    raise FormatError(
+        f"the header counts {counted(declared, 'file')}, but the list has {count:,}",
+        place=_place(header, "files", source),
+        hint=hint,
+        code="lbann-file-count",
+    )
+
+
 def check_totals(
     header: Header, samples: SampleList, source: Source, findings: Findings
 ) -> Totals | None:
-    """The totals of the header where they are not what the files add up to."""
+    """Return the totals of the header if they differ from the sums over the files, else None."""
     found = samples.computed
     declared = Totals(
         header.counts.get("included", found.included), header.counts.get("excluded", found.excluded)
     )
     for what, said, real in zip(Totals._fields, declared, found, strict=True):
         if said != real:
-            span = header.spans.get(what)
-            place = Place.of(source.name) if span is None else Place.in_text(source, span)
+            place = _place(header, what, source)
             findings.add(finding_at("lbann-totals", place, what=what, declared=said, found=real))
     return None if declared == found else declared
+
+
+def _place(header: Header, count: str, source: Source) -> Place:
+    """Return the place of a count in line 2, or the whole source if it is missing."""
+    if count not in header.spans:
+        return Place.of(source.name)
+    return Place.in_text(source, header.spans[count])

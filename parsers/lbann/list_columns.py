@@ -1,5 +1,6 @@
-"""The words of a sample list as columns: numbers, ids that are text, ids that are ranges."""
+"""Kernels that read the words of a sample list: numbers, text ids and ranges of integers."""
 
+from enum import IntEnum
 from typing import Final
 
 import numpy as np
@@ -10,19 +11,30 @@ from exset.core.kernels import bare_kernel
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 
-# Why a record is impossible.
-(FINE, NOT_A_NUMBER, BEYOND_64_BITS, TWO_MARKS, NO_END, TOO_MANY) = range(6)
 
-# What is noted of integer ids on the way.
-NOTES: Final = (
-    "it begins without a number, so it begins with 1",
-    "it goes down, so only its first number counts",
-    "it ends where it begins, so the number after it ends it",
-    "it goes on from another range, all of which is taken once more",
-    "{raw} goes on after its digits, which is ignored",
-)
-(NO_BEGIN, DOWN, SAME_END, CHAINED, TAIL) = range(5)
-KEPT: Final = 100  # notes of each kind that keep their place
+class Verdict(IntEnum):
+    """The result of reading the ranges of all records: valid, or why not."""
+
+    VALID = 0
+    NOT_A_NUMBER = 1
+    BEYOND_64_BITS = 2
+    TWO_MARKS = 3
+    NO_END = 4
+    TOO_MANY = 5
+
+
+class Note(IntEnum):
+    """A surprising way in which LBANN reads an id."""
+
+    NO_BEGIN = 0
+    DOWN = 1
+    SAME_END = 2
+    CHAINED = 3
+    TAIL = 4
+
+
+KEPT: Final = 100
+"""The number of words of each kind of note that keep their place."""
 
 _MAX: Final = 2**63 - 1
 _MOST: Final = 2**61
@@ -34,9 +46,9 @@ _PRIME: Final = 8191
 def copy_words(
     buffer: Bytes, base: int, starts: Ints, ends: Ints, data: Bytes, offsets: Ints, hashes: Ints
 ) -> None:
-    """Copy words side by side; offsets: where each begins and ends, hashes: a number for each.
+    """Copy words into `data`, one after the other, with their offsets and hashes.
 
-    base: the place of the buffer's first byte. data has room for all.
+    base: the offset of the first byte of `buffer`.
     """
     at = 0
     offsets[0] = 0
@@ -53,9 +65,9 @@ def copy_words(
 
 @bare_kernel
 def whole_number(buffer: Bytes, start: int, end: int, out: Ints) -> int:
-    """Read a sign and digits; where they end, or -1: there are none, or they are beyond 63 bits.
+    """Read a sign and digits into `out`, and return their end.
 
-    out: the number; 0 if there is none, 1 if it is beyond.
+    Returns -1 without digits, with 0 in `out`; and for a number beyond 63 bits, with 1 in `out`.
     """
     at = start
     negative = at < end and buffer[at] == 45
@@ -80,20 +92,20 @@ def whole_number(buffer: Bytes, start: int, end: int, out: Ints) -> int:
 def read_counts(
     buffer: Bytes, base: int, starts: Ints, ends: Ints, values: Ints, hard: Ints, out: Ints
 ) -> int:
-    """Read numbers; how many are left in `hard`, being negative or large."""
-    left = 0
+    """Read numbers, and return how many are negative or large: `hard` has their indices."""
+    count = 0
     for number in range(len(starts)):
         end = whole_number(buffer, starts[number] - base, ends[number] - base, out)
         values[number] = out[0]
         if end < 0 or out[0] < 0:
-            hard[left] = number
-            left += 1
-    return left
+            hard[count] = number
+            count += 1
+    return count
 
 
 @bare_kernel
 def note(notes: Ints, noted: Ints, kind: int, word: int) -> None:
-    """Note something of a word."""
+    """Count a note on a word, and keep the word."""
     if noted[kind] < KEPT:
         notes[kind, noted[kind]] = word
     noted[kind] += 1
@@ -101,9 +113,9 @@ def note(notes: Ints, noted: Ints, kind: int, word: int) -> None:
 
 @bare_kernel
 def add_span(first: Ints, last: Ints, spans: int, begin: int, low: int, high: int) -> int:
-    """Add numbers to the spans, of which this record's begin at `begin`; how many spans there are.
+    """Add a range to the spans of a record, which start at `begin`; return the number of spans.
 
-    They make the last span longer if they follow it.
+    A range that continues the last span makes it longer.
     """
     if high < low:
         return spans
@@ -129,12 +141,12 @@ def read_ranges(
     notes: Ints,
     noted: Ints,
     state: Ints,
-) -> int:
-    """Read the ids of records as LBANN does (get_samples_per_file); why it is impossible.
+) -> Verdict:
+    """Read the ids of records as LBANN does (get_samples_per_file).
 
-    offsets: where each record's words begin and end. first, last, span_offsets, counts: filled,
-    the last with how many numbers each record has. state: the word and the record where it
-    stopped, and room for a number.
+    offsets: of each record's words. Fills `first` and `last` with the spans, `span_offsets` with
+    their offsets for each record, and `counts` with the number of ids of each record. state: the
+    current word and record, and room for a number.
     """
     spans = 0
     span_offsets[0] = 0
@@ -148,18 +160,18 @@ def read_ranges(
             is_mark = end - at == 3 and buffer[at] == 46 and buffer[at + 1] == 46
             if is_mark and buffer[at + 2] == 46:
                 if is_open:
-                    return TWO_MARKS
+                    return Verdict.TWO_MARKS
                 if not is_begun:
-                    note(notes, noted, NO_BEGIN, word)
+                    note(notes, noted, Note.NO_BEGIN, word)
                 elif high != low:
-                    note(notes, noted, CHAINED, word)
+                    note(notes, noted, Note.CHAINED, word)
                 is_open, is_begun = True, True
             else:
                 stop = whole_number(buffer, at, end, out)
                 if stop < 0:
-                    return BEYOND_64_BITS if out[0] else NOT_A_NUMBER
+                    return Verdict.BEYOND_64_BITS if out[0] else Verdict.NOT_A_NUMBER
                 if stop < end:
-                    note(notes, noted, TAIL, word)
+                    note(notes, noted, Note.TAIL, word)
                 high = out[0]
                 is_begun = True
                 if not is_open:
@@ -167,22 +179,22 @@ def read_ranges(
                     spans = add_span(first, last, spans, begin, low, low)
                     continue
                 if high == low:
-                    note(notes, noted, SAME_END, word)
+                    note(notes, noted, Note.SAME_END, word)
                 elif high < low:
-                    note(notes, noted, DOWN, word)
+                    note(notes, noted, Note.DOWN, word)
             if high != low:
                 if high > low:
                     spans = add_span(first, last, spans, begin, low + 1, high)
                 is_open = False
         if is_open:
-            return NO_END
+            return Verdict.NO_END
         count = 0
         for span in range(begin, spans):
             if last[span] // 2 - first[span] // 2 > _MOST:
-                return TOO_MANY
+                return Verdict.TOO_MANY
             count += last[span] - first[span] + 1
             if count > _MOST:
-                return TOO_MANY
+                return Verdict.TOO_MANY
         counts[record] = count
         span_offsets[record + 1] = spans
-    return FINE
+    return Verdict.VALID

@@ -8,16 +8,14 @@ from exset.core.errors import Findings, FormatError
 from exset.core.source import Span
 from exset.grammars.lbann.list_findings import finding_at
 from exset.grammars.lbann.list_types import Kind
-from exset.parsers.engine.errors import shown
 from exset.parsers.engine.stream import ParseStream
 from exset.parsers.lbann.list_tokens import GRAMMAR, KINDS, Words
 
-LINES: Final = ("type", "counts", "base directory", "label file")
-(DIRECTORY_LINE, LABEL_LINE) = (2, 3)
+LINES: Final = ("type", "count", "base directory", "label file")
 
 
 class Header(NamedTuple):
-    """What the header says; spans: of the counts, by their names."""
+    """The content of the header. spans: of the counts in line 2."""
 
     kind: Kind
     counts: dict[str, int]
@@ -26,79 +24,82 @@ class Header(NamedTuple):
     label_file: bytes | None
 
 
-def counted(kind: Kind) -> tuple[str, ...]:
-    """What the second line of a list counts, in its order."""
+def count_names(kind: Kind) -> tuple[str, ...]:
+    """Return the names of the counts in line 2, in order."""
     if kind.is_single:
         return ("files",)
     return ("included", "excluded", "files") if kind.has_excluded else ("included", "files")
 
 
 def header_of(words: Words, stream: ParseStream, findings: Findings) -> Header:
-    """The header, which the first part has."""
+    """Return the header, from the first chunk of a list."""
     terminals = [GRAMMAR.terminals[kind] for kind in words.kinds[:2].tolist()]
     kind = KINDS[terminals[1]]
-    count = 4 if kind.has_label_file else 3
-    ends = stream.tokens_before[:count].tolist()
+    ends = stream.tokens_before[: 4 if kind.has_label_file else 3].tolist()
     lines = list(zip([0, *ends[:-1]], ends, strict=True))
-    for row, (start, end) in enumerate(lines):
-        _check_length(words, row, start, end)
+    for row, line in enumerate(lines):
+        _check_length(words, row, *line)
+    type_line, count_line, directory_line = lines[:3]
+    _report_ignored(words, *type_line, 2, findings, "the type is one word")
+    counts, spans = _counts(words, kind, *count_line, findings)
+    start, end = directory_line
+    if end > start + 2:
+        words.report("lbann-path-cut", np.array([start + 2]), findings)
+    label_file = _label_file(words, kind, *lines[3], findings) if kind.has_label_file else None
+    return Header(kind, counts, spans, words.raw(start + 1), label_file)
 
-    _ignored(words, *lines[0], 2, findings, "the type is one word")
-    start, end = lines[1]
-    wanted = counted(kind)
-    given = [word for word in range(start + 1, end) if words.is_a("NUMBER")[word]][: len(wanted)]
-    values, negative = words.counts(np.array(given, np.int64))
-    counts = dict.fromkeys(wanted, 0) | dict(zip(wanted, values.tolist(), strict=False))
-    spans = {name: words.span(word) for name, word in zip(wanted, given, strict=False)}
+
+def _counts(
+    words: Words, kind: Kind, start: int, end: int, findings: Findings
+) -> tuple[dict[str, int], dict[str, Span]]:
+    """Return the counts of line 2, and their spans; missing counts are 0."""
+    names = count_names(kind)
+    is_number = words.is_a("NUMBER")
+    found = [word for word in range(start + 1, end) if is_number[word]][: len(names)]
+    values, negative = words.counts(np.array(found, np.int64))
     for number in negative.tolist():
         value = int(values[number])
-        findings.add(finding_at("lbann-wrapped-count", words.place(given[number]), value=value))
-    if len(given) < len(wanted):
-        at = min(start + 1 + len(given), end - 1)
-        said = " ".join(f"<{name}>" for name in wanted)
-        findings.add(finding_at("lbann-no-number", words.place(at), wanted=said))
+        findings.add(finding_at("lbann-wrapped-count", words.place(found[number]), value=value))
+    if len(found) < len(names):
+        at = min(start + 1 + len(found), end - 1)
+        expected = " ".join(f"<{name}>" for name in names)
+        findings.add(finding_at("lbann-no-number", words.place(at), expected=expected))
     else:
-        said = ", ".join(wanted)
-        _ignored(words, start, end, 1 + len(wanted), findings, f"a {kind} list counts {said}")
+        hint = f"a {kind} list counts {', '.join(names)}"
+        _report_ignored(words, start, end, 1 + len(names), findings, hint)
+    counts = dict.fromkeys(names, 0) | dict(zip(names, values.tolist(), strict=False))
+    return counts, {name: words.span(word) for name, word in zip(names, found, strict=False)}
 
-    start, end = lines[DIRECTORY_LINE]
-    directory = words.raw(start + 1)
+
+def _label_file(words: Words, kind: Kind, start: int, end: int, findings: Findings) -> bytes:
+    """Return the path of the label file in line 4, which may be empty."""
+    label_file = words.raw(start + 1) if end > start + 1 else b""
     if end > start + 2:
-        findings.add(
-            finding_at("lbann-path-cut", words.place(start + 2), raw=shown(words.raw(start + 2)))
-        )
-    label_file = None
-    if kind.has_label_file:
-        start, end = lines[LABEL_LINE]
-        label_file = words.raw(start + 1) if end > start + 1 else b""
-        if end > start + 2:
-            findings.add(finding_at("lbann-label-line", words.place(start + 1), kind=kind))
-        elif not label_file:
-            findings.add(finding_at("lbann-no-label-file", words.place(start)))
-    return Header(kind, counts, spans, directory, label_file)
+        findings.add(finding_at("lbann-label-line", words.place(start + 1), kind=kind))
+    elif not label_file:
+        findings.add(finding_at("lbann-no-label-file", words.place(start)))
+    return label_file
 
 
 def _check_length(words: Words, row: int, start: int, end: int) -> None:
-    """Raise FormatError for a header line of no length: one of blanks passes."""
+    """Raise FormatError for an empty header line; LBANN accepts one of blanks."""
     if end > start + 1:
         return
     at = int(words.ends[start])
     data = words.source.data
     if at >= len(data) or data[at] == 0x0A:
         raise FormatError(
-            f"the line of the {LINES[row]} is empty",
+            f"the {LINES[row]} line is empty",
             source=words.source,
             span=Span(min(at, len(data)), min(at, len(data))),
-            hint="no line of the header may be left out or left empty",
+            hint="each header line is required",
             code="lbann-header",
         )
 
 
-def _ignored(
-    words: Words, start: int, end: int, wanted: int, findings: Findings, advice: str
+def _report_ignored(
+    words: Words, start: int, end: int, used: int, findings: Findings, hint: str
 ) -> None:
-    """Tell of words after those that are wanted."""
-    if end - start > wanted:
-        word = start + wanted
-        raw = shown(words.raw(word))
-        findings.add(finding_at("lbann-header-words", words.place(word), raw=raw, hint=advice))
+    """Report words of a line after those that LBANN uses."""
+    if end - start > used:
+        words.report("lbann-header-words", np.array([start + used]), findings, hint=hint)

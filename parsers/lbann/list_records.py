@@ -1,6 +1,9 @@
-"""The records of a sample list, a line a file, as columns."""
+"""The records of a sample list, a line for each file, as columns."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
 
 import numpy as np
 
@@ -10,23 +13,43 @@ from exset.grammars.columns.arrays import compact, constant, offsets_of, row_ind
 from exset.grammars.columns.ragged import Strings
 from exset.grammars.columns.spans import Spans
 from exset.grammars.lbann.list_findings import finding_at
+from exset.grammars.lbann.list_ids import overlaps
 from exset.grammars.lbann.list_types import Kind
-from exset.grammars.lbann.sample_list import Counts, overlaps
+from exset.grammars.lbann.sample_list import Counts
 from exset.parsers.engine.errors import shown
 from exset.parsers.engine.stream import ParseStream
 from exset.parsers.lbann import list_columns as c
-from exset.parsers.lbann.list_columns import KEPT, NOTES, Ints
+from exset.parsers.lbann.list_columns import KEPT, Ints, Note, Verdict
 from exset.parsers.lbann.list_tokens import RECORD, Words
 
-_HASH_OF_ROW = np.uint64(0x9E3779B97F4A7C15)
+_HASH_OF_ROW: Final = np.uint64(0x9E3779B97F4A7C15)
+
+_NOTES: Final[Mapping[Note, str]] = MappingProxyType(
+    {
+        Note.NO_BEGIN: "it has no first number, so it starts at 1",
+        Note.DOWN: "it goes down, so it contains only its first number",
+        Note.SAME_END: "both ends are equal, so the next number ends it",
+        Note.CHAINED: "it continues another range, which is repeated",
+    }
+)
+_ERRORS: Final[Mapping[Verdict, tuple[str, str]]] = MappingProxyType(
+    {
+        Verdict.NOT_A_NUMBER: (
+            "the id {raw} is neither an integer nor `...`",
+            'if ids are names, read the list with ids="text" (--ids text)',
+        ),
+        Verdict.BEYOND_64_BITS: ("the id {raw} is beyond 64 bits", "write a smaller number"),
+        Verdict.TWO_MARKS: ("this range starts inside another one", "write `first ... last`"),
+        Verdict.NO_END: ("the line ends before the end of the range", "write `first ... last`"),
+    }
+)
 
 
 @dataclass(frozen=True)
 class Records:
-    """The records of a part, by the numbers of their words.
+    """The records of a chunk, as indices of words.
 
-    names: int64 [records]. ids: int64, all ids; offsets: int64 [records + 1], where each record's
-    begin and end.
+    names: int64 [records]. ids: int64, all ids; offsets: int64 [records + 1], of each record's ids.
     """
 
     words: Words
@@ -36,7 +59,7 @@ class Records:
     offsets: Ints
 
     def columns(self, sort: str, limits: Limits, findings: Findings) -> dict[str, object]:
-        """The columns of a `SampleList`; ids are "text" or "integer"."""
+        """Return the columns of a `SampleList`. sort: of the ids, "text" or "integer"."""
         words = self.words
         name, _ = words.strings(self.names)
         words.check_lengths(limits)
@@ -52,173 +75,145 @@ class Records:
             raise words.error(
                 0,
                 "lbann-exclusion",
-                "ids that are whole numbers cannot be excluded",
-                "the reader of such files cannot list what is in them: use an inclusion list",
+                "an exclusion list cannot have integer ids",
+                "LBANN's reader of integer ids cannot list the samples of a file: use an"
+                " inclusion list",
             )
         others = constant(0, len(name), np.uint64)
         if self.kind.has_excluded:
             others = self._counts(self.names + (1 if self.kind.is_exclusion else 2), findings)
             others = compact(others)
-        said = self.names + (2 if self.kind.is_exclusion else 1)
-        ids, id_offsets = (
-            self._ranges(said, findings) if is_integer else self._texts(said, findings)
-        )
+        declared = self.names + (2 if self.kind.is_exclusion else 1)
+        read = self._ranges if is_integer else self._texts
+        ids, id_offsets = read(declared, findings)
         return {"name": name, "others": others, "id_offsets": id_offsets, "ids": ids}
-
-    def tell_rest(self, ends: Ints, findings: Findings) -> None:
-        """Tell of words after the names of files that are samples themselves."""
-        more = self.names[ends > self.names + 1] + 1
-        for rank, word in enumerate(more[:KEPT].tolist()):
-            times = more.size - rank if rank == KEPT - 1 else 1
-            raw = shown(self.words.raw(word))
-            findings.add(finding_at("lbann-extra-words", self.words.place(word), raw=raw), times)
 
     def _counts(self, numbers: Ints, findings: Findings) -> Counts:
         values, negative = self.words.counts(numbers)
         for row in negative.tolist():
             word = int(numbers[row])
             if self.kind.is_exclusion:
-                raise self.words.error(word, "lbann-count", "a number of samples below 0")
+                raise self.words.error(word, "lbann-count", "the number of samples is negative")
             value = int(values[row])
             findings.add(finding_at("lbann-wrapped-count", self.words.place(word), value=value))
         return values
 
-    def _check_counts(self, said: Ints, found: Ints, tailed: Ints | None = None) -> None:
-        """Raise FormatError where a record does not have as many ids as it says.
+    def _check_counts(self, declared: Ints, found: Ints, tails: Ints | None = None) -> None:
+        """Raise FormatError for a record whose number of ids differs from its count.
 
-        tailed: the numbers of some ids that are read as their first digits alone.
+        tails: indices of ids of which LBANN reads the first digits only.
         """
-        values, _ = self.words.counts(said)
+        values, _ = self.words.counts(declared)
         wrong = np.flatnonzero(values != found.astype(np.uint64))
         if not wrong.size:
             return
         row = int(wrong[0])
         value, count = int(values[row]), int(found[row])
         what = "excluded" if self.kind.is_exclusion else "included"
-        advice = f"if these are the right ids, write {count:,} there"
+        hint = f"if the ids are correct, write {count:,} there"
         if self.kind.is_exclusion:
-            advice += f": in a {self.kind} list ids are those of the samples that are left out"
+            hint += f": in a {self.kind} list, ids name the excluded samples"
         elif self.kind is Kind.MULTI_SAMPLE_INCLUSION_V2 and count == value + 1:
-            advice = f"a {self.kind} list does not count the excluded samples"
+            hint = f"a {self.kind} list does not count the excluded samples"
         elif self.kind.has_excluded and count == value - 1:
-            advice += "; before them come two numbers: included samples, excluded samples"
-        if tailed is not None:
-            among = tailed[(self.offsets[row] <= tailed) & (tailed < self.offsets[row + 1])]
+            hint += "; two numbers come before the ids: included samples, excluded samples"
+        if tails is not None:
+            among = tails[(self.offsets[row] <= tails) & (tails < self.offsets[row + 1])]
             if among.size:
                 raw = shown(self.words.raw(int(self.ids[among[0]])))
-                advice = f"{raw} is read as one number: a range is `first ... last`, with blanks"
+                hint = f"LBANN reads {raw} as one number: write ranges as `first ... last`"
         raise self.words.error(
-            int(said[row]),
+            int(declared[row]),
             "lbann-id-count",
-            f"the line counts {value:,} {what} and names {count:,}",
-            advice,
+            f"the line counts {value:,} {what} samples, but has {count:,} ids",
+            hint,
         )
 
-    def _texts(self, said: Ints, findings: Findings) -> tuple[Strings, Ints]:
+    def _texts(self, declared: Ints, findings: Findings) -> tuple[Strings, Ints]:
         words, offsets = self.words, self.offsets
         ids, hashes = words.strings(self.ids)
         again = repeated(ids, hashes, offsets)
         if not self.kind.is_exclusion:
-            self._check_counts(said, np.diff(offsets))
-            self._tell("lbann-repeated-id", again, findings)
-        elif again.size:
-            self._tell("lbann-extra-id", again, findings)
-            kept = np.ones(len(ids), np.bool_)
-            kept[again] = False
-            ids = ids.take(np.flatnonzero(kept))
-            offsets = offsets_of(kept)[offsets]
-        if self.kind.is_exclusion:
-            self._check_counts(said, np.diff(offsets))
-            self._tell("lbann-two-levels", _with_slash(ids), findings)
+            self._check_counts(declared, np.diff(offsets))
+            self._report("lbann-repeated-id", again, findings)
+        else:
+            self._report("lbann-extra-id", again, findings)
+            if again.size:
+                kept = np.ones(len(ids), np.bool_)
+                kept[again] = False
+                ids = ids.take(np.flatnonzero(kept))
+                offsets = offsets_of(kept)[offsets]
+            self._check_counts(declared, np.diff(offsets))
+            self._report("lbann-two-levels", _with_slash(ids), findings)
         dots = np.flatnonzero(ids.lengths == 3)
         dots = dots[(ids.data[ids.offsets[dots][:, None] + np.arange(3)] == 0x2E).all(axis=1)]
-        self._tell("lbann-dots", dots, findings)
+        self._report("lbann-dots", dots, findings)
         return ids, offsets_of(compact(np.diff(offsets)))
 
-    def _ranges(self, said: Ints, findings: Findings) -> tuple[Spans, Ints]:
+    def _ranges(self, declared: Ints, findings: Findings) -> tuple[Spans, Ints]:
         words, records = self.words, self.names.size
         first, last = (np.empty(self.ids.size, np.int64) for _ in range(2))
         ends, counts = np.empty(records + 1, np.int64), np.empty(records, np.int64)
-        notes, noted = np.empty((len(NOTES), KEPT), np.int64), np.zeros(len(NOTES), np.int64)
+        notes, noted = np.empty((len(Note), KEPT), np.int64), np.zeros(len(Note), np.int64)
         state = np.zeros(3, np.int64)
         spans = words.starts[self.ids], words.ends[self.ids]
         filled = first, last, ends, counts, notes, noted, state
-        why = words.run(c.read_ranges)(words.buffer, 0, *spans, self.offsets, *filled)
-        if why != c.FINE:
-            raise self._impossible(why, int(self.ids[state[0]]))
-        self._check_counts(said, counts, notes[c.TAIL, : noted[c.TAIL]])
-        for kind in np.flatnonzero(noted).tolist():
-            count = int(noted[kind])
-            for rank, number in enumerate(notes[kind, :count].tolist()):
-                word = int(self.ids[number])
-                code = "lbann-number-tail" if kind == c.TAIL else "lbann-odd-range"
-                what = NOTES[kind].format(raw=shown(words.raw(word)))
-                times = count - rank if rank == KEPT - 1 else 1
-                findings.add(finding_at(code, words.place(word), what=what), times)
+        verdict = Verdict(words.run(c.read_ranges)(words.buffer, 0, *spans, self.offsets, *filled))
+        if verdict is not Verdict.VALID:
+            raise self._range_error(verdict, int(self.ids[state[0]]))
+        self._check_counts(declared, counts, notes[Note.TAIL, : noted[Note.TAIL]])
+        for note in Note:
+            count = int(noted[note])
+            noted_words = self.ids[notes[note, : min(count, KEPT)]]
+            if note is Note.TAIL:
+                words.report("lbann-number-tail", noted_words, findings, count=count)
+            else:
+                what = _NOTES[note]
+                words.report("lbann-odd-range", noted_words, findings, count=count, what=what)
         found = Spans.unchecked(first=first[: ends[-1]].copy(), last=last[: ends[-1]].copy())
-        for record in overlaps(found, ends).tolist():
-            word = int(self.names[record])
-            raw = "a number"
-            findings.add(finding_at("lbann-repeated-id", words.place(word), raw=raw))
+        again = self.names[overlaps(found, ends)]
+        words.report("lbann-repeated-id", again, findings, raw="a number")
         return found, ends
 
-    def _impossible(self, why: int, word: int) -> Exception:
+    def _range_error(self, verdict: Verdict, word: int) -> Exception:
         words = self.words
-        raw = shown(words.raw(word))
-        match why:
-            case c.NOT_A_NUMBER:
-                message = f"{raw} is not a whole number, nor `...` for a range"
-                advice = 'names of samples are read with ids="text" (--ids text)'
-            case c.BEYOND_64_BITS:
-                message, advice = f"{raw} is beyond 64 bits", "write a smaller number"
-            case c.TWO_MARKS:
-                message, advice = "a range begins in a range", "write `first ... last`"
-            case c.NO_END:
-                message, advice = "the line ends in a range", "write `first ... last`"
-            case _:
-                return LimitError(
-                    "more samples than can be counted",
-                    source=words.source,
-                    span=words.span(word),
-                )
-        return words.error(word, "lbann-range", message, advice)
+        if verdict is Verdict.TOO_MANY:
+            message = "the list has more samples than exset can count"
+            return LimitError(message, source=words.source, span=words.span(word))
+        message, hint = _ERRORS[verdict]
+        return words.error(word, "lbann-range", message.format(raw=shown(words.raw(word))), hint)
 
-    def _tell(self, code: str, ids: Ints, findings: Findings) -> None:
-        """Add a finding for each of some ids."""
-        for rank, number in enumerate(ids[:KEPT].tolist()):
-            times = ids.size - rank if rank == KEPT - 1 else 1
-            word = int(self.ids[number])
-            raw = shown(self.words.raw(word))
-            findings.add(finding_at(code, self.words.place(word), raw=raw), times)
+    def _report(self, code: str, ids: Ints, findings: Findings) -> None:
+        """Add a finding for each of some ids, given by their indices."""
+        self.words.report(code, self.ids[ids], findings)
 
 
 def records_of(words: Words, stream: ParseStream, kind: Kind, findings: Findings) -> Records:
-    """The records of a part."""
+    """Return the records of a chunk, and report words after single samples."""
     ends = stream.tokens_before[stream.steps == RECORD]
     lines = np.flatnonzero(words.is_a("LINE"))
     names = lines[np.searchsorted(lines, ends) - 1] + 1
     if kind.is_single:
         none = constant(0, names.size + 1, np.int64)
-        records = Records(words, kind, names, names[:0], none)
-        records.tell_rest(ends, findings)
-        return records
+        words.report("lbann-extra-words", names[ends > names + 1] + 1, findings)
+        return Records(words, kind, names, names[:0], none)
     begins = names + (3 if kind.has_excluded else 2)
     lengths = ends - begins
     return Records(words, kind, names, row_indices(begins, lengths), offsets_of(lengths))
 
 
 def repeated(ids: Strings, hashes: Ints, offsets: Ints) -> Ints:
-    """The ids that were given before in the same row."""
+    """Return the indices of ids that come earlier in the same row, too."""
     row = np.repeat(np.arange(offsets.size - 1, dtype=np.uint64), np.diff(offsets))
     keys = hashes.view(np.uint64) + row * _HASH_OF_ROW
     ordered = np.sort(keys)
     twice = ordered[1:][ordered[1:] == ordered[:-1]]
     if not twice.size:
         return np.empty(0, np.int64)
-    doubtful = np.flatnonzero(np.isin(keys, twice))
+    candidates = np.flatnonzero(np.isin(keys, twice))
     seen: set[tuple[int, bytes | None]] = set()
     again = []
-    for number, each in zip(doubtful.tolist(), ids.take(doubtful), strict=True):
+    for number, each in zip(candidates.tolist(), ids.take(candidates), strict=True):
         key = int(row[number]), each
         if key in seen:
             again.append(number)

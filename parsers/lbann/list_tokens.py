@@ -1,16 +1,18 @@
-"""The words of a sample list by number: where each is, and what it is."""
+"""The words of a sample list, by number."""
 
 from types import MappingProxyType
 from typing import Final
 
 import numpy as np
 
-from exset.core.errors import LimitError
+from exset.core.errors import Findings, LimitError
 from exset.core.kernels import Kernels
 from exset.core.limits import Limits, remedy
 from exset.grammars.columns.ragged import Strings
+from exset.grammars.lbann.list_findings import finding_at
 from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import Counts
+from exset.parsers.engine.errors import shown
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.tokens import Tokens
 from exset.parsers.lbann import list_columns as c
@@ -49,26 +51,26 @@ class Words(Tokens):
     kernels = KERNELS
 
     def strings(self, words: Ints) -> tuple[Strings, Ints]:
-        """Some words as strings, and a number for each that tells most of them apart."""
+        """Return some words as strings, with a hash of each."""
         starts, ends = self.starts[words], self.ends[words]
         data = np.empty(int((ends - starts).sum()), np.uint8)
         offsets, hashes = np.empty(words.size + 1, np.int64), np.empty(words.size, np.int64)
         self.run(c.copy_words)(self.buffer, 0, starts, ends, data, offsets, hashes)
-        given = np.broadcast_to(np.True_, words.shape)
-        return Strings.unchecked(data=data, offsets=offsets, given=given), hashes
+        present = np.broadcast_to(np.True_, words.shape)
+        return Strings.unchecked(data=data, offsets=offsets, given=present), hashes
 
     def counts(self, words: Ints) -> tuple[Counts, Ints]:
-        """The values of numbers as C++ reads them, modulo 2**64, and which were below 0.
+        """Return numbers as C++ reads them, modulo 2**64, and the indices of negative ones.
 
-        Raises FormatError for one of more than 64 bits.
+        Raises FormatError for a number beyond 64 bits.
         """
         values, hard = np.empty(words.size, np.int64), np.empty(words.size, np.int64)
         spans = self.starts[words], self.ends[words]
         read = self.run(c.read_counts)
-        left = read(self.buffer, 0, *spans, values, hard, np.empty(1, np.int64))
+        count = read(self.buffer, 0, *spans, values, hard, np.empty(1, np.int64))
         found = values.astype(np.uint64)
         negative: list[int] = []
-        for number in hard[:left].tolist():
+        for number in hard[:count].tolist():
             raw = self.raw(int(words[number]))
             digits = raw.lstrip(b"+-0")
             value = int(digits or b"0") if len(digits) < 21 else 2**64
@@ -76,8 +78,8 @@ class Words(Tokens):
                 raise self.error(
                     int(words[number]),
                     "lbann-hang",
-                    "a number of more than 64 bits: LBANN never ends on it",
-                    "write the right number",
+                    "the number is beyond 64 bits: LBANN hangs",
+                    "write the correct number",
                 )
             if raw.startswith(b"-") and value:
                 negative.append(number)
@@ -85,12 +87,28 @@ class Words(Tokens):
             found[number] = value
         return found, np.array(negative, np.int64)
 
+    def report(
+        self,
+        code: str,
+        words: Ints,
+        findings: Findings,
+        *,
+        count: int | None = None,
+        **values: object,
+    ) -> None:
+        """Add a finding for each word, `count` in all; only the first get a place."""
+        count = words.size if count is None else count
+        for rank, word in enumerate(words[: c.KEPT].tolist()):
+            times = count - rank if rank == c.KEPT - 1 else 1
+            finding = finding_at(code, self.place(word), **{"raw": shown(self.raw(word))} | values)
+            findings.add(finding, times)
+
     def check_lengths(self, limits: Limits) -> None:
         """Raise LimitError for a word that is too long."""
         long = np.flatnonzero(self.ends - self.starts > limits.max_name)
         if long.size:
             raise LimitError(
-                f"a word longer than {limits.max_name:,} bytes",
+                f"the word is longer than {limits.max_name:,} bytes",
                 source=self.source,
                 span=self.span(int(long[0])),
                 hint=remedy("max_name"),

@@ -1,9 +1,8 @@
-"""LBANN sample lists (.sample_list): bytes to `SampleList`; `sample_list_text` is the way back.
+"""Parse LBANN sample lists; `sample_list_text` writes them.
 
-The language is `grammars/sample_list.lark`; LBANN's page "Sample Lists" describes it, and its
-reader decides (commit 04c297bd). What LBANN reads is read, with the values that it gets; what it
-hangs on, or takes from memory that was never set, is an error. The files that a list names are not
-looked at: see `exset.runtime.lbann.list_files`.
+The language is `grammars/sample_list.lark`. exset reads what LBANN reads (commit 04c297bd), with
+the same values. A list on which LBANN hangs, or uses uninitialised memory, is an error. The files
+that a list names are not opened: `exset.runtime.lbann.list_files` checks them.
 """
 
 import re
@@ -15,8 +14,7 @@ from exset.core.errors import Findings, LimitError, Place
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
-from exset.grammars.columns.arrays import Longs, compact, concat, concat_offsets
-from exset.grammars.columns.ragged import Strings
+from exset.grammars.columns.arrays import Longs
 from exset.grammars.lbann.list_files import HDF5_SUFFIXES
 from exset.grammars.lbann.list_findings import finding_at
 from exset.grammars.lbann.sample_list import MAX_SAMPLES, SampleList
@@ -29,11 +27,11 @@ from exset.parsers.lbann.list_tokens import GRAMMAR, KERNELS, RECORD, Words
 _BOM: Final = b"\xef\xbb\xbf"
 _NUMBERS: Final = re.compile(rb"(?:\d++|\.\.\.)(?:\s++(?:\d++|\.\.\.))*+")
 _HDF5: Final = (*(suffix.encode() for suffix in HDF5_SUFFIXES), b".hdf5_file", b".bundle")
-# By the blank that they begin with: a search that begins with one byte is five times as fast.
+# One pattern for each blank: a search that starts with a single byte is 5x faster.
 _PADDED: Final = tuple(
     (blank, re.compile(blank + rb"[-+0]\d")) for blank in (b" ", b"\t", b"\r", b"\f", b"\v")
 )
-_LOOKED_AT: Final = 1000
+_COMPARED: Final = 1000
 
 
 def parse(
@@ -44,14 +42,12 @@ def parse(
     engine: Engine = "auto",
     ids: str | None = None,
 ) -> SampleList:
-    """The list that a text is.
+    """Return the list of a text.
 
-    ids: "text", or "integer" for whole numbers with `a ... b` for ranges, as the reader of SMILES
-    takes them; by default it is guessed. `findings` collects what LBANN accepts but people are
-    caught by. `engine`: "reference" has Lark itself run the grammar, "table" the tables that it is
-    lowered to, compiled whatever the size; "auto" runs the tables, compiled if the text is long.
-    Raises FormatError where LBANN refuses, crashes or hangs, LimitError, and ValueError for ids of
-    neither sort.
+    ids: "text"; or "integer", with ranges `first ... last`, as LBANN's SMILES reader; guessed by
+    default. findings: collects warnings. engine: "reference" lets Lark run the grammar; "table"
+    runs the lowered grammar, always compiled; "auto" compiles for long texts only. Raises
+    FormatError where LBANN fails, crashes or hangs; LimitError; ValueError for other `ids`.
     """
     if ids not in (None, "text", "integer"):
         raise ValueError(f'ids must be "text" or "integer", not {ids!r}')
@@ -60,7 +56,7 @@ def parse(
 
 
 class _Reading:
-    """A text being read, part by part; each part but the last ends with a record."""
+    """Reads a text in chunks; each chunk but the last ends with a record."""
 
     def __init__(
         self, source: Source, limits: Limits, findings: Findings, engine: Engine, ids: str | None
@@ -75,7 +71,7 @@ class _Reading:
         self.header: Header | None = None
 
     def whole(self) -> SampleList:
-        """The list."""
+        """Return the list."""
         streams = GRAMMAR.parse(
             self.source, self.engine, hint=hint, begin=self.begin, boundary=RECORD
         )
@@ -84,16 +80,18 @@ class _Reading:
         assert header is not None
         starts = np.concatenate([start for _, start in parts])
         lists = [part for part, _ in parts]
-        samples = lists[0] if len(lists) == 1 else _joined(lists)
+        samples = lists[0].concat(*lists[1:]) if len(lists) > 1 else lists[0]
         check_files(header, samples, starts, self.source, self.findings)
         if sum(samples.included.tolist()) > MAX_SAMPLES:
-            raise LimitError("more samples than can be counted", place=Place.of(self.source.name))
+            raise LimitError(
+                "the list has more samples than exset can count", place=Place.of(self.source.name)
+            )
         return samples.with_columns(
             totals=check_totals(header, samples, self.source, self.findings)
         )
 
     def part(self, stream: ParseStream) -> tuple[SampleList, Longs]:
-        """The files of a part, and where their names begin."""
+        """Return the files of a chunk, and the offsets of their names."""
         words = Words(GRAMMAR, self.source, stream, compiled=self.compiled)
         if self.header is None:
             self.header = header_of(words, stream, self.findings)
@@ -111,15 +109,15 @@ class _Reading:
         return part, words.starts[records.names]
 
     def guessed(self, words: Words, records: Records) -> str | None:
-        """What the ids look like; None if there are none to look at."""
+        """Return the probable type of the ids, or None without ids."""
         if not records.ids.size or records.kind.is_exclusion:
             return None
-        names = (words.raw(name) for name in records.names[:_LOOKED_AT].tolist())
+        names = (words.raw(name) for name in records.names[:_COMPARED].tolist())
         if any(name.lower().endswith(_HDF5) for name in names):
             return "text"
-        seen = b" ".join(words.raw(word) for word in records.ids[:_LOOKED_AT].tolist())
+        seen = b" ".join(words.raw(word) for word in records.ids[:_COMPARED].tolist())
         first = int(words.starts[records.ids[0]])
-        # As numbers, ids such as 007 would lose what they are found by: not one may come.
+        # Ids such as 007 are names: as integers they would match nothing in a file.
         data = self.source.data
         padded = any(blank in data and each.search(data, first - 1) for blank, each in _PADDED)
         if padded or not _NUMBERS.fullmatch(seen):
@@ -129,21 +127,9 @@ class _Reading:
 
 
 def _begin(source: Source, findings: Findings) -> int:
-    """The first byte to parse."""
+    """Return the offset of the first byte to parse."""
     if source.data.startswith(_BOM):
-        what, advice = "a byte order mark before the type", "save the file as UTF-8 without it"
+        what, advice = "a byte order mark at the start", "save the file as UTF-8 without it"
         findings.add(finding_at("lbann-refuses", Place.of(source.name), what=what, hint=advice))
         return len(_BOM)
     return 0
-
-
-def _joined(parts: list[SampleList]) -> SampleList:
-    """One list of its parts."""
-    columns = [part.ids for part in parts if len(part.ids)] or [parts[0].ids]
-    ids = type(columns[0]).concat(columns)  # type: ignore[arg-type]
-    return parts[0].with_columns(
-        name=Strings.concat([part.name for part in parts]),
-        others=compact(concat([part.others for part in parts])),
-        id_offsets=concat_offsets([part.id_offsets for part in parts]),
-        ids=ids,
-    )

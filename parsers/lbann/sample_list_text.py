@@ -1,4 +1,4 @@
-"""Sample lists as text: what LBANN reads back as the same list."""
+"""Write sample lists as text that LBANN reads back as the same list."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -10,23 +10,23 @@ from exset.grammars.columns.arrays import Longs
 from exset.grammars.columns.ragged import Strings
 from exset.grammars.columns.spans import Spans
 from exset.grammars.lbann.sample_list import SampleList
-from exset.parsers.lbann.list_header import counted
+from exset.parsers.lbann.list_header import count_names
 
 
 def render(samples: SampleList, *, findings: Findings | None = None, expand: bool = False) -> bytes:
-    """The text of a list; the totals are those that its files add up to.
+    """Return the text of a list, with the correct totals.
 
-    expand: whole numbers one by one, not as `first ... last`.
+    expand: write each number of a range, not `first ... last`.
     """
     kind = samples.kind
     totals = {**samples.computed._asdict(), "files": len(samples.name)}
     lines = [
         kind.value.encode("ascii"),
-        " ".join(str(totals[name]) for name in counted(kind)).encode("ascii"),
+        " ".join(str(totals[name]) for name in count_names(kind)).encode("ascii"),
         samples.directory,
     ]
     if samples.label_file is not None:
-        lines.append(samples.label_file or b" ")  # a line of no length LBANN refuses
+        lines.append(samples.label_file or b" ")  # LBANN refuses an empty line
     lines += _names(samples) if kind.is_single else _records(samples, expand)
     return b"\n".join([*lines, b""])
 
@@ -52,7 +52,7 @@ def _records(samples: SampleList, expand: bool) -> Iterator[bytes]:
 
 
 def _texts(ids: Strings, id_offsets: Longs) -> Iterator[bytes]:
-    """The ids of each file, with a blank between two of them."""
+    """Yield the ids of each file, separated by blanks."""
     words = np.insert(ids.data, ids.offsets[1:-1], 0x20).tobytes()
     begins = ids.offsets[id_offsets] + id_offsets
     for begin, end in zip(begins[:-1].tolist(), begins[1:].tolist(), strict=True):
@@ -60,7 +60,7 @@ def _texts(ids: Strings, id_offsets: Longs) -> Iterator[bytes]:
 
 
 def _numbers(ids: Spans, id_offsets: Longs, expand: bool) -> Iterator[bytes]:
-    """The ids of each file: ranges, or with `expand` every number."""
+    """Yield the ids of each file: ranges, or with `expand` every number."""
     ends = id_offsets.tolist()
     for begin, end in pairwise(ends):
         spans = ids.take(np.arange(begin, end))

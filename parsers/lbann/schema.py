@@ -1,7 +1,7 @@
-"""Schemas, from YAML: the tree of fields and their metadata, as LBANN has it in memory.
+"""Parse schemas from YAML, with the values that LBANN gets.
 
-conduit is LBANN's reader: it knows no merge keys, no tags and no more than one document, and what
-type a text has is for it to say (`exset.parsers.lbann.conduit`).
+LBANN reads YAML with conduit, which ignores merge keys, tags and all documents but the first, and
+has its own types of scalars (`exset.parsers.lbann.conduit`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from exset.grammars.lbann.schema import (
     Node,
     Schema,
     Value,
-    listed,
+    list_value,
 )
 from exset.grammars.lbann.schema_findings import finding_at
 from exset.parsers.lbann import conduit
@@ -37,17 +37,16 @@ def parse(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Schema:
-    """Read a schema; there is one engine, ruamel.yaml.
+    """Return the schema of a text; ruamel.yaml is the only engine.
 
-    Traps are added to `findings`. Raises FormatError for what LBANN cannot load, LimitError for
-    what goes beyond `max_text`, `max_depth`, `max_nodes` or `max_name`.
+    findings: collects warnings. Raises FormatError for a text that LBANN cannot load, LimitError
+    for one beyond `max_text`, `max_depth`, `max_nodes` or `max_name`.
     """
-    heard = Findings() if findings is None else findings
-    return _Reader(source, limits, heard).schema()
+    return _Reader(source, limits, Findings() if findings is None else findings).schema()
 
 
 class _Reader:
-    """Makes nodes and values of a YAML tree, each thing that an alias repeats once more."""
+    """Builds nodes and values from a YAML tree; content behind an alias is built again."""
 
     def __init__(self, source: Source, limits: Limits, findings: Findings) -> None:
         self._source = source
@@ -59,32 +58,31 @@ class _Reader:
         read = document(self._source, self._limits)
         if read.root is None:
             raise FormatError(
-                "nothing but blanks and comments", source=self._source, code="lbann-empty"
+                "the schema contains only blanks and comments",
+                source=self._source,
+                code="lbann-empty",
             )
         if read.bad_key is not None:
             raise self._bad_key(read.bad_key)
         if self._source.name.endswith(".yml"):
-            what, hint = "it knows YAML by the suffix .yaml alone", "call the file .yaml"
+            what, hint = "the suffix .yml is not .yaml", "rename the file"
             self._add(
                 finding_at("lbann-refuses", Place.of(self._source.name), what=what, hint=hint)
             )
         root = self._node(read.root, read.root.span, 0)
         if not isinstance(read.root.content, dict):
-            hint = (
-                "a schema begins with the name of a group or field, and a colon: is it this file?"
-            )
-            raise self._error(
-                "this is no schema: it names nothing", read.root.span, "schema-empty", hint
-            )
+            message = "not a schema: it names no group or field"
+            hint = "a schema starts with the name of a group or field, and a colon"
+            raise self._error(message, read.root.span, "schema-empty", hint)
         if read.second is not None:
-            self._trap("lbann-second-document", read.second)
+            self._report("lbann-second-document", read.second)
         return Schema(root, self._source)
 
     def _node(self, item: tree.Node, span: Span | None, depth: int) -> Node:
         self._visit(item, depth)
         if not isinstance(item.content, dict):
             if item.content:
-                self._trap("lbann-discarded", item.span)
+                self._report("lbann-discarded", item.span)
             return Node(span=span)
         children: dict[str, Node] = {}
         metadata: dict[str, Directive] = {}
@@ -93,9 +91,9 @@ class _Reader:
                 metadata = self._metadata(value, depth + 1)
                 continue
             if "/" in name:
-                self._trap("lbann-slash", key)
+                self._report("lbann-slash", key)
             if name in DIRECTIVES and not isinstance(value.content, dict):
-                self._trap("lbann-directive-as-field", key, raw=name)
+                self._report("lbann-directive-as-field", key, raw=name)
                 self._visit(value, depth + 1)
                 children[name] = Node(span=key)
             else:
@@ -106,20 +104,20 @@ class _Reader:
         self._visit(item, depth)
         if not isinstance(item.content, dict):
             if item.content:
-                self._trap("lbann-discarded", item.span)
+                self._report("lbann-discarded", item.span)
             return {}
         directives = {}
         for name, key, value in self._pairs(item):
             if name not in DIRECTIVES:
-                hint = f"it knows {', '.join(DIRECTIVES)}"
+                hint = f"LBANN knows {', '.join(DIRECTIVES)}"
                 if name == HWC:
-                    hint = "but scales of several channels need it, whatever its value"
-                self._trap("lbann-unknown-directive", key, raw=name, hint=hint)
+                    hint = "a scale for each channel needs it, with any value"
+                self._report("lbann-unknown-directive", key, raw=name, hint=hint)
             directives[name] = Directive(self._value(value, depth + 1), value.span)
         return directives
 
     def _pairs(self, item: tree.Node) -> Iterator[tuple[str, Span | None, tree.Node]]:
-        """Yield names, their spans, and what they name."""
+        """Yield the name, its span and its content of each pair."""
         seen: set[str] = set()
         for text, member in item.members.items():
             self._visit(tree.Node(text, member.name, member.style), 0)
@@ -128,7 +126,7 @@ class _Reader:
                 raise self._bad_key(BadKey(member.name, name))
             seen.add(name)
             if name == "<<" and not member.style.quoted:
-                self._trap("lbann-merge-key", member.name)
+                self._report("lbann-merge-key", member.name)
             yield name, member.name, member.value
 
     def _value(self, item: tree.Node, depth: int) -> Value:
@@ -136,19 +134,19 @@ class _Reader:
         if isinstance(item.content, dict):
             return {name: self._value(value, depth + 1) for name, _, value in self._pairs(item)}
         if isinstance(item.content, tuple):
-            return listed([self._value(each, depth + 1) for each in item.content])
+            return list_value([self._value(each, depth + 1) for each in item.content])
         text = self._text(str(item.content), item.span)
         value = conduit.scalar(text)
-        if doubt := conduit.doubt(text, not item.style.quoted, value):
-            self._trap(
-                "lbann-odd-scalar", item.span, raw=text[:40], meaning=doubt[0], hint=doubt[1]
+        if found := conduit.surprise(text, not item.style.quoted, value):
+            self._report(
+                "lbann-odd-scalar", item.span, raw=text[:40], meaning=found[0], hint=found[1]
             )
         return value
 
     def _text(self, raw: str, span: Span | None) -> str:
         text, nul, _ = raw.partition("\0")
         if nul:
-            self._trap("lbann-nul", span)
+            self._report("lbann-nul", span)
         return text
 
     def _visit(self, item: tree.Node, depth: int) -> None:
@@ -159,9 +157,9 @@ class _Reader:
         if depth > min(self._limits.max_depth, DEEPEST):
             raise too_deep(self._source, item.span, self._limits)
         if item.style.tag not in (None, "!", "?"):
-            self._trap("lbann-tag", item.span, raw=item.style.tag)
+            self._report("lbann-tag", item.span, raw=item.style.tag)
 
-    def _trap(self, code: str, span: Span | None, **words: object) -> None:
+    def _report(self, code: str, span: Span | None, **words: object) -> None:
         assert span is not None  # as every node of a text has one
         self._add(finding_at(code, Place.in_text(self._source, span), **words))
 

@@ -1,7 +1,7 @@
-"""Schemas, to YAML: the text that a schema was read from, changed where the schema was.
+"""Write schemas as YAML.
 
-What was read keeps its comments and its order. A schema that a program made is written plainly:
-names and metadata in their order, two blanks a level.
+A schema that was read from a text is written into that text: unchanged parts keep their comments
+and order. Other schemas are written plainly, indented by two blanks a level.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from exset.core.errors import Finding, Findings, FormatError, Severity, safe
 from exset.core.limits import DEFAULT
 from exset.core.source import Source
 from exset.grammars.columns.tree import DEEPEST
-from exset.grammars.lbann.schema import METADATA, Node, Path, Schema, Value, alike
+from exset.grammars.lbann.schema import METADATA, Node, Path, Schema, Value, equal_values
 from exset.parsers.lbann import conduit
 from exset.parsers.lbann.schema import parse
 
@@ -31,11 +31,11 @@ _UNLIMITED: Final = DEFAULT.with_(
 
 
 def render(schema: Schema, *, findings: Findings | None = None) -> bytes:
-    """Return the text of a schema, which reads back as the same.
+    """Return the text of a schema, which parses to an equal schema.
 
-    The text that it was read from is returned as it is if it still says this, else with what
-    differs changed; a finding says where comments could not be kept. Raises FormatError for what no
-    YAML can tell conduit.
+    It is the source text of the schema, with the differences changed. If that fails, comments are
+    lost, with a finding. Raises FormatError for names and values that conduit cannot read from
+    any YAML.
     """
     if schema.source is None:
         return written(schema.root)
@@ -47,7 +47,7 @@ def render(schema: Schema, *, findings: Findings | None = None) -> bytes:
             return text
     text = written(schema.root)
     if findings is not None and b"#" in schema.source.data:
-        message = "its comments could not be kept"
+        message = "the comments of the schema are lost"
         place = schema.place(None)
         findings.add(Finding("schema-comments", Severity.WARNING, message, place))
     return text
@@ -56,9 +56,9 @@ def render(schema: Schema, *, findings: Findings | None = None) -> bytes:
 def written(
     root: Node, notes: AnyMapping[Path, str] | None = None, head: Iterable[str] = ()
 ) -> bytes:
-    """Return the plain text of a tree; FormatError for names and values that cannot be written.
+    """Return the plain text of a tree; raises FormatError as `render`.
 
-    notes: comments for nodes, by path; head: lines of comment to begin with.
+    notes: comments for nodes, by path. head: comment lines at the start.
     """
     lines = [_comment(line) for line in head]
     lines += _lines(root, (), notes or {}) if root.children or root.metadata else ["{}"]
@@ -66,25 +66,25 @@ def written(
 
 
 def scalar_text(value: int | float | str | None) -> str:
-    """Return a value so that conduit, and YAML, read it back; FormatError if they would not."""
+    """Return the YAML of a value; FormatError if conduit would not read it back."""
     if value is None:
         return "''"
     if isinstance(value, float):
         text = repr(value)
         return text if "." in text or "n" in text else text.replace("e", ".0e")
-    if isinstance(value, str) and not alike(conduit.scalar(value), value):
-        message = f"the text {value[:40]!r} would be read as something else"
+    if isinstance(value, str) and not equal_values(conduit.scalar(value), value):
+        message = f"LBANN would not read the text {value[:40]!r} as text"
         raise FormatError(message, hint="it looks like a number, or is empty", code="schema-text")
     if isinstance(value, int):
         if not conduit.INT64[0] <= value <= conduit.INT64[1]:
-            raise FormatError(f"{value} is beyond 64 bits", code="schema-text")
+            raise FormatError(f"the integer {value} is beyond 64 bits", code="schema-text")
         return str(value)
     return name_text(value)
 
 
 def name_text(name: str) -> str:
-    """Return a name or a text, quoted where it must be; FormatError for what UTF-8 cannot say."""
-    if _PLAIN.fullmatch(name) and not conduit.OTHERS_READ.fullmatch(name):
+    """Return a name or a text, quoted if needed; FormatError for NUL and lone surrogates."""
+    if _PLAIN.fullmatch(name) and not conduit.SPECIAL_IN_YAML.fullmatch(name):
         return name
     return '"' + _UNSEEN.sub(_escaped, name) + '"'
 
@@ -94,7 +94,7 @@ def _escaped(match: re.Match[str]) -> str:
     if char in '"\\':
         return "\\" + char
     if char == "\0" or "\ud800" <= char <= "\udfff":
-        raise FormatError(f"the character {char!r} cannot be written", code="schema-text")
+        raise FormatError(f"YAML cannot contain the character {char!r}", code="schema-text")
     return f"\\U{ord(char):08x}"
 
 
@@ -111,7 +111,7 @@ def _lines(node: Node, path: Path, notes: AnyMapping[Path, str]) -> Iterator[str
             yield f"{blank}  {name_text(name)}:{value}"
     for name, child in node.children.items():
         if name == METADATA:
-            raise FormatError(f"no field can be called {METADATA}", code="schema-text")
+            raise FormatError(f"a field cannot have the name {METADATA}", code="schema-text")
         note = notes.get((*path, name))
         yield f"{blank}{name_text(name)}:{'' if note is None else '  ' + _comment(note)}"
         yield from _lines(child, (*path, name), notes)
@@ -133,7 +133,7 @@ def _parsed(text: bytes) -> Schema | None:
 
 
 def _changed(text: bytes, old: Node, new: Node) -> bytes | None:
-    """Return a text with what differs between two trees changed; None where that fails."""
+    """Return a text with the differences of two trees changed; None if that fails."""
     yaml = YAML(typ="rt", pure=True)
     yaml.preserve_quotes = True
     yaml.width = 2**20
@@ -145,7 +145,7 @@ def _changed(text: bytes, old: Node, new: Node) -> bytes | None:
         out = io.BytesIO()
         yaml.dump(root, out)
     except (YAMLError, ValueError, LookupError, TypeError, AttributeError, OverflowError):
-        # A text that ruamel.yaml takes for more than a schema, such as one with odd tags.
+        # ruamel.yaml reads more into the text than a schema, for example unknown tags.
         return None
     return out.getvalue()
 
@@ -170,9 +170,9 @@ def _change_metadata(yaml: YAML, here: dict[str, Any], old: Node, new: Node) -> 
     if not isinstance(here.get(METADATA), AnyMapping):
         here[METADATA] = yaml.load("{}")
         here[METADATA].fa.set_block_style()
-    said = here[METADATA]
+    block = here[METADATA]
     for name in old.metadata.keys() - new.metadata.keys():
-        del said[name]
+        del block[name]
     for name, directive in new.metadata.items():
         if old.metadata.get(name) != directive:
-            said[name] = yaml.load(f"v: {_flow(directive.value)}")["v"]
+            block[name] = yaml.load(f"v: {_flow(directive.value)}")["v"]

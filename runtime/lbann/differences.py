@@ -10,7 +10,7 @@ from exset.grammars.columns.spans import Spans
 from exset.grammars.columns.strings import Strings
 from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import SampleList
-from exset.grammars.lbann.schema import METADATA, Node, Path, Schema, named, plain
+from exset.grammars.lbann.schema import METADATA, Node, Path, Schema, path_text, to_json
 from exset.runtime.reports.column_diff import ColumnDiff, Pairs
 from exset.runtime.reports.differences import Differences, leaves, of_trees
 
@@ -98,10 +98,10 @@ def _values(schema: Schema) -> dict[str, object]:
     nodes: list[tuple[Path, Node]] = [((), schema.root)]
     while nodes:
         path, node = nodes.pop()
-        where = named(path)
+        where = path_text(path)
         found[where or "/"] = "a group" if node.children else "a field"
         for name, directive in node.metadata.items():
             at = f"{where}/{METADATA}/{name}".lstrip("/")
-            found.update(leaves(at, plain(directive.value)))
+            found.update(leaves(at, to_json(directive.value)))
         nodes += [((*path, name), child) for name, child in reversed([*node.children.items()])]
     return found

@@ -1,9 +1,9 @@
-"""The arithmetic of fields: coerce, normalise, repack.
+"""Apply the transforms of fields: coerce, normalise, repack.
 
-Rows are samples, columns the values of one sample in the order of the file. As LBANN does it:
-conversions as C++ casts, x * scale + bias in double and rounded once to the field's type, channels
-the fastest to change before they are moved to the front (data_reader_HDF5.cpp: coerce,
-do_normalize; repack_HWC_to_CHW_layout.cpp).
+Each row is a sample, with its values in file order. The arithmetic is LBANN's: conversions are C++
+casts, x * scale + bias is computed in double and rounded once to the type of the field, and repack
+moves channels from the last axis to the first (data_reader_HDF5.cpp: coerce, do_normalize;
+repack_HWC_to_CHW_layout.cpp).
 """
 
 from __future__ import annotations
@@ -13,55 +13,55 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from exset.runtime.lbann.transforms import Recipe
+from exset.runtime.lbann.transforms import FieldTransform
 
 Values: TypeAlias = NDArray[Any]
 
 
-def prepared(values: Values, recipe: Recipe) -> Values:
-    """Return the values of some samples with everything done to them that the recipe says.
+def apply_transform(values: Values, transform: FieldTransform) -> Values:
+    """Return the values of some samples after all steps of a transform.
 
-    values: shape (samples, values of one), floats where the recipe wants reals; what is coerced
-    to integers must fit, or ValueError.
+    values: shape (samples, values of a sample), floats if the transform needs floats. Raises
+    ValueError for floats that do not fit the integer type.
     """
-    if recipe.coerce is not None:
-        values = coerced(values, recipe.coerce)
-    if recipe.scale is not None:
-        values = normalised(values, recipe.scale, recipe.bias)
-    if recipe.repack and recipe.channels is not None:
-        values = repacked(values, recipe.channels)
+    if transform.coerce is not None:
+        values = coerce(values, transform.coerce)
+    if transform.scale is not None:
+        values = normalise(values, transform.scale, transform.bias)
+    if transform.repack and transform.channels is not None:
+        values = repack(values, transform.channels)
     return values
 
 
-def coerced(values: Values, dtype: DTypeLike) -> Values:
-    """Return values in another type; reals are cut to integers.
+def coerce(values: Values, dtype: DTypeLike) -> Values:
+    """Return values in another type; floats are truncated to integers.
 
-    Reals beyond the integers of the type and NaN are a ValueError: what they become depends on the
-    processor. Integers wrap round, reals beyond float32 become infinite.
+    Integers wrap around, and floats beyond float32 become infinite. Raises ValueError for NaN and
+    floats beyond the integer type: their conversion depends on the processor.
     """
-    wanted = np.dtype(dtype)
-    if wanted.kind == "i" and values.dtype.kind == "f":
-        limit = float(2 ** (8 * wanted.itemsize - 1))
+    target = np.dtype(dtype)
+    if target.kind == "i" and values.dtype.kind == "f":
+        limit = float(2 ** (8 * target.itemsize - 1))
         whole = np.trunc(values.astype(np.float64))
         if not np.all((whole >= -limit) & (whole < limit)):
-            raise ValueError(f"a number that no {wanted} can hold")
+            raise ValueError(f"a value does not fit {target}")
     with np.errstate(over="ignore", invalid="ignore"):
-        return values.astype(wanted)
+        return values.astype(target)
 
 
-def narrows(values: Values, dtype: DTypeLike) -> bool:
-    """Tell whether some integers wrap round when they become integers of another type."""
-    wanted = np.dtype(dtype)
-    if wanted.kind != "i" or values.dtype.kind not in "iu" or not values.size:
+def wraps_around(values: Values, dtype: DTypeLike) -> bool:
+    """Return whether some integers wrap around in another integer type."""
+    target = np.dtype(dtype)
+    if target.kind != "i" or values.dtype.kind not in "iu" or not values.size:
         return False
-    bounds = np.iinfo(wanted)
+    bounds = np.iinfo(target)
     return int(values.min()) < bounds.min or int(values.max()) > bounds.max
 
 
-def normalised(values: Values, scale: tuple[float, ...], bias: tuple[float, ...]) -> Values:
-    """Return x * scale + bias, computed in double; with several scales the last axis has channels.
+def normalise(values: Values, scale: tuple[float, ...], bias: tuple[float, ...]) -> Values:
+    """Return x * scale + bias, computed in double. Several scales are for channels, channels last.
 
-    Values left over where the channels do not come out even stay as they are.
+    The last values stay unchanged if the number of values is no multiple of the channels.
     """
     size = len(scale)
     even = values.shape[1] // size * size
@@ -73,8 +73,8 @@ def normalised(values: Values, scale: tuple[float, ...], bias: tuple[float, ...]
     return np.concatenate([done, values[:, even:]], axis=1) if even < values.shape[1] else done
 
 
-def repacked(values: Values, channels: int) -> Values:
-    """Return values with the channels first that had them last."""
+def repack(values: Values, channels: int) -> Values:
+    """Return values with channels first instead of last."""
     count = values.shape[1]
-    apart = values.reshape(len(values), count // channels, channels)
-    return np.ascontiguousarray(apart.transpose(0, 2, 1)).reshape(len(values), count)
+    channels_last = values.reshape(len(values), count // channels, channels)
+    return np.ascontiguousarray(channels_last.transpose(0, 2, 1)).reshape(len(values), count)

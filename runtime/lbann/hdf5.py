@@ -1,9 +1,9 @@
-"""HDF5 files as hostile ground: every step of a path is looked at before it is taken.
+"""Read HDF5 files that may be hostile: each step of a path is checked before it is taken.
 
-Refused unless asked for: links that are not hard ones, data that lie in other files (external
-storage, virtual datasets), filters that are plugins. Refused always: what claims far more than the
-file holds, and types that are neither numbers nor text. What the library raises on a broken file
-becomes a FormatError; what it does not survive is for a process of its own (`exset.core.jobs`).
+Refused by default: soft and external links, and filters that are plugins. Always refused: data in
+other files (external storage, virtual datasets), datasets that claim far more bytes than the file
+holds, and types that are neither numbers nor text. Errors of the HDF5 library become FormatErrors;
+`exset.core.jobs` reads a file in another process, so that a crash of the library ends only that one.
 """
 
 from __future__ import annotations
@@ -28,15 +28,16 @@ Kind: TypeAlias = Literal["number", "text"]
 _HOPS: Final = 16
 """How many links one path may follow."""
 DEEPEST: Final = 200
-"""How deep groups may lie in a sample."""
-_THOUSAND: Final = 1000
+"""How deep groups may be nested."""
+_MOST_COMPRESSED: Final = 1000
+"""A dataset above `max_array` may claim so many bytes for each byte that is stored."""
 _BUILT_IN: Final = frozenset((1, 2, 3, 4, 5, 6, 32000))
-"""Filters that HDF5 and h5py bring along; for any other a plugin would be loaded, which is code."""
+"""Filters that HDF5 and h5py include. For any other, HDF5 would load a plugin, which is code."""
 
 
 @dataclass(frozen=True)
-class Form:
-    """What a dataset holds: numbers of a type (native byte order), or text, and in which shape."""
+class DataType:
+    """The type and shape of a dataset: numbers (dtype in native byte order) or text."""
 
     kind: Kind
     dtype: str
@@ -44,7 +45,7 @@ class Form:
 
     @property
     def count(self) -> int:
-        """How many values there are."""
+        """The number of values."""
         return math.prod(self.shape)
 
     def __str__(self) -> str:
@@ -52,9 +53,9 @@ class Form:
 
 
 class File:
-    """An HDF5 file that is open for reading; a context manager.
+    """An HDF5 file, open for reading; a context manager.
 
-    OSError if it cannot be opened, FormatError if it is none, or lies outside of the roots.
+    Raises OSError if it cannot be opened, FormatError if it is no HDF5 file or outside the roots.
     """
 
     def __init__(self, path: str, access: Access = USUAL, limits: Limits = DEFAULT) -> None:
@@ -73,38 +74,38 @@ class File:
             self._stack.close()
 
     def find(self, path: str, start: Any = None, where: str = "") -> Any:
-        """Return the group or dataset at a path below another, or below the root; None if absent.
+        """Return the group or dataset at a path below `start` (default: the root), or None.
 
-        where: the path of the other one, for messages. Raises FormatError for a link that is not to
-        be followed, and for what is neither.
+        where: the path of `start`, for messages. Raises FormatError for a link that may not be
+        followed, and for an object that is neither group nor dataset.
         """
         hops = [_HOPS]
         whole = f"{where}/{path}" if where else path
         return self._walk(self._root if start is None else start, path.split("/"), whole, hops)
 
-    def form(self, dataset: Any, path: str) -> Form:
-        """Return what a dataset holds, having checked that it can be read; FormatError if not."""
+    def data_type(self, dataset: Any, path: str) -> DataType:
+        """Return the type of a dataset; FormatError if it cannot be read safely."""
         with self._guarded(path):
             space, kind = dataset.get_space(), dataset.get_type()
             if space.get_simple_extent_type() == h5s.NULL:
-                self._refuse(path, "it holds nothing", "hdf5-type")
+                self._refuse(path, "the dataset is empty (a null dataspace)", "hdf5-type")
             shape = tuple(map(int, space.get_simple_extent_dims()))
             self._check_storage(dataset, kind, shape, path)
             if kind.get_class() == h5t.STRING:
-                return Form("text", "text", shape)
+                return DataType("text", "text", shape)
             dtype = kind.dtype
             if kind.get_class() not in (h5t.INTEGER, h5t.FLOAT) or dtype.itemsize > 8:
                 hint = "fields are numbers of up to 64 bits, or text"
-                self._refuse(path, f"values of type {dtype}", "hdf5-type", hint)
-            return Form("number", dtype.newbyteorder("=").name, shape)
+                self._refuse(path, f"values of type {dtype} are not supported", "hdf5-type", hint)
+            return DataType("number", dtype.newbyteorder("=").name, shape)
 
     def read(self, dataset: Any, into: np.ndarray[Any, Any], path: str) -> None:
-        """Read all numbers of a dataset into an array of as many, of its own type."""
+        """Read all numbers of a dataset into an array of the same size and dtype."""
         with self._guarded(path):
             dataset.read(h5s.ALL, h5s.ALL, into)
 
-    def texts(self, dataset: Any, path: str) -> list[str]:
-        """Return the texts of a dataset; bytes that are not UTF-8 become lone surrogates."""
+    def read_strings(self, dataset: Any, path: str) -> list[str]:
+        """Return the strings of a dataset; bytes that are not UTF-8 become lone surrogates."""
         with self._guarded(path):
             self._check_lengths(dataset, path)
             values = np.asarray(h5py.Dataset(dataset)[()], object).reshape(-1).tolist()
@@ -114,7 +115,7 @@ class File:
             ]
 
     def names(self, group: Any, path: str) -> list[str]:
-        """Return the names in a group, in the order of their creation where that is kept."""
+        """Return the names in a group, in creation order if the file keeps it."""
         tracked = self.is_ordered(group, path)
         with self._guarded(path):
             names = list(h5py.Group(group)) if tracked else [_text(name) for name in group]
@@ -123,12 +124,12 @@ class File:
         return names
 
     def is_ordered(self, group: Any, path: str) -> bool:
-        """Tell whether a group keeps in which order its members were made."""
+        """Return whether a group keeps the creation order of its members."""
         with self._guarded(path):
             return bool(group.get_create_plist().get_link_creation_order() & 1)
 
     def has(self, group: Any, name: str, path: str) -> bool:
-        """Tell whether a group has a member of that name; a link is refused as by `find`."""
+        """Return whether a group has a member of a name; links are refused as in `find`."""
         raw = name.encode("utf-8", "surrogateescape")
         with self._guarded(path):
             if b"\0" in raw or not group.links.exists(raw):
@@ -138,9 +139,9 @@ class File:
         return self.find(name, group, path.rpartition("/")[0]) is not None
 
     def datasets(self, group: Any, path: str) -> Iterator[tuple[str, Any]]:
-        """Yield the datasets below a group, depth first, by their paths from it.
+        """Yield the datasets below a group, depth first, with their paths from it.
 
-        What hard links lead to twice is passed over the second time, so no circle is walked.
+        An object that several hard links lead to is yielded once, so cycles end.
         """
         seen = {self._identity(group, path)}
         left = self._limits.max_nodes
@@ -156,12 +157,19 @@ class File:
                 each = self.find(name, here, f"{path}/{whole}" if whole else path)
                 left -= 1
                 if each is None:
-                    hint = "take it out, or mend what it leads to"
-                    self._refuse(f"{path}/{inside}", "a broken link", "hdf5-link", hint)
+                    hint = "remove the link, or repair its target"
+                    self._refuse(
+                        f"{path}/{inside}",
+                        "the target of this link does not exist",
+                        "hdf5-link",
+                        hint,
+                    )
                 if left < 0:
                     self._limit(path)
                 if inside.count("/") > DEEPEST:
-                    self._refuse(f"{path}/{inside}", f"more than {DEEPEST} groups deep", "hdf5")
+                    self._refuse(
+                        f"{path}/{inside}", f"groups are nested more than {DEEPEST} deep", "hdf5"
+                    )
                 if (identity := self._identity(each, f"{path}/{inside}")) not in seen:
                     seen.add(identity)
                     below.append((inside, each))
@@ -173,7 +181,7 @@ class File:
             if step == "":
                 continue
             if step in (".", "..") or "\0" in step:
-                self._refuse(path, f"no object can be called {step!r}", "hdf5-path")
+                self._refuse(path, f"{step!r} cannot be the name of an object", "hdf5-path")
             if not is_group(here):
                 return None
             name = step.encode("utf-8", "surrogateescape")
@@ -188,19 +196,19 @@ class File:
             if here is None:
                 return None
         if not is_group(here) and not isinstance(here, h5d.DatasetID):
-            self._refuse(path, "it is neither a group nor a dataset", "hdf5-type")
+            self._refuse(path, "the object is neither a group nor a dataset", "hdf5-type")
         return here
 
     def _followed(self, group: Any, name: bytes, kind: int, path: str, hops: list[int]) -> Any:
         if kind not in (h5l.TYPE_SOFT, h5l.TYPE_EXTERNAL):
-            self._refuse(path, "a link of a kind of somebody's own", "hdf5-link")
-        word = "a soft link" if kind == h5l.TYPE_SOFT else "a link to another file"
+            self._refuse(path, "user-defined links are not supported", "hdf5-link")
+        word = "a soft link" if kind == h5l.TYPE_SOFT else "an external link"
         if not self._access.links:
-            hint = "follow links with --follow-links, or Access(links=True), if the file is trusted"
-            self._refuse(path, f"{word} stands in the way", "hdf5-link", hint)
+            hint = "if you trust the file, use --follow-links, or Access(links=True) in Python"
+            self._refuse(path, f"the path contains {word}", "hdf5-link", hint)
         hops[0] -= 1
         if hops[0] < 0:
-            self._refuse(path, f"more than {_HOPS} links follow each other", "hdf5-link")
+            self._refuse(path, f"the path follows more than {_HOPS} links", "hdf5-link")
         with self._guarded(path):
             value = group.links.get_val(name)
         if kind == h5l.TYPE_SOFT:
@@ -216,14 +224,14 @@ class File:
         return self._walk(root, target.split("/"), path, hops)
 
     def _opened(self, path: str, roots: tuple[str, ...], link: str | None) -> Any:
-        """Return the root group of a file, opened once; link: the path that led to it."""
+        """Return the root group of a file, opened once. link: the path of the link to it."""
         try:
             real = os.path.realpath(os.fsencode(path).decode("utf-8", "surrogateescape"))
-        except ValueError:  # a NUL, or what is no text
-            self._refuse(link, "no file can have this name", "file-name")
+        except ValueError:  # a NUL, or a lone surrogate
+            self._refuse(link, "invalid file name", "file-name")
         if not lies_in(real, roots):
-            hint = "name its folder with --root, or Access(roots=...), if it is trusted"
-            self._refuse(link, f"{path} lies outside of the roots", "hdf5-roots", hint)
+            hint = "if you trust it, add its folder with --root, or Access(roots=...) in Python"
+            self._refuse(link, f"{path} is outside the allowed folders", "hdf5-roots", hint)
         if real in self._files:
             return self._files[real]
         check_plain(path)
@@ -233,47 +241,51 @@ class File:
             except OSError as error:
                 if error.errno is not None:
                     raise OSError(error.errno, os.strerror(error.errno), path) from None
-                hint = "write it again, or leave it out"
-                self._refuse(link, "not an HDF5 file, or a broken one", "hdf5", hint, error)
+                hint = "write the file again, or remove it from the list"
+                self._refuse(link, "not an HDF5 file, or a damaged one", "hdf5", hint, error)
             self._stack.callback(file.close)
             self._files[real] = h5g.open(file.id, b"/")
         return self._files[real]
 
     def _check_storage(self, dataset: Any, kind: Any, shape: tuple[int, ...], path: str) -> None:
-        """Refuse data from other files, plugins, and what claims far more than is stored."""
+        """Refuse data in other files, plugins, and claims far above the stored size."""
         made = dataset.get_create_plist()
         layout = made.get_layout()
         if layout == h5d.VIRTUAL:
-            self._refuse(path, "a virtual dataset, whose data lie elsewhere", "hdf5-elsewhere")
+            self._refuse(
+                path, "the dataset is virtual: its data are in other files", "hdf5-elsewhere"
+            )
         if layout == h5d.CONTIGUOUS and made.get_external_count():
-            self._refuse(path, "its data lie in another file", "hdf5-elsewhere")
+            self._refuse(path, "the data of this dataset are in another file", "hdf5-elsewhere")
         for index in range(made.get_nfilters()):
             filter_id = made.get_filter(index)[0]
             if filter_id not in _BUILT_IN and not self._access.plugins:
-                hint = "allow plugins with Access(plugins=True) if you trust those installed"
-                self._refuse(path, f"it needs the filter plugin {filter_id}", "hdf5-filter", hint)
+                hint = "if you trust the installed plugins, use Access(plugins=True) in Python"
+                self._refuse(
+                    path, f"the dataset needs the filter plugin {filter_id}", "hdf5-filter", hint
+                )
         claimed = math.prod(shape) * kind.get_size()
         if layout == h5d.CHUNKED:
             claimed = max(claimed, math.prod(map(int, made.get_chunk())) * kind.get_size())
-        # A broken or hostile file may claim to store more than it is long.
+        # A damaged or hostile file may claim more stored bytes than its own size.
         whole = int(h5i.get_file_id(dataset).get_filesize())
         stored = min(int(dataset.get_storage_size()), whole)
         self._check_claim(claimed, stored, path)
 
     def _check_claim(self, claimed: int, stored: int, path: str) -> None:
-        """Refuse what claims far more bytes than are stored of it."""
-        if claimed > self._limits.max_array and claimed > _THOUSAND * stored:
+        """Refuse a dataset that claims far more bytes than are stored."""
+        if claimed > self._limits.max_array and claimed > _MOST_COMPRESSED * stored:
             raise LimitError(
-                f"it claims {claimed:,} bytes, of which the file holds {stored:,}",
+                f"the dataset claims {claimed:,} bytes, but the file stores {stored:,}",
                 place=self._place(path),
                 hint=remedy("max_array"),
             )
 
     def _check_lengths(self, dataset: Any, path: str) -> None:
-        """Refuse texts that claim more than there is: the library makes room before it looks.
+        """Refuse strings that claim more bytes than the file has: HDF5 would allocate them.
 
-        Each is stored as its length, of four bytes, and where it lies; those of chunks that are
-        filtered are not looked at.
+        HDF5 stores a string as its length (4 bytes) and its address. Strings in filtered chunks
+        cannot be checked.
         """
         if not dataset.get_type().is_variable_str():
             return
@@ -295,7 +307,7 @@ class File:
                 lengths = found[: found.size // size * size].reshape(-1, size)[:, :4].copy()
                 sizes = lengths.view("<u4").astype(np.int64)
                 if sizes.size and sizes.max() > whole:
-                    what = f"a text claims {sizes.max():,} bytes, and the file has {whole:,}"
+                    what = f"a string claims {sizes.max():,} bytes, but the file has {whole:,}"
                     self._refuse(path, what, "hdf5")
                 claimed += int(sizes.sum())
         self._check_claim(claimed, whole, path)
@@ -307,7 +319,7 @@ class File:
 
     @contextmanager
     def _guarded(self, path: str | None) -> Iterator[None]:
-        """Turn what the library raises into a FormatError; the system's errors pass."""
+        """Turn errors of the library into FormatErrors; errors of the system pass."""
         try:
             yield
         except (FormatError, MemoryError):
@@ -332,7 +344,7 @@ class File:
 
     def _limit(self, path: str) -> NoReturn:
         raise LimitError(
-            f"more than {self._limits.max_nodes:,} objects in a group",
+            f"the group has more than {self._limits.max_nodes:,} objects",
             place=self._place(path),
             hint=remedy("max_nodes"),
         )
@@ -342,7 +354,7 @@ class File:
 
 
 def is_group(found: Any) -> bool:
-    """Tell whether what was found is a group."""
+    """Return whether an object that `File.find` returned is a group."""
     return isinstance(found, h5g.GroupID)
 
 

@@ -1,24 +1,30 @@
-"""HDF5 files among others: those in folders, and why one of them cannot be looked at."""
+"""Find HDF5 files, and run a task on many of them."""
 
 from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Generic
 
 from exset.core.errors import Finding, FormatError, Place, Severity
+from exset.core.jobs import Item, Outcome, Value, cores, run
 from exset.grammars.lbann.list_files import HDF5_SUFFIXES
+
+_LARGEST_BATCH = 32
 
 
 def files_in(paths: Sequence[str]) -> list[str]:
-    """The files among some paths, and those of HDF5 suffixes in the folders, at any depth.
+    """Return the files among `paths`, and all files with an HDF5 suffix in the folders among them.
 
-    FormatError if there is none.
+    Raises FormatError if there is none.
     """
     found: dict[str, None] = {}
     for path in paths:
         if path == "-":
-            raise OSError(errno.ESPIPE, "HDF5 files are not read from standard input", path)
+            raise OSError(errno.ESPIPE, "HDF5 files cannot be read from standard input", path)
         if not os.path.isdir(path):
             found[path] = None
             continue
@@ -31,24 +37,60 @@ def files_in(paths: Sequence[str]) -> list[str]:
         found.update(dict.fromkeys(sorted(inside)))
     if not found:
         raise FormatError(
-            "there are no HDF5 files in it",
+            "the folder contains no HDF5 files",
             place=Place.of(paths[0]) if paths else None,
-            hint=f"from folders those are taken that end in {', '.join(HDF5_SUFFIXES)}:"
-            " name others one by one",
+            hint=f"exset looks for the suffixes {', '.join(HDF5_SUFFIXES)}; name other files"
+            " one by one",
             code="hdf5-no-files",
         )
     return list(found)
 
 
 def failure(path: str, error: FormatError | OSError | None) -> Finding:
-    """Why a file could not be looked at, as a finding."""
+    """Return the finding of a file that could not be read."""
     if isinstance(error, FormatError):
         return error.finding
     place = Place.of(path)
     if isinstance(error, ChildProcessError):
-        message = "HDF5 crashed on it: the file is broken, or made to do harm"
-        return Finding("hdf5-crash", Severity.ERROR, message, place, "leave it out")
+        message = "the HDF5 library crashed on this file: it is damaged, or hostile"
+        return Finding("hdf5-crash", Severity.ERROR, message, place, "remove the file")
     if isinstance(error, FileNotFoundError):
-        return Finding("hdf5-file", Severity.ERROR, "there is no such file", place)
-    message = "nobody knows why" if error is None else error.strerror or str(error)
-    return Finding("hdf5-file", Severity.ERROR, f"it cannot be read: {message}", place)
+        return Finding("hdf5-file", Severity.ERROR, "the file does not exist", place)
+    message = "unknown error" if error is None else error.strerror or str(error)
+    return Finding("hdf5-file", Severity.ERROR, f"the file cannot be read: {message}", place)
+
+
+@dataclass(frozen=True)
+class _Batch(Generic[Item]):
+    """Some files, for one task; its path is that of the first file."""
+
+    items: tuple[Item, ...]
+
+    def __fspath__(self) -> str:
+        return str(getattr(self.items[0], "path", self.items[0]))
+
+
+def run_in_batches(
+    work: Callable[[Item], Value], items: Sequence[Item], *, jobs: int = 1
+) -> Generator[Outcome[Item, Value], None, None]:
+    """Run `work` on every file as `exset.core.jobs.run` does, and yield the outcomes in order.
+
+    A process gets several files at a time: for a small file, sending costs as much as reading. If a
+    process dies, its files run again one by one, to find the file that killed it.
+    """
+    size = min(len(items) // (4 * (jobs or cores())), _LARGEST_BATCH)
+    if jobs == 1 or size < 2:
+        yield from run(work, items, jobs=jobs)
+        return
+    batches = [_Batch(tuple(items[at : at + size])) for at in range(0, len(items), size)]
+    for outcome in run(partial(_run_batch, work), batches, jobs=jobs):
+        if outcome.value is not None:
+            yield from outcome.value
+        elif isinstance(outcome.error, ChildProcessError):
+            yield from run(work, outcome.item.items, jobs=max(jobs, 2))
+        else:
+            yield from (Outcome(item, error=outcome.error) for item in outcome.item.items)
+
+
+def _run_batch(work: Callable[[Item], Value], batch: _Batch[Item]) -> list[Outcome[Item, Value]]:
+    return list(run(work, batch.items))

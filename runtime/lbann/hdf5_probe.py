@@ -1,19 +1,22 @@
-"""What is seen of a file that a sample list names, perhaps in a process of its own."""
+"""Probe the HDF5 files that a sample list names: which ids exist, and what LBANN would refuse."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
-from exset.core.errors import Finding, FormatError, LimitError
+from exset.core.errors import Finding, FormatError, LimitError, Place, Severity
 from exset.core.limits import Limits
 from exset.grammars.columns.strings import Strings
+from exset.grammars.lbann.list_types import Kind
 from exset.io.access import Access
 from exset.runtime.lbann.hdf5 import File, is_group
+from exset.runtime.lbann.hdf5_files import failure
 
 
 @dataclass(frozen=True)
-class Task:
-    """What to look for in a file; names: whether all that is at its top is wanted."""
+class ProbeTask:
+    """A file and the ids to look up in it. names: whether to list its top-level names, too."""
 
     path: str
     ids: Strings
@@ -24,37 +27,38 @@ class Task:
         return self.path
 
     def texts(self) -> list[str]:
-        """The ids as text."""
+        """Return the ids as text."""
         return [self.ids.text(row) or "" for row in range(len(self.ids))]
 
 
 @dataclass(frozen=True)
-class Look:
-    """What was seen of a file; of its top nothing if that was not asked for."""
+class ProbeResult:
+    """What the file contains.
 
-    count: int
+    names: its top-level names, and `is_ordered` whether it keeps their creation order; both empty
+    unless the task asks for names. missing: ids that the file does not have. errors: findings of
+    ids that could not be looked up.
+    """
+
     names: tuple[str, ...]
     is_ordered: bool
     missing: tuple[str, ...] = ()
-    """Ids that it does not have."""
-    refused: tuple[Finding, ...] = ()
-    """Ids that were not looked up, and why not."""
+    errors: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True)
-class Looking:
-    """How files are looked at."""
+class Prober:
+    """Runs probe tasks, perhaps in another process."""
 
     access: Access
     limits: Limits
 
-    def __call__(self, task: Task) -> Look:
-        """Look at one file; FormatError and OSError as those of `File`."""
+    def __call__(self, task: ProbeTask) -> ProbeResult:
+        """Probe one file; raises FormatError and OSError as `File`."""
         with File(task.path, self.access, self.limits) as file:
             root = file.find("")
-            names = file.names(root, "") if task.names else []
             missing: list[str] = []
-            refused: list[Finding] = []
+            errors: list[Finding] = []
             parents = {"": root}
             for each in task.texts():
                 above, _, name = each.rpartition("/")
@@ -69,11 +73,91 @@ class Looking:
                 except LimitError:
                     raise
                 except FormatError as error:
-                    refused.append(error.finding)
-            return Look(
-                count=len(names),
-                names=tuple(names),
+                    errors.append(error.finding)
+            return ProbeResult(
+                names=tuple(file.names(root, "")) if task.names else (),
                 is_ordered=task.names and file.is_ordered(root, ""),
                 missing=tuple(missing),
-                refused=tuple(refused),
+                errors=tuple(errors),
             )
+
+
+def unreadable_file(path: str, error: FormatError | OSError, kind: Kind) -> Finding:
+    """Return the finding of a file that cannot be opened."""
+    if isinstance(error, LimitError):
+        return error.finding
+    if isinstance(error, FormatError) and error.code == "hdf5-roots":
+        return outside_roots(path)
+    found = failure(path, error)
+    drops = kind.is_exclusion
+    consequence = "drops it and has fewer samples" if drops else "fails when it reads from it"
+    absent = isinstance(error, FileNotFoundError)
+    hint = "correct its name or the base directory, or remove it from the list" if absent else None
+    return replace(
+        found,
+        code="lbann-missing-file" if absent else "lbann-unreadable-file",
+        severity=Severity.WARNING if drops else Severity.ERROR,
+        message=f"{found.message}: LBANN {consequence}",
+        hint=found.hint or hint,
+    )
+
+
+def outside_roots(path: str) -> Finding:
+    """Return the finding of a file outside the folders that exset may read."""
+    hint = "if you trust it, add its folder with --root, or Access(roots=...) in Python"
+    message = f"{path} is outside the allowed folders"
+    return file_finding("hdf5-roots", message, path, hint=hint)
+
+
+def exclusion_problems(
+    path: str, probed: ProbeResult, ids: list[str], included: int, excluded: int
+) -> Iterator[Finding]:
+    """Yield the reasons why LBANN refuses a file of an exclusion list."""
+    if not probed.is_ordered:
+        yield no_creation_order(path)
+        return
+    count = len(probed.names)
+    if count != included + excluded:
+        message = (
+            f"the file has {count:,} top-level objects, but the list counts {included:,}"
+            f" included and {excluded:,} excluded"
+        )
+        hint = "LBANN can exclude top-level objects only"
+        yield file_finding("lbann-file-size", message, path, hint=hint)
+        return
+    for each in sorted(set(ids) - set(probed.names)):
+        message = "the list excludes this id, but the file has no such top-level object"
+        yield file_finding("lbann-missing-id", message, path, each)
+
+
+def no_creation_order(path: str) -> Finding:
+    """Return the finding of a file whose samples LBANN cannot list."""
+    return file_finding(
+        "lbann-no-creation-order",
+        "the file does not keep the creation order of its groups: LBANN cannot list its samples",
+        path,
+        hint="write it with track_order=True in h5py, or use an inclusion list",
+    )
+
+
+def why_no_exclusion(path: str, probed: ProbeResult, ids: list[str]) -> Finding:
+    """Return why no exclusion list can select exactly these samples of a file, in this order."""
+    names = set(probed.names)
+    missing = [each for each in ids if each not in names]
+    if len(set(ids)) < len(ids):
+        message = "the list includes a sample twice: an exclusion list cannot"
+    elif any("/" in each for each in missing):
+        message = f"{missing[0]} is not at the top level: LBANN can exclude top-level objects only"
+    elif missing:
+        message = f"the file has no object {missing[0]}"
+    else:
+        message = "the samples are not in creation order: an exclusion list cannot reorder them"
+    hint = "no exclusion list is equivalent: keep the inclusion list"
+    return file_finding("lbann-exclusion", message, path, hint=hint)
+
+
+def file_finding(
+    code: str, message: str, path: str, field: str | None = None, hint: str | None = None
+) -> Finding:
+    """Return an error about a file, or about the object at path `field` in it."""
+    return Finding(code, Severity.ERROR, message, Place(path, field=field), hint)

@@ -1,7 +1,6 @@
-"""Sample lists built from HDF5 files: which samples are in them, and which nearly are.
+"""Build a sample list from HDF5 files.
 
-What is found in a file can be kept in a journal, so that a search that is broken off goes on where
-it was.
+A journal can keep the results of each file, so that an interrupted search resumes where it stopped.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Generator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from typing import Any, TextIO
 
@@ -23,19 +22,25 @@ from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import SampleList
 from exset.io.access import USUAL, Access
 from exset.runtime.lbann.hdf5 import File, is_group
-from exset.runtime.lbann.hdf5_files import failure
-from exset.runtime.lbann.hdf5_scan import Prototype, groups, guessed, prototype_of, scan
-from exset.runtime.lbann.small_files import run_in_batches
+from exset.runtime.lbann.hdf5_files import failure, run_in_batches
+from exset.runtime.lbann.hdf5_scan import (
+    Prototype,
+    ScanResult,
+    groups,
+    guess_sample,
+    prototype_of,
+    scan,
+)
 
 _BLANKS = frozenset(" \t\n\v\f\r")
 
 
 @dataclass(frozen=True)
 class Search:
-    """What is looked for in every file.
+    """What to search for in every file.
 
-    prototype: a sample that all others are like; or pattern: what their paths are like, in the
-    manner of a shell. finite: fields without which, or with NaN in which, a sample is left out.
+    prototype: a sample with the structure of all samples; or pattern: a shell pattern of their
+    paths. finite: fields that a sample must have, without NaN.
     """
 
     prototype: Prototype | None = None
@@ -44,53 +49,45 @@ class Search:
     access: Access = USUAL
     limits: Limits = DEFAULT
 
-    def __call__(self, path: str) -> Found:
-        """Search one file; FormatError and OSError as those of `File`."""
+    def __call__(self, path: str) -> ScanResult:
+        """Search one file; raises FormatError and OSError as `File`."""
         if self.prototype is not None:
-            tally = scan(path, self.prototype, access=self.access, limits=self.limits)
-            found = Found(tally.samples, tally.odd)
+            result = scan(path, self.prototype, access=self.access, limits=self.limits)
         else:
-            found = Found(self._matching(path))
-        return self._without_nan(path, found) if self.finite else found
+            result = ScanResult(self._matching(path))
+        return self._without_nan(path, result) if self.finite else result
 
     def _matching(self, path: str) -> list[str]:
+        pattern = self.pattern or ""
         with File(path, self.access, self.limits) as file:
-            found = groups(
-                file, lambda where, _: fnmatchcase(where, self.pattern or ""), self.limits
-            )
+            found = groups(file, lambda where, _: fnmatchcase(where, pattern), self.limits)
             return [where for where, _ in found]
 
-    def _without_nan(self, path: str, found: Found) -> Found:
-        kept, odd = [], list(found.odd)
+    def _without_nan(self, path: str, result: ScanResult) -> ScanResult:
+        kept, rejected = [], list(result.rejected)
         with File(path, self.access, self.limits) as file:
-            for sample in found.samples:
+            for sample in result.samples:
                 group = file.find(sample)
-                why = next(filter(None, (_nan(file, group, sample, n) for n in self.finite)), None)
-                if why is None:
+                reasons = (_not_finite(file, group, sample, name) for name in self.finite)
+                reason = next(filter(None, reasons), None)
+                if reason is None:
                     kept.append(sample)
                 else:
-                    odd.append((sample, why))
-        return Found(kept, odd)
+                    rejected.append((sample, reason))
+        return ScanResult(kept, rejected)
 
 
-@dataclass(frozen=True)
-class Found:
-    """The samples of a file, and what is none of them and why."""
-
-    samples: list[str]
-    odd: list[tuple[str, str]] = field(default_factory=list)
-
-
-def _nan(file: File, group: Any, sample: str, name: str) -> str | None:
+def _not_finite(file: File, group: Any, sample: str, name: str) -> str | None:
+    """Return why a field of a sample is rejected, or None."""
     dataset = file.find(name, group, sample)
     if dataset is None or is_group(dataset):
         return f"it lacks {name}"
-    form = file.form(dataset, f"{sample}/{name}")
-    if form.kind != "number" or not form.count:
+    stored = file.data_type(dataset, f"{sample}/{name}")
+    if stored.kind != "number" or not stored.count:
         return None
-    values = np.empty(form.shape, form.dtype)
+    values = np.empty(stored.shape, stored.dtype)
     file.read(dataset, values, f"{sample}/{name}")
-    return f"there is NaN in {name}" if np.isnan(values).any() else None
+    return f"{name} contains NaN" if np.isnan(values).any() else None
 
 
 def search_for(
@@ -103,16 +100,16 @@ def search_for(
     access: Access = USUAL,
     limits: Limits = DEFAULT,
 ) -> Search:
-    """What to look for: a pattern, or samples like one of the first file that has one.
+    """Return a search for a path pattern, or for samples like one of the first readable file.
 
-    sample: its path; guessed if not said. Raises FormatError or OSError for the first file if none
-    has one.
+    sample: the path of that sample, guessed by default. Raises the FormatError or OSError of the
+    first file if no file has a sample.
     """
     prototype, first = None, None
     for path in paths if pattern is None else ():
         try:
             with File(path, access, limits) as file:
-                prototype = prototype_of(file, sample or guessed(file), findings)
+                prototype = prototype_of(file, sample or guess_sample(file), findings)
             break
         except (FormatError, OSError) as error:
             first = first or error
@@ -123,24 +120,23 @@ def search_for(
 
 def searched(
     search: Search, paths: Sequence[str], *, jobs: int = 1, journal: str | None = None
-) -> Generator[Outcome[str, Found], None, None]:
-    """Yield what is found in each file, in order.
+) -> Generator[Outcome[str, ScanResult], None, None]:
+    """Yield the result of each file, in order.
 
-    journal: a file that keeps what was found; of a file that has not changed since it is taken
-    from there.
+    journal: a file that keeps results; files that have not changed since are not searched again.
     """
     if journal is None:
         yield from run_in_batches(search, paths, jobs=jobs)
         return
-    known = _journal(journal, search)
+    known = _read_journal(journal, search)
     stamps = {path: _stamp(path) for path in paths}
     left = [path for path in paths if path not in known or known[path][0] != stamps[path]]
     fresh = run_in_batches(search, left, jobs=jobs)
     with open(journal, "a", encoding="ascii") as file:
         if file.tell() == 0:
-            _note(file, {"search": _digest(search)})
+            _append(file, {"search": _digest(search)})
         else:
-            file.write("\n")  # the last line may have been broken off
+            file.write("\n")  # the last line may be incomplete
         waiting = set(left)
         for path in paths:
             if path not in waiting:
@@ -148,21 +144,20 @@ def searched(
                 continue
             outcome = next(fresh)
             if outcome.value is not None:
-                found = {"path": path, "stamp": stamps[path], **asdict(outcome.value)}
-                _note(file, found)
+                _append(file, {"path": path, "stamp": stamps[path], **asdict(outcome.value)})
             yield outcome
 
 
 def built(
-    outcomes: Sequence[Outcome[str, Found]],
+    outcomes: Sequence[Outcome[str, ScanResult]],
     findings: Findings,
     *,
     directory: str | None = None,
 ) -> SampleList:
-    """The list of what was found, a CONDUIT_HDF5_INCLUSION; what is none of it is a finding.
+    """Return the CONDUIT_HDF5_INCLUSION list of the samples; rejected groups become findings.
 
     directory: the base directory, by default the longest that all files share. Raises FormatError
-    for files that lie outside of it.
+    if there are no samples.
     """
     paths = [outcome.item for outcome in outcomes]
     base = directory
@@ -175,13 +170,13 @@ def built(
         if outcome.value is None:
             findings.add(failure(outcome.item, outcome.error))
             continue
-        for sample, why in outcome.value.odd:
-            message = f"not taken for a sample: {why}"
+        for sample, reason in outcome.value.rejected:
+            message = f"this group is not a sample: {reason}"
             place = Place(outcome.item, field=sample)
             findings.add(Finding("list-odd-sample", Severity.WARNING, message, place))
         name = os.path.relpath(outcome.item, base)
         if _BLANKS & set(name):
-            message = "a list cannot name a file with a blank in its path: left out"
+            message = "a list cannot name this file, because its path contains a blank: skipped"
             findings.add(Finding("lbann-blank", Severity.WARNING, message, Place.of(outcome.item)))
             continue
         ids = []
@@ -189,24 +184,24 @@ def built(
             if not _BLANKS & set(sample):
                 ids.append(sample)
                 continue
-            message = "a list cannot name a sample with a blank in its path: left out"
+            message = "a list cannot name this sample, because its path contains a blank: skipped"
             place = Place(outcome.item, field=sample)
             findings.add(Finding("lbann-blank", Severity.WARNING, message, place))
         if ids:
-            rows.append(Record(name, ids, len(outcome.value.odd)))
+            rows.append(Record(name, ids, len(outcome.value.rejected)))
     if not rows:
         raise FormatError(
-            "no samples were found",
-            hint="say what one is: --sample with its path, or --pattern with what all paths are"
-            " like, from the top of the file: RUN_ID/*",
+            "the files contain no samples",
+            hint="name a sample with --sample PATH, or match the paths of all samples with"
+            " --pattern 'RUN_ID/*'",
             code="list-empty",
         )
     return SampleList.of(Kind.CONDUIT_HDF5_INCLUSION, base or ".", rows)
 
 
-def _journal(path: str, search: Search) -> dict[str, tuple[list[int], Found]]:
-    """What a journal keeps; a line that was broken off is passed over."""
-    known: dict[str, tuple[list[int], Found]] = {}
+def _read_journal(path: str, search: Search) -> dict[str, tuple[list[int], ScanResult]]:
+    """Return the results in a journal by path; incomplete lines are ignored."""
+    known: dict[str, tuple[list[int], ScanResult]] = {}
     try:
         with open(path, encoding="ascii", errors="replace") as file:
             lines = file.read().splitlines()
@@ -218,30 +213,30 @@ def _journal(path: str, search: Search) -> dict[str, tuple[list[int], Found]]:
             if number == 0:
                 if row["search"] != _digest(search):
                     raise FormatError(
-                        "this journal is of another search",
+                        "the journal belongs to another search",
                         place=Place.of(path),
-                        hint="name another, or delete it",
+                        hint="name another file, or delete this one",
                         code="list-journal",
                     )
                 continue
-            odd = [(str(sample), str(why)) for sample, why in row["odd"]]
-            found = Found([str(sample) for sample in row["samples"]], odd)
-            known[str(row["path"])] = [int(each) for each in row["stamp"]], found
+            rejected = [(str(sample), str(reason)) for sample, reason in row["rejected"]]
+            result = ScanResult([str(sample) for sample in row["samples"]], rejected)
+            known[str(row["path"])] = [int(each) for each in row["stamp"]], result
         except FormatError:
             raise
         except (ValueError, KeyError, TypeError, RecursionError):
             if number == 0:
                 raise FormatError(
-                    "this is no journal", place=Place.of(path), code="list-journal"
+                    "the file is not a journal", place=Place.of(path), code="list-journal"
                 ) from None
     return known
 
 
 def _digest(search: Search) -> str:
-    """What a search is, in a line."""
+    """Return a line that two equal searches share."""
     prototype = search.prototype
-    forms = "" if prototype is None else {n: str(f) for n, f in prototype.forms.items()}
-    return repr((forms, search.pattern, search.finite))
+    fields = "" if prototype is None else {n: str(f) for n, f in prototype.fields.items()}
+    return repr((fields, search.pattern, search.finite))
 
 
 def _stamp(path: str) -> list[int]:
@@ -252,6 +247,6 @@ def _stamp(path: str) -> list[int]:
     return [status.st_size, status.st_mtime_ns]
 
 
-def _note(file: TextIO, row: dict[str, object]) -> None:
+def _append(file: TextIO, row: dict[str, object]) -> None:
     file.write(json.dumps(row) + "\n")
     file.flush()

@@ -1,7 +1,7 @@
-"""Sample lists as lists of another kind, and as text.
+"""Convert sample lists to another kind.
 
-Between inclusion and exclusion the files themselves are asked which samples there are. What the
-other kind cannot hold is an error, or with `lossy` a finding.
+Between inclusion and exclusion, exset reads from the files which samples exist. Information that
+the other kind cannot store is an error, or with `lossy` a finding.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ def write(
     root: str = "",
     lossy: bool = False,
 ) -> bytes:
-    """The text of a list, as one of another `kind` if that is said; the rest as in `recast`.
+    """Return the text of a list, as another `kind` if one is named; see `recast`.
 
-    root: the folder that the files must lie in that are asked for their samples.
+    root: the folder that all files must be in that exset reads for the conversion. expand: write
+    each number of a range.
     """
     findings = Findings() if findings is None else findings
     if kind is not None or labels is not None:
@@ -65,12 +66,12 @@ def recast(
     lossy: bool = False,
     jobs: int = 1,
 ) -> SampleList:
-    """The list as one of another kind.
+    """Return the list as another kind.
 
-    labels: the label file of a kind that names one. base: the folder that a relative base directory
-    is in. access: what may be done to get at files. Raises ValueError for no kind, FormatError for
-    what the other kind cannot hold (with `lossy` a finding), and for files that LBANN would make
-    other samples of; OSError.
+    labels: the label file, for a kind that names one. base: the folder of a relative base
+    directory. access: how files may be read. Raises ValueError for an unknown kind; FormatError for
+    information that the kind cannot store (with `lossy` a finding), and if LBANN would get other
+    samples; OSError.
     """
     kind = Kind(kind)
     losses = _Losses(findings, lossy)
@@ -81,51 +82,49 @@ def recast(
             kind=Kind.CONDUIT_HDF5_INCLUSION, ids=samples.name, id_offsets=one_each
         )
     if samples.kind.is_exclusion and not kind.is_exclusion:
-        samples = _checker(base, jobs, access).resolved(samples, findings)
+        samples = _checker(base, jobs, access).to_inclusion(samples, findings)
     elif kind.is_exclusion and not samples.kind.is_exclusion:
-        samples = _checker(base, jobs, access).excluding(samples.with_text_ids())
+        samples = _checker(base, jobs, access).to_exclusion(samples.with_text_ids())
     if kind.is_single and not samples.kind.is_single:
         samples = _single(samples, losses)
     if not kind.has_excluded and samples.others.any():
-        losses.add("how many samples are excluded")
+        losses.add("the numbers of excluded samples")
         samples = samples.with_columns(others=constant(0, len(samples.name), np.uint64))
     if kind.has_label_file:
         label_file = label_file or b""
         if not label_file:
             findings.add(finding_at("lbann-no-label-file", None))
-    elif label_file:
-        losses.add(f"the label file {os.fsdecode(label_file)}")
-        label_file = None
     else:
+        if label_file:
+            losses.add(f"the label file {os.fsdecode(label_file)}")
         label_file = None
     return samples.with_columns(kind=kind, label_file=label_file, totals=None)
 
 
 def _checker(base: str, jobs: int, access: Access) -> Checker:
-    """What looks at files, which imports h5py."""
-    from exset.runtime.lbann.list_files import Checker
+    from exset.runtime.lbann.list_files import Checker  # which imports h5py
 
     return Checker(base, jobs, access)
 
 
 def _single(samples: SampleList, losses: _Losses) -> SampleList:
-    """A list in which every file is one sample."""
-    odd = np.flatnonzero(samples.included != 1)
-    if odd.size:
-        file = samples.files[int(odd[0])]
+    """Return a list in which every file is one sample."""
+    several = np.flatnonzero(samples.included != 1)
+    if several.size:
+        file = samples.files[int(several[0])]
         raise FormatError(
-            f"{file.included:,} samples of {file.name}: in a SINGLE-SAMPLE list a file is one",
-            hint="name another type: --kind, or kind=... in Python",
+            f"{file.name} has {file.included:,} samples: in a SINGLE-SAMPLE list each file is one",
+            hint="choose another type with --kind, or kind=... in Python",
             code="lbann-kind",
         )
     if samples.has_integer_ids or samples.ids != samples.name:
-        losses.add("what the samples are called in their files")
+        losses.add("the ids of the samples")
     count = len(samples.name)
     return samples.with_columns(ids=Strings.none(0), id_offsets=constant(0, count + 1, np.int64))
 
 
 class _Losses:
-    """What another kind cannot hold: errors, or findings."""
+    """Reports information that the other kind cannot store: as errors, or as findings."""
 
     def __init__(self, findings: Findings, lossy: bool) -> None:
         self._findings = findings
@@ -135,9 +134,9 @@ class _Losses:
         finding = Finding(
             "lbann-lost",
             Severity.WARNING,
-            f"a list of this kind cannot say {what}",
+            f"a list of this kind cannot store {what}",
             Place.of("sample list"),
-            None if self._lossy else "say --lossy, or lossy=True in Python, to write it without",
+            None if self._lossy else "drop it with --lossy, or lossy=True in Python",
         )
         if not self._lossy:
             raise FormatError.of(replace(finding, severity=Severity.ERROR))

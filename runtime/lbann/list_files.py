@@ -1,10 +1,9 @@
-"""Sample lists and the files that they name: whether LBANN could use the ones with the others.
+"""Check sample lists against the files that they name, and convert inclusion to exclusion lists.
 
-An error is what LBANN refuses when it loads the list, or fails on when it comes to the sample; a
-warning what it goes on without, as it does without a file of an exclusion list (and, told to
-check, refuses at once: `strict`). LBANN lists the top of a file in the order in which its groups
-were made; a file that does not keep it fails, and h5py does not unless asked to with
-`track_order=True`.
+An error is a problem that LBANN refuses when it loads the list, or fails on when it reads the
+sample. A warning is a problem that LBANN ignores: it drops an unreadable file of an exclusion list.
+LBANN lists the top level of a file in creation order and fails if the file does not keep it; h5py
+keeps it with `track_order=True` only.
 """
 
 from __future__ import annotations
@@ -24,26 +23,28 @@ from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import SampleList
 from exset.io import files
 from exset.io.access import USUAL, Access, check_plain, lies_in
-from exset.runtime.lbann.hdf5_probe import Look, Looking, Task
-from exset.runtime.lbann.list_problems import (
+from exset.runtime.lbann.hdf5_files import run_in_batches
+from exset.runtime.lbann.hdf5_probe import (
+    Prober,
+    ProbeResult,
+    ProbeTask,
+    exclusion_problems,
     file_finding,
-    missing_file,
-    no_order,
+    no_creation_order,
     outside_roots,
-    refusals,
+    unreadable_file,
     why_no_exclusion,
 )
-from exset.runtime.lbann.small_files import run_in_batches
 
 _SHOWN = 3
 
 
 @dataclass(frozen=True)
 class Checker:
-    """How the files of lists are found and looked at.
+    """How to find and probe the files of lists.
 
-    base: the folder that relative base directories are in, by default the current one, as for
-    LBANN. jobs: how many processes look at files.
+    base: the folder of relative base directories, by default the current folder, as in LBANN.
+    jobs: the number of processes that probe files.
     """
 
     base: str = ""
@@ -52,154 +53,141 @@ class Checker:
     limits: Limits = DEFAULT
 
     def check(self, samples: SampleList, findings: Findings, name: str = "sample list") -> None:
-        """Add a finding for all that is wrong with the files of a list; name: the list's."""
-        if not self._has_directory(samples, findings, name):
-            return
-        kind = samples.kind
-        if kind.is_single or samples.has_integer_ids:
-            for file in samples.files:
-                path = self.path(file.path)
-                if not lies_in(path, self.access.roots):
-                    findings.add(outside_roots(path))
-                elif not os.path.isfile(path):
-                    findings.add(missing_file(path, FileNotFoundError(), kind))
-            if kind.is_single:
-                self._check_labels(samples, findings)
-            return
-        counts = zip(samples.included.tolist(), samples.excluded.tolist(), strict=True)
-        for outcome, count in zip(self.looks(samples, ids=True), counts, strict=True):
-            path = outcome.item.path
-            if outcome.error is not None:
-                findings.add(missing_file(path, outcome.error, kind))
-                continue
-            look = outcome.result()
-            if kind.is_exclusion:
-                for finding in refusals(path, look, outcome.item.texts(), *count):
-                    findings.add(finding)
-                continue
-            for each in look.missing:
-                message = "the file has no sample of this id: LBANN fails when it reads it"
-                hint = "ids are paths in the file, taken as they are; exset list build finds them"
-                findings.add(file_finding("lbann-missing-id", message, path, each, hint=hint))
-            for finding in look.refused:
-                findings.add(finding)
+        """Add a finding for each problem with the files of a list. name: that of the list."""
+        directory = self.path(_text(samples.directory))
+        if len(samples.name) and not os.path.isdir(directory):
+            message = f"the base directory {directory} does not exist: no file was checked"
+            hint = "a relative path starts at the current folder, or at --base"
+            place = Place.of(name)
+            findings.add(Finding("lbann-missing-directory", Severity.ERROR, message, place, hint))
+        elif samples.kind.is_single or samples.has_integer_ids:
+            self._check_names(samples, findings)
+        else:
+            self._check_samples(samples, findings)
 
-    def resolved(self, samples: SampleList, findings: Findings) -> SampleList:
-        """The inclusion list (CONDUIT) that an exclusion list is, looked up in the files.
+    def to_inclusion(self, samples: SampleList, findings: Findings) -> SampleList:
+        """Return the CONDUIT_HDF5_INCLUSION list of the same samples as an exclusion list.
 
-        As in LBANN, files that cannot be opened are left out with a finding. Raises FormatError
-        where LBANN refuses the list, and for a file outside of the roots.
+        As in LBANN, a file that cannot be opened is dropped, with a finding. Raises FormatError
+        where LBANN refuses the list, and for a file outside the roots.
         """
         kept: list[int] = []
         rows: list[list[str]] = []
         counts = list(zip(samples.included.tolist(), samples.excluded.tolist(), strict=True))
-        for index, outcome in enumerate(self.looks(samples, names=True)):
+        for index, outcome in enumerate(self.probe(samples, names=True)):
             if outcome.error is not None:
-                finding = missing_file(outcome.item.path, outcome.error, samples.kind)
+                finding = unreadable_file(outcome.item.path, outcome.error, samples.kind)
                 if finding.code == "hdf5-roots":
                     raise FormatError.of(finding)
                 findings.add(finding)
                 continue
-            look, ids = outcome.result(), outcome.item.texts()
-            for finding in refusals(outcome.item.path, look, ids, *counts[index]):
+            probed, ids = outcome.result(), outcome.item.texts()
+            for finding in exclusion_problems(outcome.item.path, probed, ids, *counts[index]):
                 raise FormatError.of(finding)
-            left = set(ids)
-            rows.append([name for name in look.names if name not in left])
+            excluded = set(ids)
+            rows.append([name for name in probed.names if name not in excluded])
             kept.append(index)
         part = samples.select_files(np.array(kept, np.int64))
-        return part.with_columns(
-            label_file=None,
-            kind=Kind.CONDUIT_HDF5_INCLUSION,
-            others=part.excluded,
-            ids=_words(rows),
-            id_offsets=np.cumsum([0, *map(len, rows)]),
-        )
+        return _with_ids(part, Kind.CONDUIT_HDF5_INCLUSION, rows, part.excluded)
 
-    def excluding(self, samples: SampleList) -> SampleList:
-        """The exclusion list (CONDUIT) that an inclusion list is, if LBANN makes the same of it.
+    def to_exclusion(self, samples: SampleList) -> SampleList:
+        """Return the CONDUIT_HDF5_EXCLUSION list from which LBANN makes the same samples.
 
-        Raises FormatError that says why not, and OSError.
+        Raises FormatError if there is none, and OSError.
         """
         rows: list[list[str]] = []
-        for index, outcome in enumerate(self.looks(samples, names=True)):
-            look, path = outcome.result(), outcome.item.path
-            ids = samples.ids_of(index)
-            chosen = {str(each) for each in ids}
-            if not look.is_ordered:
-                raise FormatError.of(no_order(path))
-            if [name for name in look.names if name in chosen] != ids:
-                raise FormatError.of(why_no_exclusion(path, look, [str(each) for each in ids]))
-            rows.append([name for name in look.names if name not in chosen])
-        return samples.with_columns(
-            label_file=None,
-            kind=Kind.CONDUIT_HDF5_EXCLUSION,
-            totals=None,
-            others=samples.included,
-            ids=_words(rows),
-            id_offsets=np.cumsum([0, *map(len, rows)]),
-        )
+        for index, outcome in enumerate(self.probe(samples, names=True)):
+            probed, path = outcome.result(), outcome.item.path
+            ids = [str(each) for each in samples.ids_of(index)]
+            included = set(ids)
+            if not probed.is_ordered:
+                raise FormatError.of(no_creation_order(path))
+            if [name for name in probed.names if name in included] != ids:
+                raise FormatError.of(why_no_exclusion(path, probed, ids))
+            rows.append([name for name in probed.names if name not in included])
+        return _with_ids(samples, Kind.CONDUIT_HDF5_EXCLUSION, rows, samples.included)
 
-    def looks(
+    def probe(
         self, samples: SampleList, *, ids: bool = False, names: bool = False
-    ) -> Iterator[Outcome[Task, Look]]:
-        """Look at every file, in order; of an exclusion list always at all that is at its top."""
+    ) -> Iterator[Outcome[ProbeTask, ProbeResult]]:
+        """Probe every file, in order.
+
+        ids: look up the ids of the list; names: list the top level. Both for exclusion lists.
+        """
         exclusion = samples.kind.is_exclusion
-        yield from run_in_batches(
-            Looking(self.access, self.limits),
-            list(self._tasks(samples, ids or exclusion, names or exclusion)),
-            jobs=self.jobs,
-        )
+        tasks = list(self._tasks(samples, ids or exclusion, names or exclusion))
+        yield from run_in_batches(Prober(self.access, self.limits), tasks, jobs=self.jobs)
 
     def path(self, path: str) -> str:
-        """Where a path of a list is."""
+        """Return the path of a file that a list names."""
         return os.path.join(self.base, path)
 
-    def _tasks(self, samples: SampleList, ids: bool, names: bool) -> Iterable[Task]:
+    def _tasks(self, samples: SampleList, ids: bool, names: bool) -> Iterable[ProbeTask]:
         none, column = Strings.none(0), samples.ids
         assert isinstance(column, Strings)
         for file, begin, end in zip(
             samples.files, samples.id_offsets[:-1], samples.id_offsets[1:], strict=True
         ):
-            wanted = column.take(np.arange(begin, end)) if ids else none
-            yield Task(self.path(file.path), wanted, names)
+            looked_up = column.take(np.arange(begin, end)) if ids else none
+            yield ProbeTask(self.path(file.path), looked_up, names)
 
-    def _has_directory(self, samples: SampleList, findings: Findings, name: str) -> bool:
-        directory = self.path(samples.directory.decode("utf-8", "surrogateescape"))
-        if os.path.isdir(directory) or not len(samples.name):
-            return True
-        message = f"there is no base directory {directory}, so its files are not looked at"
-        hint = "a relative one counts from the current folder, or from --base"
-        findings.add(
-            Finding("lbann-missing-directory", Severity.ERROR, message, Place.of(name), hint)
-        )
-        return False
+    def _check_names(self, samples: SampleList, findings: Findings) -> None:
+        """Check that files exist whose samples have no ids in HDF5, and their labels."""
+        for file in samples.files:
+            path = self.path(file.path)
+            if not lies_in(path, self.access.roots):
+                findings.add(outside_roots(path))
+            elif not os.path.isfile(path):
+                findings.add(unreadable_file(path, FileNotFoundError(), samples.kind))
+        if samples.kind.is_single:
+            self._check_labels(samples, findings)
+
+    def _check_samples(self, samples: SampleList, findings: Findings) -> None:
+        """Check that every id is in its file, and what LBANN requires of exclusion lists."""
+        kind = samples.kind
+        counts = zip(samples.included.tolist(), samples.excluded.tolist(), strict=True)
+        for outcome, count in zip(self.probe(samples, ids=True), counts, strict=True):
+            path = outcome.item.path
+            if outcome.error is not None:
+                findings.add(unreadable_file(path, outcome.error, kind))
+                continue
+            probed = outcome.result()
+            if kind.is_exclusion:
+                for finding in exclusion_problems(path, probed, outcome.item.texts(), *count):
+                    findings.add(finding)
+                continue
+            for each in probed.missing:
+                message = "the file has no sample with this id: LBANN fails when it reads it"
+                hint = "ids are exact paths in the file; exset list build finds them"
+                findings.add(file_finding("lbann-missing-id", message, path, each, hint=hint))
+            for finding in probed.errors:
+                findings.add(finding)
 
     def _check_labels(self, samples: SampleList, findings: Findings) -> None:
-        """Whether the label file is there, and has a label for every sample."""
+        """Check that the label file exists and has a label for every sample."""
         from exset.parsers.lbann.labels import parse
 
-        path = (samples.label_file or b"").decode("utf-8", "surrogateescape")
-        if not path:
+        if not samples.label_file:
             return
-        if not lies_in(self.path(path), self.access.roots):
-            findings.add(outside_roots(self.path(path)))
+        path = self.path(_text(samples.label_file))
+        if not lies_in(path, self.access.roots):
+            findings.add(outside_roots(path))
             return
+        place, code = Place.of(path), "lbann-missing-labels"
         try:
-            check_plain(self.path(path))
-            source = files.read(files.local(self.path(path)), limits=self.limits)
+            check_plain(path)
+            source = files.read(files.local(path), limits=self.limits)
             labels = parse(source, findings=findings)
         except OSError as error:
             message = f"the label file cannot be read: {error.strerror}"
-            place = Place.of(self.path(path))
-            hint = "the fourth line of the list names it; a relative one counts as the others do"
-            findings.add(Finding("lbann-missing-labels", Severity.ERROR, message, place, hint))
+            hint = "line 4 of the list names it; a relative path starts where the others start"
+            findings.add(Finding(code, Severity.ERROR, message, place, hint))
             return
         without = np.flatnonzero(~labels.of(samples)[1])
         if without.size:
             some = ", ".join(samples.name.text(row) or "" for row in without[:_SHOWN].tolist())
-            message = f"{without.size:,} samples have no label, which is then 0: {some}"
-            place = Place.of(self.path(path))
-            findings.add(Finding("lbann-missing-labels", Severity.WARNING, message, place))
+            message = f"{without.size:,} samples have no label, so LBANN gives them 0: {some}"
+            findings.add(Finding(code, Severity.WARNING, message, place))
 
 
 def check(
@@ -212,15 +200,22 @@ def check(
     jobs: int = 1,
     limits: Limits = DEFAULT,
 ) -> None:
-    """Add a finding for all that is wrong with the files that a list names; see `Checker`."""
+    """Add a finding for each problem with the files that a list names; see `Checker`."""
     Checker(base, jobs, access, limits).check(samples, findings, name)
 
 
-def _words(rows: list[list[str]]) -> Strings:
-    """All ids of some files; FormatError for one that no list can name."""
+def _with_ids(samples: SampleList, kind: Kind, rows: list[list[str]], others: object) -> SampleList:
+    """Return a list of another kind, with ids for each file; FormatError for an id with a blank."""
     ids = Strings.of(each for row in rows for each in row)
     try:
         check_words("the id of a sample", ids)
     except ValueError as error:
         raise FormatError(str(error), code="lbann-blank") from None
-    return ids
+    offsets = np.cumsum([0, *map(len, rows)])
+    return samples.with_columns(
+        kind=kind, label_file=None, totals=None, others=others, ids=ids, id_offsets=offsets
+    )
+
+
+def _text(path: bytes) -> str:
+    return path.decode("utf-8", "surrogateescape")

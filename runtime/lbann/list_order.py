@@ -1,4 +1,4 @@
-"""Sample lists in another order: that which ranks would see, at random, or several as one."""
+"""Reorder sample lists: as LBANN's ranks load them, at random, or several merged into one."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Order = NDArray[np.int64]
 
 
 def rank_order(samples: SampleList, ranks: int, keep_order: bool = False) -> Order:
-    """The order in which so many ranks of LBANN come to see the files: int64 [files].
+    """Return the order in which LBANN loads the files with so many ranks: int64 [files].
 
-    Rank r reads the files r, r + ranks, ...; then each has what rank 0 read, rank 1, and so on.
-    With `keep_order`, LBANN's --keep_sample_order, a SINGLE-SAMPLE list is put back in its order;
-    of the others LBANN deals the files to piles, a pile a rank, and lays pile upon pile, which
-    gives the order of the list for few numbers of files alone. Files without samples are left out.
-    ValueError for less than one rank.
+    Rank r reads the files r, r + ranks, ...; then LBANN concatenates the files of rank 0, of rank
+    1, and so on. keep_order: LBANN's --keep_sample_order. It restores the order of a SINGLE-SAMPLE
+    list; of other lists LBANN distributes the files to the ranks in turn and concatenates again,
+    which restores the order only for some numbers of files. Files without samples are dropped.
+    Raises ValueError for less than one rank.
     """
     if ranks < 1:
         raise ValueError(f"ranks must be at least 1, not {ranks}")
@@ -39,16 +39,16 @@ def rank_order(samples: SampleList, ranks: int, keep_order: bool = False) -> Ord
         return gathered
     names = duplicate_files(samples)[gathered]
     changes = np.cumsum(names[1:] != names[:-1])
-    pile = np.concatenate([np.zeros(min(gathered.size, 1), np.int64), changes]) % ranks
-    dealt: Order = gathered[np.argsort(pile, kind="stable")]
-    return dealt
+    rank_of = np.concatenate([np.zeros(min(gathered.size, 1), np.int64), changes]) % ranks
+    order: Order = gathered[np.argsort(rank_of, kind="stable")]
+    return order
 
 
 def shuffled(samples: SampleList, seed: int, limits: Limits = DEFAULT) -> SampleList:
-    """The same samples in random order: files, and each file's samples (NumPy's PCG64).
+    """Return the same samples with files, and the samples of each file, in random order (PCG64).
 
-    A list says file by file, so the samples of a file stay together; those of an exclusion list
-    stay in their order. LimitError for more samples than may be expanded.
+    A list goes file by file, so the samples of a file stay together; those of an exclusion list
+    keep their order. Raises LimitError for more than `max_expand` samples.
     """
     random = np.random.default_rng(seed)
     files = random.permutation(len(samples.name))
@@ -69,11 +69,11 @@ def merged(
     directory: str | None = None,
     limits: Limits = DEFAULT,
 ) -> SampleList:
-    """One list of several, of the kind of the first; what is in two of them is in it once.
+    """Return one list, of the kind of the first, that names each file and sample once.
 
-    directory: its base directory, by default the first list's if all have the same, else the
-    longest that they share. Of a file that is named twice, the samples of both are included.
-    Raises FormatError for exclusion lists among others, and for directories that share nothing.
+    directory: the base directory, by default the longest that the lists share. A file that several
+    lists name includes the samples of all. Raises FormatError for a mix of inclusion and exclusion
+    lists, and for directories without a common one; LimitError for more than `max_expand` samples.
     """
     first = lists[0]
     paths = [each.directory.decode("utf-8", "surrogateescape") for each in lists]
@@ -85,7 +85,7 @@ def merged(
         if samples.kind.is_exclusion != first.kind.is_exclusion:
             raise FormatError(
                 "inclusion lists and exclusion lists cannot be merged",
-                hint="exset convert --kind turns one into the other",
+                hint="convert one of them with exset convert --kind",
                 code="lbann-kind",
             )
         if samples.kind is not first.kind:
@@ -106,14 +106,14 @@ def merged(
             at = places[name]
             rows[at] = _both(rows[at], row, first.kind.is_exclusion)
     if repeated:
-        message = f"{repeated:,} files are named more than once: their samples are put together"
+        message = f"several lists name {repeated:,} files: their samples are combined"
         findings.add(Finding("list-merged", Severity.NOTE, message, Place.of("sample list")))
     made = SampleList.of(first.kind, base, rows, label_file=first.label_file)
     return made.with_integer_ids() if first.has_integer_ids else made
 
 
 def _both(one: File, two: File, is_exclusion: bool) -> File:
-    """The samples that one of two records of a file includes."""
+    """Return a record with all samples that one of two records of a file includes."""
     mine, theirs = list[Any](one.ids), list[Any](two.ids)
     whole = max(len(mine) + one.others, len(theirs) + two.others)
     if is_exclusion:
@@ -125,14 +125,14 @@ def _both(one: File, two: File, is_exclusion: bool) -> File:
 
 
 def _common(paths: list[str]) -> str:
-    """The directory of all lists, or the longest that theirs share."""
+    """Return the longest directory that all paths share."""
     if len(set(paths)) == 1:
         return paths[0]
     try:
         return os.path.commonpath(paths) or "."
     except ValueError:
         raise FormatError(
-            "the base directories share nothing: some are relative, some are not",
-            hint="say --directory",
+            "the base directories have no common one: some are relative, some absolute",
+            hint="name one with --directory",
             code="lbann-directory",
         ) from None

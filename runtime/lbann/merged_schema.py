@@ -1,8 +1,8 @@
-"""Two schemas make one: the fields that an experiment reads, and what is to be done with each.
+"""Merge a data schema and an experiment schema: the fields to read, with their metadata.
 
-As LBANN merges them (data_reader_HDF5.cpp: adjust_metadata, get_leaves_multi). In each schema
-metadata trickle down the tree, and the child's word counts. Then what the experiment schema says
-of a leaf, inherited or not, replaces what the data schema says of every field at or below it.
+LBANN merges them as follows (data_reader_HDF5.cpp: adjust_metadata, get_leaves_multi). In each
+schema a node inherits the metadata of its parent, and its own directives win. Then the directives
+of each experiment leaf, its own and inherited, replace those of all data fields at or below it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias
 
 from exset.core.errors import Findings, FormatError, Place
 from exset.core.source import Span
-from exset.grammars.lbann.schema import Directive, Node, Path, Schema, Value, named, plain
+from exset.grammars.lbann.schema import Node, Path, Schema, Value, path_text, to_json
 from exset.grammars.lbann.schema_findings import finding_at
 
 Role: TypeAlias = Literal["data", "experiment"]
@@ -23,11 +23,11 @@ EXPERIMENT: Final[Role] = "experiment"
 
 
 @dataclass(frozen=True)
-class Given:
-    """A value of merged metadata and where it comes from.
+class MergedDirective:
+    """A directive of a field, and where it comes from.
 
-    role: which schema says it; path: of which node; replaced: what it took the place of, if the
-    data schema said something else.
+    role: the schema, and path: the node, that it is written in. replaced: the directive of the data
+    schema that it replaced.
     """
 
     name: str
@@ -36,36 +36,36 @@ class Given:
     path: Path
     schema: Schema
     span: Span | None = None
-    replaced: Given | None = None
+    replaced: MergedDirective | None = None
 
     @property
     def place(self) -> Place | None:
-        """Where the value is written."""
+        """The place of the value in the schema."""
         return self.schema.place(self.span)
 
 
 @dataclass(frozen=True)
 class Field:
-    """A field that the experiment reads; `metadata` in the order in which LBANN has it."""
+    """A field that the experiment reads; `metadata` is in LBANN's order."""
 
     path: Path
-    metadata: Mapping[str, Given]
+    metadata: Mapping[str, MergedDirective]
     place: Place | None = None
-    """Where the data schema names it."""
+    """The place of its name in the data schema."""
 
     @property
     def name(self) -> str:
-        """Its path as LBANN writes it."""
-        return named(self.path)
+        """The path as LBANN writes it."""
+        return path_text(self.path)
 
-    def plain(self) -> dict[str, object] | None:
-        """Return the merged metadata as JSON has them; None for none, as LBANN does."""
-        return {name: plain(given.value) for name, given in self.metadata.items()} or None
+    def to_json(self) -> dict[str, object] | None:
+        """Return the merged metadata for JSON; None if there are none, as in LBANN."""
+        return {name: to_json(each.value) for name, each in self.metadata.items()} or None
 
 
 @dataclass(frozen=True)
-class Resolved:
-    """The fields of an experiment, by name, and the schemas that they were made of."""
+class MergedSchema:
+    """The fields of an experiment, by name, and the two schemas."""
 
     fields: tuple[Field, ...]
     data: Schema
@@ -78,56 +78,58 @@ class Resolved:
         return iter(self.fields)
 
     def __getitem__(self, name: str) -> Field:
-        """Return the field of a name; KeyError if there is none."""
+        """Return the field with a name; KeyError."""
         for each in self.fields:
             if each.name == name:
                 return each
         raise KeyError(name)
 
 
-def resolve(data: Schema, experiment: Schema, *, findings: Findings | None = None) -> Resolved:
+def merge_schemas(
+    data: Schema, experiment: Schema, *, findings: Findings | None = None
+) -> MergedSchema:
     """Return the fields that the experiment schema selects, sorted by name.
 
     Raises FormatError for a leaf that the data schema does not have, and for an experiment schema
-    that names none.
+    without fields.
     """
-    heard = Findings() if findings is None else findings
+    findings = Findings() if findings is None else findings
     if not experiment.root.children:
         raise FormatError(
             "the experiment schema names no field",
             place=experiment.place(experiment.root.span),
-            hint="name the fields or groups that are to be read",
+            hint="name the fields or groups to read",
             code="schema-no-field",
         )
     fields = []
-    for path, leaf, said in _inherited(experiment, EXPERIMENT, experiment.root, (), {}):
+    for path, leaf, replacing in _inherited(experiment, EXPERIMENT, experiment.root, (), {}):
         below = _inherited_at(data, path)
         if below is None:
             raise FormatError(
-                f"the data schema has no {named(path)!r}",
+                f"the data schema has no {path_text(path)!r}",
                 place=experiment.place(leaf.span),
-                hint="name it in the data schema too, or take it out of this one",
+                hint="add it to the data schema, or remove it here",
                 code="schema-unknown-field",
             )
-        for whole, field, known in below:
-            place = data.place(field.span)
-            fields.append(Field(whole, _merged(whole, field, known, said, heard), place))
+        for whole, field, inherited in below:
+            metadata = _merged(whole, field, inherited, replacing, findings)
+            fields.append(Field(whole, metadata, data.place(field.span)))
     fields.sort(key=lambda field: field.name.encode("utf-8", "surrogatepass"))
-    return Resolved(tuple(fields), data, experiment)
+    return MergedSchema(tuple(fields), data, experiment)
 
 
-_Metadata: TypeAlias = Mapping[str, Given]
+_Metadata: TypeAlias = Mapping[str, MergedDirective]
 
 
 def _inherited(
     schema: Schema, role: Role, node: Node, path: Path, above: _Metadata
 ) -> Iterator[tuple[Path, Node, _Metadata]]:
-    """Yield the leaves at and below a node, each with its own metadata and what it inherits."""
-    known = _with_own(schema, role, node, path, above)
+    """Yield the leaves at and below a node, each with its own and its inherited metadata."""
+    metadata = _with_own(schema, role, node, path, above)
     if not node.children:
-        yield path, node, known
+        yield path, node, metadata
     for name, child in node.children.items():
-        yield from _inherited(schema, role, child, (*path, name), known)
+        yield from _inherited(schema, role, child, (*path, name), metadata)
 
 
 def _inherited_at(data: Schema, path: Path) -> Iterator[tuple[Path, Node, _Metadata]] | None:
@@ -143,22 +145,22 @@ def _inherited_at(data: Schema, path: Path) -> Iterator[tuple[Path, Node, _Metad
 
 
 def _with_own(schema: Schema, role: Role, node: Node, path: Path, above: _Metadata) -> _Metadata:
-    """Return a node's metadata: its own first, then what its parent has beside."""
-    own = {name: _given(schema, role, path, name, each) for name, each in node.metadata.items()}
-    return own | {name: given for name, given in above.items() if name not in own}
-
-
-def _given(schema: Schema, role: Role, path: Path, name: str, directive: Directive) -> Given:
-    return Given(name, directive.value, role, path, schema, directive.span)
+    """Return a node's metadata: its own, then what it inherits from `above`."""
+    own = {
+        name: MergedDirective(name, each.value, role, path, schema, each.span)
+        for name, each in node.metadata.items()
+    }
+    return own | {name: each for name, each in above.items() if name not in own}
 
 
 def _merged(
-    path: Path, leaf: Node, known: _Metadata, said: _Metadata, findings: Findings
-) -> dict[str, Given]:
-    merged = dict(known)
-    for name, given in said.items():
-        before = known.get(name)
-        merged[name] = given if before is None else replace(given, replaced=before)
-        if name in leaf.metadata and given.path != path:
-            findings.add(finding_at("lbann-replaced", given.place, name=name, path=named(path)))
+    path: Path, leaf: Node, inherited: _Metadata, replacing: _Metadata, findings: Findings
+) -> dict[str, MergedDirective]:
+    merged = dict(inherited)
+    for name, each in replacing.items():
+        before = inherited.get(name)
+        merged[name] = each if before is None else replace(each, replaced=before)
+        if name in leaf.metadata and each.path != path:
+            words = {"name": name, "path": path_text(path)}
+            findings.add(finding_at("lbann-replaced", each.place, **words))
     return merged

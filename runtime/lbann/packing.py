@@ -1,6 +1,6 @@
-"""Which fields are packed together, and in which order.
+"""Plan an experiment: the transform of each field, and which fields are packed, in which order.
 
-LBANN, data_reader_HDF5.cpp: build_packing_map, pack.
+LBANN: data_reader_HDF5.cpp, build_packing_map and pack.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from itertools import groupby
 
 from exset.core.errors import Findings, FormatError
 from exset.grammars.lbann.schema_findings import finding_at
-from exset.runtime.lbann.merged_schema import Resolved
-from exset.runtime.lbann.transforms import Compat, Recipe, recipe
+from exset.runtime.lbann.merged_schema import MergedSchema
+from exset.runtime.lbann.transforms import Compat, FieldTransform, transform_of
 
 
 @dataclass(frozen=True)
 class Group:
-    """Fields that are packed into one vector, in this order."""
+    """The fields of one packed vector, in their order."""
 
     name: str
     members: tuple[str, ...]
@@ -24,34 +24,34 @@ class Group:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is read and what comes of it: recipes by field, and packed groups by name."""
+    """The transforms of all fields, and the packed groups by name."""
 
-    recipes: tuple[Recipe, ...]
+    transforms: tuple[FieldTransform, ...]
     groups: tuple[Group, ...]
     compat: Compat = None
 
 
-def plan(resolved: Resolved, *, compat: Compat = None, findings: Findings | None = None) -> Plan:
-    """Return what the merged metadata ask for.
+def plan(schema: MergedSchema, *, compat: Compat = None, findings: Findings | None = None) -> Plan:
+    """Return the plan that the merged metadata describe.
 
-    Raises FormatError for directives that LBANN cannot follow either, and with `compat` for all
-    that it cannot; ValueError for another `compat`.
+    Raises FormatError for directives that cannot work, with `compat` for all that LBANN refuses;
+    ValueError for another `compat`.
     """
     if compat not in (None, "lbann"):
         raise ValueError(f"compat must be 'lbann' or None, not {compat!r}")
-    heard = Findings() if findings is None else findings
-    recipes = tuple(recipe(field, compat, heard) for field in resolved)
-    return Plan(recipes, _groups(recipes, heard), compat)
+    findings = Findings() if findings is None else findings
+    transforms = tuple(transform_of(field, compat, findings) for field in schema)
+    return Plan(transforms, _groups(transforms, findings), compat)
 
 
-def _groups(recipes: tuple[Recipe, ...], findings: Findings) -> tuple[Group, ...]:
-    """Return the packed groups by name, their members by ordering and then by name."""
+def _groups(transforms: tuple[FieldTransform, ...], findings: Findings) -> tuple[Group, ...]:
+    """Return the packed groups by name, with members sorted by ordering and then by name."""
 
-    def rank(member: Recipe) -> tuple[bool, int]:
+    def rank(member: FieldTransform) -> tuple[bool, int]:
         return member.ordering is None, member.ordering or 0
 
-    packed: dict[str, list[Recipe]] = {}
-    for each in recipes:
+    packed: dict[str, list[FieldTransform]] = {}
+    for each in transforms:
         if each.pack is not None:
             packed.setdefault(each.pack, []).append(each)
     groups = []
@@ -63,15 +63,17 @@ def _groups(recipes: tuple[Recipe, ...], findings: Findings) -> tuple[Group, ...
                 place = second[0].field.metadata["ordering"].place
                 findings.add(finding_at("lbann-ordering", place, group=name, value=value))
         groups.append(Group(name, tuple(member.name for member in members)))
-    _check_names(recipes, groups, findings)
+    _check_names(transforms, groups, findings)
     return tuple(groups)
 
 
-def _check_names(recipes: tuple[Recipe, ...], groups: list[Group], findings: Findings) -> None:
-    """Refuse a group whose name is in the way of a field that is still to be used."""
-    at = {each.name: each for each in recipes}
-    below: dict[str, list[Recipe]] = {}
-    for each in recipes:
+def _check_names(
+    transforms: tuple[FieldTransform, ...], groups: list[Group], findings: Findings
+) -> None:
+    """Refuse a group whose name would hide a field or group that is still used."""
+    at = {each.name: each for each in transforms}
+    below: dict[str, list[FieldTransform]] = {}
+    for each in transforms:
         for around in _above(each.name):
             below.setdefault(around, []).append(each)
     names = {group.name for group in groups}
@@ -85,7 +87,7 @@ def _check_names(recipes: tuple[Recipe, ...], groups: list[Group], findings: Fin
         if others or any(name in names for name in _above(group.name)):
             what = others[0].name if others else "another group"
             raise FormatError(
-                f"the packed group {group.name} would take the place of {what}",
+                f"the packed group {group.name} would hide {what}",
                 place=at[group.members[0]].field.metadata["pack"].place,
                 hint="rename the group",
                 code="schema-pack",
@@ -93,5 +95,5 @@ def _check_names(recipes: tuple[Recipe, ...], groups: list[Group], findings: Fin
 
 
 def _above(name: str) -> list[str]:
-    """Return the paths of the groups around a name."""
+    """Return the paths of the groups that contain a name."""
     return [name[:end] for end, char in enumerate(name) if char == "/"]

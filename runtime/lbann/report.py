@@ -9,7 +9,8 @@ import numpy as np
 
 from exset.core.text import size
 from exset.grammars.columns.spans import Spans
-from exset.grammars.lbann.sample_list import SampleList, duplicate_files, overlaps
+from exset.grammars.lbann.list_ids import overlaps
+from exset.grammars.lbann.sample_list import SampleList, duplicate_files
 from exset.grammars.lbann.schema import METADATA, Node, Schema
 from exset.runtime.reports.report import Report, limits_of, memory_of, some
 

@@ -1,7 +1,7 @@
-"""Batches of samples: what two schemas select, from the HDF5 files that a sample list names.
+"""Read batches of samples: the fields that two schemas select, from the HDF5 files of a list.
 
-Files are read one after the other, the samples of each in the order of their ids, into arrays that
-were made before. Nothing is read past the end: a sample of another size is an error.
+Files are read one after the other, and the samples of each file in the order of their ids. Nothing
+is read past the end of an array: a sample of another size is an error.
 """
 
 from __future__ import annotations
@@ -23,30 +23,29 @@ from exset.grammars.lbann.schema import Schema
 from exset.grammars.lbann.schema_findings import finding_at
 from exset.io.access import USUAL, Access
 from exset.runtime.arrays import Device
-from exset.runtime.lbann.fields import narrows, prepared
+from exset.runtime.lbann.fields import apply_transform, wraps_around
 from exset.runtime.lbann.hdf5 import File
-from exset.runtime.lbann.list_pairs import pairs_at
-from exset.runtime.lbann.merged_schema import resolve
+from exset.runtime.lbann.merged_schema import merge_schemas
 from exset.runtime.lbann.packing import plan
-from exset.runtime.lbann.sample_layout import Column, Layout, found, lay_out, located
+from exset.runtime.lbann.sample_layout import Column, Layout, find_column, lay_out, sample_group
 from exset.runtime.lbann.transforms import Compat
 from exset.runtime.training.dataset import Dataset, Values
 
 Pair: TypeAlias = tuple[str, str | int]
-"""A file and the id of a sample in it, which is a path there."""
+"""The path of a file, and the id of a sample: its path in the file."""
 
 
 def joined(base: str, name: str) -> str:
-    """Return the path of a file that is named from a base folder, as LBANN joins them."""
+    """Join a base folder and the name of a file as LBANN does."""
     return name if not base else f"{base}{name}" if base.endswith("/") else f"{base}/{name}"
 
 
 @runtime_checkable
 class HasPairs(Protocol):
-    """What names samples, such as a sample list."""
+    """An object that lists samples, such as a sample list."""
 
     def __len__(self) -> int:
-        """How many samples there are."""
+        """The number of samples."""
         ...
 
     def pairs(self) -> Iterator[Pair]:
@@ -56,9 +55,9 @@ class HasPairs(Protocol):
 
 @dataclass(frozen=True)
 class Batch:
-    """The values of some samples: for each field or packed group an array of a row a sample.
+    """The values of some samples: an array [samples, values] for each field or packed group.
 
-    dims: the shape of one row where it is meant as more than a vector (channels first).
+    dims: the shape of one sample, channels first.
     """
 
     values: Mapping[str, NDArray[Any]]
@@ -73,15 +72,15 @@ class Batch:
         return self.samples
 
     def shaped(self, name: str) -> NDArray[Any]:
-        """Return the values of a field or group in the shape (samples, *dims)."""
+        """Return the values of a field or group, shape (samples, *dims); KeyError."""
         return self.values[name].reshape(self.samples, *self.dims[name])
 
 
 class SampleReader(Dataset):
-    """Reads batches; what does not change from one to the next is found out once.
+    """Reads batches of samples; merges the schemas and finds the layout once.
 
-    As a dataset its batches are in shape, `(samples, *dims)`. A file is open only while it is read,
-    so that no process has a handle of another's.
+    Arrays of `batch` have the shape `(samples, *dims)`. A file is open only while it is read, so
+    that no handle is shared between processes.
     """
 
     def __init__(
@@ -97,12 +96,12 @@ class SampleReader(Dataset):
         limits: Limits = DEFAULT,
         findings: Findings | None = None,
     ) -> None:
-        """Take what to read, and how.
+        """Merge the schemas.
 
-        samples: pairs of file and id, or what has them; base: the folder that the files are named
-        from; keep_packed: packed fields are given apart, too. Traps are added to `findings`;
-        without it, they are in the attribute of that name, and one FormatWarning tells of them when
-        the first batch is read. Raises FormatError for schemas that cannot be resolved.
+        samples: pairs of file and id, or an object with `pairs()`. base: the folder of the files.
+        keep_packed: return packed fields separately, too. findings: collects the findings; without
+        it, they are in the attribute `findings`, and the first batch issues one FormatWarning for
+        all. Raises FormatError for schemas that do not fit together.
         """
         self._warns = findings is None
         self.findings = Findings() if findings is None else findings
@@ -113,8 +112,8 @@ class SampleReader(Dataset):
         self._keep = keep_packed
         self._access = access
         self._limits = limits
-        self.resolved = resolve(data, experiment, findings=self.findings)
-        self.plan = plan(self.resolved, compat=compat, findings=self.findings)
+        self.schema = merge_schemas(data, experiment, findings=self.findings)
+        self.plan = plan(self.schema, compat=compat, findings=self.findings)
         self._layout: Layout | None = None
 
     def __len__(self) -> int:
@@ -125,10 +124,10 @@ class SampleReader(Dataset):
 
     @property
     def layout(self) -> Layout:
-        """How the samples lie: the first of the list says it. ValueError if there is none."""
+        """The layout of the first sample, and so of all. Raises ValueError if there is none."""
         if self._layout is None:
             if not len(self):
-                raise ValueError("there are no samples")
+                raise ValueError("the list has no samples")
             name, sample = self._pairs(np.zeros(1, np.int64))[0]
             with self._open(name) as file:
                 self._layout = lay_out(file, sample, self.plan, self.findings)
@@ -138,15 +137,15 @@ class SampleReader(Dataset):
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The names of the fields and packed groups, as the first sample has them."""
+        """The names of the arrays of a batch: fields, then packed groups."""
         if not len(self):
             return ()
         columns, groups = self.layout.columns, self.layout.groups
-        apart = (each.name for each in columns if self._keep or each.recipe.pack is None)
-        return (*apart, *(each.name for each in groups))
+        separate = (each.name for each in columns if self._keep or each.transform.pack is None)
+        return (*separate, *(each.name for each in groups))
 
     def batch(self, indices: ArrayLike) -> dict[str, Values]:
-        """Return the values of some samples in the shape `(samples, *dims)`; raises as `read`."""
+        """Return the values of some samples, shape `(samples, *dims)`; raises as `read`."""
         chosen = chosen_rows(indices, len(self))
         if not len(self):
             return {}
@@ -161,10 +160,10 @@ class SampleReader(Dataset):
         return super().to_arrays(device)
 
     def read(self, which: ArrayLike | slice | None = None) -> Batch:
-        """Return some samples, all if none are named: indices in any order, a mask, or a slice.
+        """Return some samples, by default all. which: indices in any order, a mask, or a slice.
 
-        Raises FormatError for what is not as in the first sample, LimitError for more than
-        `max_array` bytes, OSError for files that cannot be opened, and IndexError and ValueError as
+        Raises FormatError for a sample unlike the first one, LimitError for more than `max_array`
+        bytes, OSError for files that cannot be opened, and IndexError and ValueError as
         `chosen_rows`.
         """
         which, layout = slice(None) if which is None else which, self.layout
@@ -173,24 +172,24 @@ class SampleReader(Dataset):
         rows = chosen_rows(which, len(self))
         self._check(layout, rows.size)
         chosen = [(*pair, row) for row, pair in enumerate(self._pairs(rows))]
-        columns = self._made(layout, len(chosen))
+        columns = self._allocated(layout, len(chosen))
         for name, group in groupby(sorted(chosen), key=lambda each: each[0]):
             with self._open(name) as file:
                 self._read_file(file, [(sample, row) for _, sample, row in group], layout, columns)
         return self._batch(layout, columns, len(chosen))
 
     def _check(self, layout: Layout, count: int) -> None:
-        """Raises LimitError for so many samples, if that is too much."""
+        """Raise LimitError if so many samples take more than `max_array` bytes."""
         if layout.bytes * count > self._limits.max_array:
             raise LimitError(
-                f"{counted(count, 'sample')} of {layout.bytes:,} bytes each",
-                hint="read fewer at a time, or say limits=Limits(max_array=N)",
+                f"{counted(count, 'sample')} of {layout.bytes:,} bytes each are too large",
+                hint="read fewer at a time, or raise the limit: limits=Limits(max_array=N)",
             )
 
     def _pairs(self, rows: Longs) -> list[tuple[str, str]]:
-        """The file and the path in it of some samples."""
+        """Return the file and the id of some samples."""
         if isinstance(self._samples, SampleList):
-            pairs = pairs_at(self._samples, rows)
+            pairs = self._samples.pairs_at(rows)
         else:
             pairs = [self._samples[at] for at in rows.tolist()]
         return [(name, str(sample)) for name, sample in pairs]
@@ -198,20 +197,20 @@ class SampleReader(Dataset):
     def _open(self, name: str) -> File:
         return File(joined(self._base, name), self._access, self._limits)
 
-    def _made(self, layout: Layout, count: int) -> dict[str, NDArray[Any]]:
-        """Make the arrays: that of a packed field is a part of its group's."""
-        made: dict[str, NDArray[Any]] = {}
+    def _allocated(self, layout: Layout, count: int) -> dict[str, NDArray[Any]]:
+        """Return an array for each column and group; that of a packed field is a view of its group."""
+        arrays: dict[str, NDArray[Any]] = {}
         sizes = {column.name: column.count for column in layout.columns}
         for group in layout.groups:
             whole = np.empty((count, group.count), group.dtype)
-            made[_GROUP + group.name] = whole
+            arrays[_GROUP + group.name] = whole
             for name, start in group.starts.items():
-                made[name] = whole[:, start : start + sizes[name]]
+                arrays[name] = whole[:, start : start + sizes[name]]
         for column in layout.columns:
-            if column.name not in made:
+            if column.name not in arrays:
                 dtype = object if column.dtype == "text" else column.dtype
-                made[column.name] = np.empty((count, column.count), dtype)
-        return made
+                arrays[column.name] = np.empty((count, column.count), dtype)
+        return arrays
 
     def _read_file(
         self,
@@ -220,50 +219,53 @@ class SampleReader(Dataset):
         layout: Layout,
         into: Mapping[str, NDArray[Any]],
     ) -> None:
-        groups = {sample: located(file, sample) for sample, _ in samples}
+        groups = {sample: sample_group(file, sample) for sample, _ in samples}
         for column in layout.columns:
             stored = column.stored
-            kind = object if stored.kind == "text" else stored.dtype
-            rows = np.empty((len(samples), stored.count), kind)
-            usual: list[int] = []
+            dtype = object if stored.kind == "text" else stored.dtype
+            values = np.empty((len(samples), stored.count), dtype)
+            alike: list[int] = []
             for at, (sample, row) in enumerate(samples):
-                dataset, form, where = found(file, sample, groups[sample], column)
-                if form.kind == "text":
-                    rows[at] = file.texts(dataset, where)
-                elif form.dtype == stored.dtype:
-                    file.read(dataset, rows[at].reshape(form.shape), where)
+                dataset, found, where = find_column(file, sample, groups[sample], column)
+                if found.kind == "text":
+                    values[at] = file.read_strings(dataset, where)
+                elif found.dtype == stored.dtype:
+                    file.read(dataset, values[at].reshape(found.shape), where)
                 else:
-                    other = np.empty(form.shape, form.dtype)
+                    other = np.empty(found.shape, found.dtype)
                     file.read(dataset, other, where)
-                    values = other.reshape(1, -1)
-                    into[column.name][row] = self._prepared(file, where, column, values)[0]
+                    done = self._transformed(file, where, column, other.reshape(1, -1))
+                    into[column.name][row] = done[0]
                     continue
-                usual.append(at)
-            targets = [samples[at][1] for at in usual]
+                alike.append(at)
+            rows = [samples[at][1] for at in alike]
             where = f"{samples[0][0]}/{column.name}"
-            block = rows if len(usual) == len(samples) else rows[usual]
-            into[column.name][targets] = self._prepared(file, where, column, block)
+            block = values if len(alike) == len(samples) else values[alike]
+            into[column.name][rows] = self._transformed(file, where, column, block)
 
-    def _prepared(self, file: File, where: str, column: Column, raw: NDArray[Any]) -> NDArray[Any]:
-        recipe = column.recipe
-        if recipe.coerce is not None and narrows(raw, recipe.coerce):
-            place = Place(file.path, field=where)
-            words = {"path": column.name, "kind": recipe.coerce}
+    def _transformed(
+        self, file: File, where: str, column: Column, values: NDArray[Any]
+    ) -> NDArray[Any]:
+        if column.stored.kind == "text":
+            return values
+        transform, place = column.transform, Place(file.path, field=where)
+        if transform.coerce is not None and wraps_around(values, transform.coerce):
+            words = {"path": column.name, "dtype": transform.coerce}
             self.findings.add(finding_at("lbann-narrowed", place, **words))
         try:
-            return prepared(raw, recipe) if column.stored.kind == "number" else raw
+            return apply_transform(values, transform)
         except ValueError as error:
             raise FormatError(
                 f"{column.name}: {error}",
-                place=Place(file.path, field=where),
-                hint="coerce to a type that can hold it",
+                place=place,
+                hint="coerce to a wider type, or to float",
                 code="schema-coerce",
             ) from None
 
     def _batch(self, layout: Layout, columns: Mapping[str, NDArray[Any]], count: int) -> Batch:
         values, dims = {}, {}
         for column in layout.columns:
-            if self._keep or column.recipe.pack is None:
+            if self._keep or column.transform.pack is None:
                 values[column.name] = columns[column.name]
                 dims[column.name] = column.dims
         for group in layout.groups:
@@ -272,4 +274,4 @@ class SampleReader(Dataset):
         return Batch(values, dims, count)
 
 
-_GROUP: Final = "/"  # no name of a field begins so
+_GROUP: Final = "/"  # no name of a field starts with it

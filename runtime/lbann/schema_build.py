@@ -1,4 +1,4 @@
-"""A data schema, from HDF5 files: which fields samples have, and what their numbers are like."""
+"""Build a data schema from HDF5 files: the fields of the samples, and how to normalise them."""
 
 from __future__ import annotations
 
@@ -16,22 +16,23 @@ from exset.grammars.lbann.schema import Directive, Node, Path, Schema
 from exset.io.access import USUAL, Access
 from exset.parsers.lbann.schema import parse
 from exset.parsers.lbann.schema_text import written
-from exset.runtime.lbann.hdf5 import File, Form
-from exset.runtime.lbann.hdf5_files import failure
-from exset.runtime.lbann.hdf5_scan import Prototype, guessed, prototype_of, scan
-from exset.runtime.lbann.small_files import run_in_batches
+from exset.runtime.lbann.hdf5 import DataType, File
+from exset.runtime.lbann.hdf5_files import failure, run_in_batches
+from exset.runtime.lbann.hdf5_scan import Prototype, guess_sample, prototype_of, scan
 from exset.runtime.reports.statistics import Spread
 
 Normalise: TypeAlias = Literal["range", "unit"]
-"""What scale and bias are to bring numbers to: 0 to 1, or mean 0 and deviation 1."""
+"""The target of scale and bias: "range" is 0 to 1, "unit" is mean 0 and deviation 1."""
 
 STEP = 10
-"""How far the orderings of fields are apart, so that others fit between them."""
+"""The distance between two orderings, so that others fit between them."""
+
+_FLOATS = ("float32", "float64")
 
 
 @dataclass(frozen=True)
 class Built:
-    """A data schema, the samples of each file that it describes, and what was odd."""
+    """A data schema, the samples of each file, and the findings."""
 
     schema: Schema
     prototype: Prototype
@@ -53,35 +54,35 @@ def build(
 ) -> Built:
     """Return a data schema of the samples in files.
 
-    sample: the path of the prototype in the first file; without it, it is guessed. normalise: add
-    scale and bias, for which all values are read. Files that cannot be read are findings. Raises
-    FormatError and OSError for the first file, and ValueError if there is none.
+    sample: the path of the prototype in the first file, guessed by default. normalise: add scale
+    and bias, which reads all values. Files that cannot be read are findings. Raises FormatError and
+    OSError for the first file, and ValueError if there is none.
     """
     if not files:
-        raise ValueError("there are no files")
+        raise ValueError("files must not be empty")
     findings = Findings()
     with File(files[0], access, limits) as file:
-        prototype = prototype_of(file, guessed(file) if sample is None else sample, findings)
-    look = partial(
+        prototype = prototype_of(file, guess_sample(file) if sample is None else sample, findings)
+    work = partial(
         scan, prototype=prototype, spread=normalise is not None, access=access, limits=limits
     )
     samples: dict[str, list[str]] = {}
-    spreads = {name: Spread() for name in prototype.forms}
-    for outcome in run_in_batches(look, files, jobs=jobs):
+    spreads = {name: Spread() for name in prototype.fields}
+    for outcome in run_in_batches(work, files, jobs=jobs):
         path = outcome.item
         if outcome.error is not None:
             findings.add(failure(path, outcome.error))
             continue
-        tally = outcome.result()
-        samples[path] = tally.samples
-        for name, spread in tally.spreads.items():
+        result = outcome.result()
+        samples[path] = result.samples
+        for name, spread in result.spreads.items():
             spreads[name].add(spread)
-        for odd, how in tally.odd:
-            message = f"nearly a sample, but {how}: left out"
-            place = Place(path, field=odd)
+        for group, reason in result.rejected:
+            message = f"this group is not a sample: {reason}"
+            place = Place(path, field=group)
             findings.add(Finding("hdf5-odd-sample", Severity.WARNING, message, place))
-        if not tally.samples:
-            message = f"it has no sample like {prototype.sample}"
+        if not result.samples:
+            message = f"the file has no sample like {prototype.sample}"
             findings.add(Finding("hdf5-no-sample", Severity.WARNING, message, Place.of(path)))
     schema = _schema(prototype, spreads, normalise, samples, findings)
     return Built(schema, prototype, samples, findings)
@@ -90,9 +91,9 @@ def build(
 def experiment(data: Schema, packs: Iterable[tuple[str, str]] = ()) -> Schema:
     """Return an experiment schema for a data schema.
 
-    packs: packed group and path, `samples` and `inputs`, say; all fields below the path go into
-    the group, as float. Without any, all fields are read apart. Raises FormatError for a path that
-    the data schema does not have.
+    packs: pairs of a packed group and a path, such as ("samples", "inputs"). All fields at or below
+    the path go into the group, as float. Without packs, each field is an array of its own. Raises
+    FormatError for a path that the data schema does not have.
     """
     root = Node({name: Node() for name in data.root.children})
     chosen = [(group, tuple(filter(None, path.split("/")))) for group, path in packs]
@@ -117,15 +118,15 @@ def _schema(
 ) -> Schema:
     root = Node()
     notes: dict[Path, str] = {}
-    for number, (name, form) in enumerate(prototype.forms.items(), 1):
+    for number, (name, stored) in enumerate(prototype.fields.items(), 1):
         path = tuple(name.split("/"))
-        notes[path] = str(form) + ("" if form.dtype in ("float32", "float64") else ", no real")
-        given = {"ordering": Directive(number * STEP)}
-        if len(form.shape) > 1:
-            given |= {"dims": Directive(tuple(form.shape)), "channels": Directive(1)}
-        if normalise is not None and form.kind == "number":
-            given |= _normalised(name, form, spreads[name], normalise, notes, path, findings)
-        root = _with(root, path, given)
+        notes[path] = str(stored) + ("" if stored.dtype in _FLOATS else ", not a float")
+        metadata = {"ordering": Directive(number * STEP)}
+        if len(stored.shape) > 1:
+            metadata |= {"dims": Directive(tuple(stored.shape)), "channels": Directive(1)}
+        if normalise is not None and stored.kind == "number":
+            metadata |= _normalised(name, stored, spreads[name], normalise, notes, path, findings)
+        root = _with(root, path, metadata)
     count = sum(map(len, samples.values()))
     of = f"{counted(count, 'sample')} in {counted(len(samples), 'file')}"
     head = [f"The fields of {of}, such as {prototype.sample}."]
@@ -135,7 +136,7 @@ def _schema(
 
 def _normalised(
     name: str,
-    form: Form,
+    stored: DataType,
     spread: Spread,
     normalise: Normalise,
     notes: dict[Path, str],
@@ -150,17 +151,17 @@ def _normalised(
         findings.add(Finding("schema-not-finite", Severity.WARNING, message))
     line = spread.to_range() if normalise == "range" else spread.to_unit()
     if line is None:
-        message = f"the values of {name} do not differ: it gets no scale and no bias"
+        message = f"all values of {name} are equal: it gets no scale and no bias"
         findings.add(Finding("schema-constant", Severity.WARNING, message))
         return {}
-    given = {"scale": Directive(line[0]), "bias": Directive(line[1])}
-    if form.dtype not in ("float32", "float64"):
-        given["coerce"] = Directive("float")
-    return given
+    metadata = {"scale": Directive(line[0]), "bias": Directive(line[1])}
+    if stored.dtype not in _FLOATS:
+        metadata["coerce"] = Directive("float")
+    return metadata
 
 
 def _with(root: Node, path: Path, metadata: Mapping[str, Directive]) -> Node:
-    """Return a tree in which the node at a path has metadata."""
+    """Return a tree with metadata added to the node at a path."""
     if not path:
         return Node(root.children, {**root.metadata, **metadata})
     below = _with(root.children.get(path[0], Node()), path[1:], metadata)

@@ -1,4 +1,4 @@
-"""Schemas against the files: every field of every sample, without reading the values."""
+"""Check schemas against HDF5 files: every field of every sample, without reading values."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from exset.core.limits import DEFAULT, Limits
 from exset.grammars.lbann.schema import Schema
 from exset.io.access import USUAL, Access
 from exset.runtime.lbann.hdf5 import File
-from exset.runtime.lbann.hdf5_files import failure
-from exset.runtime.lbann.merged_schema import resolve
+from exset.runtime.lbann.hdf5_files import failure, run_in_batches
+from exset.runtime.lbann.merged_schema import merge_schemas
 from exset.runtime.lbann.packing import Plan, plan
-from exset.runtime.lbann.sample_layout import Column, found, lay_out, located
+from exset.runtime.lbann.sample_layout import Column, find_column, lay_out, sample_group
 from exset.runtime.lbann.sample_reader import HasPairs, Pair, joined
-from exset.runtime.lbann.small_files import run_in_batches
 from exset.runtime.lbann.transforms import Compat
 
 
@@ -33,8 +32,8 @@ class Samples(os.PathLike[str]):
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What was found in one file: the columns of its first sample, and what is wrong."""
+class FileResult:
+    """The columns of the first sample of a file, and the findings of all."""
 
     columns: tuple[Column, ...]
     findings: Findings
@@ -51,15 +50,15 @@ def check_files(
     limits: Limits = DEFAULT,
     jobs: int = 1,
 ) -> Findings:
-    """Return what is wrong with schemas and with the files and samples that a list names.
+    """Return all problems of two schemas, and of the files and samples that a list names.
 
-    With more than one job each file is looked at in another process, and one on which HDF5 itself
-    crashes is a finding like others. Raises nothing but LimitError for more nodes than allowed.
+    With several jobs, each file is read in another process, so that a crash of the HDF5 library
+    becomes a finding. Raises LimitError for more nodes than allowed.
     """
     findings = Findings()
     try:
-        resolved = resolve(data, experiment, findings=findings)
-        wanted = plan(resolved, compat=compat, findings=findings)
+        merged = merge_schemas(data, experiment, findings=findings)
+        planned = plan(merged, compat=compat, findings=findings)
     except FormatError as error:
         findings.add(error.finding)
         return findings
@@ -67,58 +66,58 @@ def check_files(
     for name, sample in samples.pairs() if isinstance(samples, HasPairs) else samples:
         files.setdefault(joined(base, name), []).append(str(sample))
     items = [Samples(path, tuple(ids)) for path, ids in files.items()]
-    look = partial(_look, wanted=wanted, access=access, limits=limits)
+    work = partial(_check_file, planned=planned, access=access, limits=limits)
     first: tuple[str, tuple[Column, ...]] | None = None
-    told = {_key(finding) for finding in findings}
-    for outcome in run_in_batches(look, items, jobs=jobs):
+    reported = {_key(finding) for finding in findings}
+    for outcome in run_in_batches(work, items, jobs=jobs):
         if outcome.error is not None:
             findings.add(failure(outcome.item.path, outcome.error))
             continue
-        seen = outcome.result()
-        for finding in seen.findings:
-            if _key(finding) not in told:
-                told.add(_key(finding))
+        result = outcome.result()
+        for finding in result.findings:
+            if _key(finding) not in reported:
+                reported.add(_key(finding))
                 findings.add(finding)
-        if first is None and seen.columns:
-            first = outcome.item.path, seen.columns
-        elif first is not None and seen.columns:
-            _compare(outcome.item, seen.columns, *first, findings)
+        if first is None and result.columns:
+            first = outcome.item.path, result.columns
+        elif first is not None and result.columns:
+            _compare(outcome.item, result.columns, *first, findings)
     return findings
 
 
-def _look(item: Samples, wanted: Plan, access: Access, limits: Limits) -> Seen:
+def _check_file(item: Samples, planned: Plan, access: Access, limits: Limits) -> FileResult:
     findings = Findings()
     columns: tuple[Column, ...] = ()
     with File(item.path, access, limits) as file:
         for sample in dict.fromkeys(item.ids):
             try:
                 if not columns:
-                    columns = lay_out(file, sample, wanted, findings).columns
+                    columns = lay_out(file, sample, planned, findings).columns
                     continue
-                group = located(file, sample)
+                group = sample_group(file, sample)
                 for column in columns:
-                    found(file, sample, group, column)
+                    find_column(file, sample, group, column)
             except FormatError as error:
                 findings.add(error.finding)
-    return Seen(columns, findings)
+    return FileResult(columns, findings)
 
 
 def _compare(
     item: Samples,
     columns: tuple[Column, ...],
     path: str,
-    usual: tuple[Column, ...],
+    expected: tuple[Column, ...],
     findings: Findings,
 ) -> None:
-    """Hold the first sample of a file against the first of all."""
-    forms = {column.name: column for column in columns}
-    for column in usual:
-        other = forms.get(column.name)
+    """Compare the first sample of a file with the first sample of the list."""
+    here = {column.name: column for column in columns}
+    for column in expected:
+        other = here.get(column.name)
         if other is None or (other.count, other.dtype) == (column.count, column.dtype):
             continue
         message = f"{column.name} is {other.stored} here, but {column.stored} in {path}"
         place = Place(item.path, field=f"{item.ids[0]}/{column.name}")
-        hint = "the samples of a list must have fields of one size and type"
+        hint = "each field must have one size and type in all samples of a list"
         findings.add(Finding("hdf5-odd-sample", Severity.ERROR, message, place, hint))
 
 

@@ -1,29 +1,30 @@
-"""Two schemas as people want to see them: what is read, what is done to it, and who says so."""
+"""Show two merged schemas: the fields to read, their directives, and the origin of each."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 
 from exset.core.text import counted
-from exset.grammars.lbann.schema import Node, Path, named, plain
-from exset.runtime.lbann.merged_schema import Field, Given, Resolved
+from exset.grammars.lbann.schema import Node, Path, path_text, to_json
+from exset.runtime.lbann.merged_schema import Field, MergedDirective, MergedSchema
 from exset.runtime.lbann.packing import Plan
 from exset.runtime.lbann.sample_layout import Layout
 
 
-def lines(resolved: Resolved, plan: Plan, layout: Layout | None = None) -> Iterator[str]:
+def lines(schema: MergedSchema, plan: Plan, layout: Layout | None = None) -> Iterator[str]:
     """Yield the tree of the data schema with the merged metadata, then the packed groups.
 
-    layout: of a sample, which tells types and sizes; without it they are known only as far as
-    channels and dims say them. Texts are as in the files: make them safe before you show them.
+    layout: that of a sample, for types and sizes; without it, sizes come from channels and dims
+    only. The text may contain control characters from the files.
     """
     sizes = _sizes(plan, layout)
-    fields = {field.path: field for field in resolved}
-    yield from _tree(resolved.data.root, (), fields, sizes)
+    fields = {field.path: field for field in schema}
+    yield from _tree(schema.data.root, (), fields, sizes)
     if plan.groups:
         yield ""
         yield "packed"
-    ordering = {recipe.name: recipe.ordering for recipe in plan.recipes}
+    ordering = {each.name: each.ordering for each in plan.transforms}
     for group in plan.groups:
         total = _total(sizes.get(name) for name in group.members)
         yield f"  {group.name}: {_size(total)}"
@@ -33,7 +34,7 @@ def lines(resolved: Resolved, plan: Plan, layout: Layout | None = None) -> Itera
             yield f"    {name}: {rank}, {_size(sizes.get(name))}"
 
 
-def to_dict(resolved: Resolved, plan: Plan, layout: Layout | None = None) -> dict[str, object]:
+def to_dict(schema: MergedSchema, plan: Plan, layout: Layout | None = None) -> dict[str, object]:
     """Return the same for JSON."""
     sizes = _sizes(plan, layout)
     types = {} if layout is None else {column.name: column.dtype for column in layout.columns}
@@ -43,9 +44,9 @@ def to_dict(resolved: Resolved, plan: Plan, layout: Layout | None = None) -> dic
                 "name": field.name,
                 "values": sizes.get(field.name),
                 "type": types.get(field.name),
-                "metadata": {name: _given(given) for name, given in field.metadata.items()},
+                "metadata": {name: _to_json(each) for name, each in field.metadata.items()},
             }
-            for field in resolved
+            for field in schema
         ],
         "packed": [
             {
@@ -72,47 +73,46 @@ def _tree(
             yield f"{blank}{name}: not read"
         else:
             yield f"{blank}{name}: read, {_size(sizes.get(field.name))}"
-            for given in field.metadata.values():
-                yield f"{blank}    {given.name}: {_value(given)}  ({_origin(given, here)})"
+            for each in field.metadata.values():
+                yield f"{blank}    {each.name}: {_value(each)}  ({_origin(each, here)})"
 
 
-def _origin(given: Given, path: Path) -> str:
-    """Say where a value is written, of which node, and what it replaced."""
-    words = [str(given.place) if given.place is not None else f"{given.role} schema"]
-    if given.path != path:
-        words.append(f"of {named(given.path) or 'the root'}")
-    if given.replaced is not None:
-        words.append(f"replaces {_value(given.replaced)}")
+def _origin(directive: MergedDirective, path: Path) -> str:
+    """Return the place of a value, the node it is inherited from, and the value it replaced."""
+    place = directive.place
+    words = [str(place) if place is not None else f"{directive.role} schema"]
+    if directive.path != path:
+        words.append(f"of {path_text(directive.path) or 'the root'}")
+    if directive.replaced is not None:
+        words.append(f"replaces {_value(directive.replaced)}")
     return ", ".join(words)
 
 
-def _given(given: Given) -> dict[str, object]:
-    place = given.place
+def _to_json(directive: MergedDirective) -> dict[str, object]:
+    place = directive.place
     return {
-        "value": plain(given.value),
-        "schema": given.role,
-        "node": named(given.path),
+        "value": to_json(directive.value),
+        "schema": directive.role,
+        "node": path_text(directive.path),
         "place": None if place is None else place.to_dict(),
-        "replaced": None if given.replaced is None else _given(given.replaced),
+        "replaced": None if directive.replaced is None else _to_json(directive.replaced),
     }
 
 
-def _value(given: Given) -> str:
-    value = plain(given.value)
+def _value(directive: MergedDirective) -> str:
+    value = to_json(directive.value)
     return "" if value is None else str(value)
 
 
 def _sizes(plan: Plan, layout: Layout | None) -> dict[str, int]:
-    """Return how many values fields have: as they lie, else as channels and dims say."""
+    """Return the number of values of fields, from the layout or else from channels and dims."""
     if layout is not None:
         return {column.name: column.count for column in layout.columns}
-    said = {}
-    for recipe in plan.recipes:
-        if recipe.dims:
-            said[recipe.name] = recipe.channels or 1
-            for extent in recipe.dims:
-                said[recipe.name] *= extent
-    return said
+    return {
+        each.name: math.prod(each.dims) * (each.channels or 1)
+        for each in plan.transforms
+        if each.dims
+    }
 
 
 def _total(counts: Iterator[int | None]) -> int | None:

@@ -1,8 +1,8 @@
-"""What is to be done with each field, from its merged metadata.
+"""Derive the transform of each field from its merged metadata, without reading data.
 
-Everything that can be told without the data is told here. Where LBANN is stricter than its own
-manual the meaning is plain, and exset does it with a finding; with `compat="lbann"` it is an error.
-LBANN, data_reader_HDF5.cpp: load_sample, normalize, coerce, repack_image.
+Where LBANN is stricter than its own manual, exset follows the manual and adds a finding; with
+`compat="lbann"` it raises an error. LBANN: data_reader_HDF5.cpp, load_sample, normalize, coerce and
+repack_image.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from exset.core.errors import Findings, FormatError
 from exset.core.text import counted
 from exset.grammars.lbann.schema import HWC, Value
 from exset.grammars.lbann.schema_findings import finding_at
-from exset.runtime.lbann.merged_schema import Field, Given
+from exset.runtime.lbann.merged_schema import Field, MergedDirective
 
 Compat: TypeAlias = Literal["lbann"] | None
 
@@ -26,20 +26,20 @@ COERCE: Final[Mapping[str, str]] = {
     "long": "int64",
     "int64": "int64",
 }
-"""The words of `coerce` that LBANN takes, and the types that they mean."""
+"""The words that LBANN accepts in `coerce`, and their dtypes."""
 
-_PLAINER: Final = {"float32": "float", "float64": "double", "int32": "int"}
-_LAST: Final = ("hwc", "dhwc")
-_FIRST: Final = ("chw", "cdhw")
+_LBANN_WORDS: Final = {"float32": "float", "float64": "double", "int32": "int"}
+_CHANNELS_LAST: Final = ("hwc", "dhwc")
+_CHANNELS_FIRST: Final = ("chw", "cdhw")
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """What is done with a field, in this order; what is None or False is not done.
+class FieldTransform:
+    """The steps of a field, in this order; a step that is None or False is skipped.
 
-    coerce: the type to convert to; scale and bias: one value, or one for each of `channels`, which
-    change fastest; repack: move channels from last to first; pack: the group to append to, at
-    `ordering`, without one after all that have one. dims: the extents of one channel.
+    coerce: the target dtype. scale and bias: one value, or one for each of `channels`, which are
+    the last axis. repack: move channels from last to first. pack: the group to append to, sorted by
+    `ordering`; fields without ordering come last. dims: the shape of one channel.
     """
 
     field: Field
@@ -58,39 +58,40 @@ class Recipe:
         return self.field.name
 
     @property
-    def wants_reals(self) -> str | None:
-        """The directive that only float32 and float64 can be given to, if there is one."""
+    def float_directive(self) -> str | None:
+        """The first directive that requires float32 or float64 values, or None."""
         if self.scale is not None:
             return "scale" if "scale" in self.field.metadata else "bias"
         return "transpose" if self.repack else "pack" if self.pack is not None else None
 
 
-def doubt(
-    what: str, hint: str, given: Given | None, field: Field, compat: Compat, findings: Findings
+def add_refusal(
+    what: str,
+    hint: str,
+    directive: MergedDirective | None,
+    field: Field,
+    compat: Compat,
+    findings: Findings,
 ) -> None:
-    """Add a finding of what LBANN refuses; with `compat` it is a FormatError."""
-    place = field.place if given is None else given.place
-    found = finding_at("lbann-refuses", place, what=f"{what} ({field.name})", hint=hint)
+    """Add the finding of a problem that LBANN refuses; with `compat`, raise it as FormatError."""
+    place = field.place if directive is None else directive.place
+    finding = finding_at("lbann-refuses", place, what=f"{what} ({field.name})", hint=hint)
     if compat is not None:
-        raise FormatError(
-            f"LBANN fails on this: {what} ({field.name})",
-            place=place,
-            hint=hint,
-            code="lbann-refuses",
-        )
-    findings.add(found)
+        raise FormatError(finding.message, place=place, hint=hint, code=finding.code)
+    findings.add(finding)
 
 
-def recipe(field: Field, compat: Compat = None, findings: Findings | None = None) -> Recipe:
-    """Return what the merged metadata of a field ask for.
+def transform_of(
+    field: Field, compat: Compat = None, findings: Findings | None = None
+) -> FieldTransform:
+    """Return the transform that the merged metadata of a field describe.
 
-    Raises FormatError for directives that LBANN cannot follow either, and with `compat` for all
-    that it cannot.
+    Raises FormatError for directives that cannot work; with `compat`, for all that LBANN refuses.
     """
-    return _Cook(field, compat, Findings() if findings is None else findings).recipe()
+    return _TransformBuilder(field, compat, Findings() if findings is None else findings).build()
 
 
-class _Cook:
+class _TransformBuilder:
     """Reads the directives of one field."""
 
     def __init__(self, field: Field, compat: Compat, findings: Findings) -> None:
@@ -99,18 +100,17 @@ class _Cook:
         self._compat = compat
         self._findings = findings
 
-    def recipe(self) -> Recipe:
+    def build(self) -> FieldTransform:
         channels = self._channels()
         dims = self._dims(channels)
         scale, bias = self._scale(channels), self._bias(channels)
         if scale is None and bias is not None:
-            hint = "add `scale: 1.0`"
-            self._doubt("bias without scale", hint, self._metadata["bias"])
+            self._refusal("bias without scale", "add `scale: 1.0`", self._metadata["bias"])
             scale = (1.0,) * (channels or 1)
         if scale is not None and (channels or 1) > 1:
             self._check_channels_last()
         pack, ordering = self._pack()
-        return Recipe(
+        return FieldTransform(
             self._field,
             coerce=self._coerce(),
             scale=scale,
@@ -123,167 +123,168 @@ class _Cook:
         )
 
     def _channels(self) -> int | None:
-        given = self._metadata.get("channels")
-        if given is None:
+        directive = self._metadata.get("channels")
+        if directive is None:
             return None
-        channels = self._whole(given)
+        channels = self._integer(directive)
         if channels < 1:
-            self._refuse(given, "channels must be 1 or more")
+            self._fail(directive, "channels must be 1 or more")
         return channels
 
     def _dims(self, channels: int | None) -> tuple[int, ...]:
-        given = self._metadata.get("dims")
-        if given is None:
+        directive = self._metadata.get("dims")
+        if directive is None:
             if channels is not None:
-                hint = "add dims, the extents of one channel"
-                self._refuse(self._metadata["channels"], "channels without dims", hint)
+                hint = "add dims, the shape of one channel"
+                self._fail(self._metadata["channels"], "channels without dims", hint)
             return ()
-        values = _listed(given.value)
+        values = _as_tuple(directive.value)
         dims = tuple(value for value in values if isinstance(value, int) and value > 0)
         if len(dims) == len(values):
             return dims
         if channels is not None:
-            self._refuse(given, "dims must be whole numbers from 1")
-        hint = "write whole numbers from 1"
-        self._trap("lbann-unused", given, name="dims", why="they are no extents", hint=hint)
+            self._fail(directive, "dims must be positive integers")
+        self._unused(directive, "it has no valid shape", "write positive integers")
         return ()
 
     def _coerce(self) -> str | None:
-        given = self._metadata.get("coerce")
-        if given is None:
+        directive = self._metadata.get("coerce")
+        if directive is None:
             return None
-        word = given.value
+        word = directive.value
         if isinstance(word, str) and word in COERCE:
             return COERCE[word]
-        if isinstance(word, str) and word in _PLAINER:
-            self._doubt(f"coerce: {word}", f"write `coerce: {_PLAINER[word]}`", given)
+        if isinstance(word, str) and word in _LBANN_WORDS:
+            self._refusal(f"coerce: {word}", f"write `coerce: {_LBANN_WORDS[word]}`", directive)
             return word
-        self._refuse(given, f"cannot coerce to {word!r}", f"LBANN knows {', '.join(COERCE)}")
+        hint = f"LBANN accepts {', '.join(COERCE)}"
+        self._fail(directive, f"cannot coerce to {word!r}", hint)
 
     def _scale(self, channels: int | None) -> tuple[float, ...] | None:
-        given = self._metadata.get("scale")
-        if given is None:
+        directive = self._metadata.get("scale")
+        if directive is None:
             return None
-        values = self._reals(given)
+        values = self._floats(directive)
         if channels is None:
-            return self._one(given, values)
+            return self._first(directive, values)
         if len(values) != channels:
-            hint = "give one for each channel" if channels > 1 else "give one"
-            said = f"{counted(len(values), 'value')} of scale for {counted(channels, 'channel')}"
-            self._refuse(given, said, hint)
+            hint = "write one for each channel" if channels > 1 else "write one"
+            self._fail(directive, _mismatch("scale", len(values), channels), hint)
         return values
 
     def _bias(self, channels: int | None) -> tuple[float, ...] | None:
-        given = self._metadata.get("bias")
-        if given is None:
+        directive = self._metadata.get("bias")
+        if directive is None:
             return None
-        values = self._reals(given)
+        values = self._floats(directive)
         if channels is None:
-            return self._one(given, values)
+            return self._first(directive, values)
         if len(values) < channels:
-            said = f"{counted(len(values), 'value')} of bias for {counted(channels, 'channel')}"
-            hint = "give one for each channel: LBANN reads on into other memory"
-            self._refuse(given, said, hint)
+            hint = "write one for each channel: LBANN reads past the end of the list"
+            self._fail(directive, _mismatch("bias", len(values), channels), hint)
         if len(values) > channels:
-            hint = f"give one for each of the {channels} channels"
-            self._trap("lbann-unused", given, name="bias", why="of its last values", hint=hint)
+            hint = f"write one for each of the {channels} channels"
+            self._unused(directive, "its last values belong to no channel", hint)
         return values[:channels]
 
     def _check_channels_last(self) -> None:
-        given = self._metadata.get("scale") or self._metadata["bias"]
+        directive = self._metadata.get("scale") or self._metadata["bias"]
         layout = self._metadata.get("layout")
-        if layout is not None and layout.value in _FIRST:
-            hint = "scales of several channels are for channels-last data: coerce and scale before"
+        if layout is not None and layout.value in _CHANNELS_FIRST:
+            hint = "one scale for each channel works only on channels-last data"
             if HWC not in self._metadata:
-                self._refuse(layout, f"scales of channels, and layout: {layout.value}", hint)
-            why = f"with {HWC} the scales are those of channels-last data"
-            self._trap("lbann-unused", layout, name="layout", why=why, hint=hint)
+                self._fail(layout, f"a scale for each channel with layout: {layout.value}", hint)
+            self._unused(layout, f"with {HWC}, LBANN reads the data as channels-last", hint)
         if HWC not in self._metadata:
-            what = f"scales of several channels without a key {HWC}; `layout` does not count"
-            hint = f"add `{HWC}: 1`; the channels are taken to be the last dimension"
-            self._doubt(what, hint, given)
+            what = f"a scale for each channel without the key {HWC}; `layout` does not count"
+            hint = f"add `{HWC}: 1`; the channels are then the last axis"
+            self._refusal(what, hint, directive)
 
     def _repack(self, channels: int | None, dims: tuple[int, ...]) -> bool:
         layout, transpose = self._metadata.get("layout"), self._metadata.get("transpose")
         if channels == 1:
             return False
-        for given, words in ((layout, (*_LAST, *_FIRST)), (transpose, _FIRST)):
-            if given is not None and given.value not in words:
-                why = f"{given.value!r} is none of {', '.join(words)}"
-                hint = "mend the word: capitals count"
-                self._trap("lbann-unused", given, name=given.name, why=why, hint=hint)
-        if transpose is None or transpose.value not in _FIRST:
+        for directive, words in (
+            (layout, (*_CHANNELS_LAST, *_CHANNELS_FIRST)),
+            (transpose, _CHANNELS_FIRST),
+        ):
+            if directive is not None and directive.value not in words:
+                reason = f"{directive.value!r} is none of {', '.join(words)}"
+                self._unused(directive, reason, "correct the word; use lower case")
+        if transpose is None or transpose.value not in _CHANNELS_FIRST:
             return False
-        if layout is None or layout.value not in _LAST:
-            hint = "say `layout: hwc` or `layout: dhwc` if the data are channels-last"
-            why = "the layout is not channels-last"
-            self._trap("lbann-unused", transpose, name="transpose", why=why, hint=hint)
+        if layout is None or layout.value not in _CHANNELS_LAST:
+            hint = "add `layout: hwc` or `layout: dhwc` if the data are channels-last"
+            self._unused(transpose, "the layout is not channels-last", hint)
             return False
         if channels is None:
-            why, hint = "there are no channels", "say how many channels there are"
-            self._trap("lbann-unused", transpose, name="transpose", why=why, hint=hint)
+            self._unused(transpose, "there is no channels directive", "add `channels`")
             return False
         if len(dims) not in (2, 3):
-            hint = "give rows and columns, or depth, rows and columns, of one channel"
-            self._refuse(
-                transpose, f"{counted(len(dims), 'dim')}: only 2 and 3 can be transposed", hint
-            )
+            message = f"cannot transpose {counted(len(dims), 'dim')}, only 2 or 3"
+            hint = "dims are rows and columns, or depth, rows and columns, of one channel"
+            self._fail(transpose, message, hint)
         return True
 
     def _pack(self) -> tuple[str | None, int | None]:
-        given, ordering = self._metadata.get("pack"), self._metadata.get("ordering")
-        if given is None:
+        pack, ordering = self._metadata.get("pack"), self._metadata.get("ordering")
+        if pack is None:
             return None, None
-        if not isinstance(given.value, str):
-            hint = "name the group; what looks like a number is one, quotes or not"
-            self._refuse(given, "pack must be a name", hint)
+        if not isinstance(pack.value, str):
+            hint = "name the group; LBANN reads text that looks like a number as one, even quoted"
+            self._fail(pack, "pack must be a name", hint)
         if ordering is None:
-            hint = "add an ordering; here the field comes after those that have one"
-            self._doubt("pack without ordering", hint, given)
-            return given.value, None
-        return given.value, self._whole(ordering)
+            hint = "add an ordering; exset appends this field after those that have one"
+            self._refusal("pack without ordering", hint, pack)
+            return pack.value, None
+        return pack.value, self._integer(ordering)
 
-    def _one(self, given: Given, values: tuple[float, ...]) -> tuple[float, ...]:
+    def _first(self, directive: MergedDirective, values: tuple[float, ...]) -> tuple[float, ...]:
         if len(values) > 1:
-            hint = "say how many channels there are"
-            self._trap("lbann-first-value", given, name=given.name, hint=hint)
+            self._add("lbann-first-value", directive, name=directive.name, hint="add `channels`")
         return values[:1]
 
-    def _reals(self, given: Given) -> tuple[float, ...]:
-        values = _listed(given.value)
-        reals = tuple(float(value) for value in values if isinstance(value, int | float))
-        if not reals or len(reals) < len(values):
-            hint = "write one with a point, such as 0.5, or several as [0.5, 1.0]"
-            self._refuse(given, f"{given.name} must be a real number, or a list of them", hint)
+    def _floats(self, directive: MergedDirective) -> tuple[float, ...]:
+        values = _as_tuple(directive.value)
+        floats = tuple(float(value) for value in values if isinstance(value, int | float))
+        if not floats or len(floats) < len(values):
+            hint = "write a number with a decimal point, such as 0.5, or a list: [0.5, 1.0]"
+            self._fail(directive, f"{directive.name} must be a number, or a list of numbers", hint)
         if isinstance(values[0], int):
-            hint = "write them with a point, such as 3.0"
-            self._doubt(f"whole numbers as {given.name}", hint, given)
-        return reals
+            hint = "write it with a decimal point, such as 3.0"
+            self._refusal(f"an integer as {directive.name}", hint, directive)
+        return floats
 
-    def _whole(self, given: Given) -> int:
-        values = _listed(given.value)
+    def _integer(self, directive: MergedDirective) -> int:
+        values = _as_tuple(directive.value)
         number = values[0] if values else None
         if not isinstance(number, int):
-            self._refuse(given, f"{given.name} must be a whole number", "write one, such as 10")
+            self._fail(directive, f"{directive.name} must be an integer", "write one, such as 10")
         if len(values) > 1:
-            hint = "give one"
-            self._trap("lbann-first-value", given, name=given.name, hint=hint)
+            self._add("lbann-first-value", directive, name=directive.name, hint="write one value")
         return number
 
-    def _refuse(self, given: Given, message: str, hint: str | None = None) -> NoReturn:
+    def _fail(self, directive: MergedDirective, message: str, hint: str | None = None) -> NoReturn:
         raise FormatError(
             f"{message} ({self._field.name})",
-            place=given.place,
+            place=directive.place,
             hint=hint,
-            code=f"schema-{given.name}",
+            code=f"schema-{directive.name}",
         )
 
-    def _doubt(self, what: str, hint: str, given: Given) -> None:
-        doubt(what, hint, given, self._field, self._compat, self._findings)
+    def _refusal(self, what: str, hint: str, directive: MergedDirective) -> None:
+        add_refusal(what, hint, directive, self._field, self._compat, self._findings)
 
-    def _trap(self, code: str, given: Given, **words: object) -> None:
-        self._findings.add(finding_at(code, given.place, **words))
+    def _unused(self, directive: MergedDirective, reason: str, hint: str) -> None:
+        self._add("lbann-unused", directive, name=directive.name, reason=reason, hint=hint)
+
+    def _add(self, code: str, directive: MergedDirective, **words: object) -> None:
+        self._findings.add(finding_at(code, directive.place, **words))
 
 
-def _listed(value: Value) -> tuple[Value, ...]:
+def _mismatch(name: str, values: int, channels: int) -> str:
+    return f"{counted(values, 'value')} of {name} for {counted(channels, 'channel')}"
+
+
+def _as_tuple(value: Value) -> tuple[Value, ...]:
     return value if isinstance(value, tuple) else (value,)

@@ -276,9 +276,9 @@ def _all_datasets(path: str, access: Access) -> int:
     count = 0
     with File(path, access, _LIMITS) as file:
         for name, dataset in file.datasets(file.find(""), ""):
-            form = attempt("form", file.form, dataset, name)
+            form = attempt("data_type", file.data_type, dataset, name)
             if form is not None and form.kind == "text":
-                attempt("texts", file.texts, dataset, name)
+                attempt("read_strings", file.read_strings, dataset, name)
             count += 1
         for name in file.names(file.find(""), ""):
             found = attempt("find", file.find, name)

@@ -14,7 +14,6 @@ import exset
 from exset import FormatError, LimitError, SampleList, Schema
 from exset.grammars.lbann.list_types import Kind
 from exset.runtime.arrays import Device, to_host
-from exset.runtime.lbann.list_pairs import pairs_at
 from exset.testing.sample_list import sample_lists
 from tests.training.backends import BACKENDS
 from tests.training.dataset_laws import check
@@ -128,16 +127,16 @@ def test_a_list_of_more_than_there_can_be(samples: SampleList) -> None:
 def test_pairs_by_number(samples: SampleList, data: st.DataObject) -> None:
     if samples.kind.is_exclusion and len(samples):
         with pytest.raises(FormatError, match="exclusion list"):
-            pairs_at(samples, np.zeros(1, np.int64))
+            samples.pairs_at(np.zeros(1, np.int64))
         return
     if len(samples) > 10_000:
         return
     every = list(samples.pairs())
     rows = data.draw(st.lists(st.integers(0, len(every) - 1), max_size=8)) if every else []
-    assert pairs_at(samples, np.array(rows, np.int64)) == [every[row] for row in rows]
-    assert pairs_at(samples, np.arange(len(every))) == every
+    assert samples.pairs_at(np.array(rows, np.int64)) == [every[row] for row in rows]
+    assert samples.pairs_at(np.arange(len(every))) == every
 
 
 def test_pairs_of_single_samples() -> None:
     single = SampleList.of(Kind("SINGLE-SAMPLE"), "/d", [("a", []), ("b", [])], label_file="")
-    assert pairs_at(single, np.array([1, 0])) == [("/d/b", "b"), ("/d/a", "a")]
+    assert single.pairs_at(np.array([1, 0])) == [("/d/b", "b"), ("/d/a", "a")]

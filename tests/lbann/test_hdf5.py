@@ -43,7 +43,7 @@ def read(path: str, name: str = "run/1/x", access: Access = Access(), **limits: 
         found = file.find(name)
         if found is None:
             return None
-        form = file.form(found, name)
+        form = file.data_type(found, name)
         values = np.empty(form.shape, form.dtype)
         file.read(found, values, name)
         return values.tolist()
@@ -274,8 +274,10 @@ def test_what_is_found(folder: Path) -> None:
     with File(path) as file:
         assert is_group(file.find("/run//1/")) and file.find("run/2") is None
         assert file.find("run/1/x/y") is None
-        texts = [file.texts(file.find(f"run/1/{name}"), name) for name in "ts"]
-        forms = [str(file.form(file.find(f"run/1/{name}"), name)) for name in ("big", "h", "t")]
+        texts = [file.read_strings(file.find(f"run/1/{name}"), name) for name in "ts"]
+        forms = [
+            str(file.data_type(file.find(f"run/1/{name}"), name)) for name in ("big", "h", "t")
+        ]
     assert texts == [["tex\udcfft"], ["a", "bc"]]
     assert forms == ["int16 (3,)", "float16", "text"]
     assert read(path, "run/1/big") == [0, 1, 2]
@@ -308,9 +310,9 @@ for seed in range(first, last):
     try:
         with File(broken, limits=Limits(max_nodes=1000, max_array=1 << 24)) as file:
             for name, each in file.datasets(file.find("run"), "run"):
-                form = file.form(each, name)
+                form = file.data_type(each, name)
                 if form.kind == "text":
-                    file.texts(each, name)
+                    file.read_strings(each, name)
                 elif form.count < 1 << 20:
                     values = np.empty(form.shape, form.dtype)
                     file.read(each, values, name)
@@ -364,13 +366,13 @@ def test_texts_that_claim_more_than_there_is(
         stored = file["t"].id
         begin = stored.get_chunk_info(0).byte_offset if options else stored.get_offset()
     with File(path) as file:
-        assert file.texts(file.find("t"), "t") == ["ab", "cde", "f"]
+        assert file.read_strings(file.find("t"), "t") == ["ab", "cde", "f"]
     with File(path, limits=Limits(max_array=5)) as file, monkeypatch.context() as patch:
         patch.setattr(hdf5, "_THOUSAND", 0)
         with pytest.raises(LimitError, match="claims 6 bytes"):
-            file.texts(file.find("t"), "t")
+            file.read_strings(file.find("t"), "t")
     raw = bytearray(Path(path).read_bytes())
     raw[begin + 3] = 0x40
     Path(path).write_bytes(raw)
     with File(path) as file, pytest.raises(FormatError, match="claims 1,073,741,826 bytes"):
-        file.texts(file.find("t"), "t")
+        file.read_strings(file.find("t"), "t")

@@ -17,8 +17,8 @@ from exset.core.source import Source
 from exset.grammars.lbann.labels import Labels
 from exset.io.access import Access
 from exset.parsers.lbann.labels import parse as parse_labels
+from exset.runtime.lbann.hdf5_files import run_in_batches
 from exset.runtime.lbann.list_convert import recast
-from exset.runtime.lbann.small_files import run_in_batches
 from tests.lbann.hdf5_lists import codes, listed, write
 
 

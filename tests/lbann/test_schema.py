@@ -10,7 +10,7 @@ import exset
 from exset.core.errors import Findings, FormatError, LimitError, Severity
 from exset.core.limits import Limits
 from exset.core.source import Source
-from exset.grammars.lbann.schema import Directive, Node, Schema, plain
+from exset.grammars.lbann.schema import Directive, Node, Schema, to_json
 from exset.parsers.lbann.schema import parse
 from exset.parsers.lbann.schema_text import render, scalar_text, written
 
@@ -23,7 +23,7 @@ def read(text: str | bytes, findings: Findings | None = None, **limits: int) -> 
 def value(text: str) -> Any:
     node = read(f"a:\n  metadata:\n    scale: {text}\n").root.find(("a",))
     assert node is not None
-    return plain(node.metadata["scale"].value)
+    return to_json(node.metadata["scale"].value)
 
 
 VALUES = [

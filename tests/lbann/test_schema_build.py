@@ -14,8 +14,8 @@ from exset.grammars.lbann.schema import Schema
 from exset.parsers.lbann.schema_text import render
 from exset.runtime.lbann import hdf5_files, hdf5_scan
 from exset.runtime.lbann.hdf5 import File
-from exset.runtime.lbann.hdf5_scan import guessed
-from exset.runtime.lbann.merged_schema import resolve
+from exset.runtime.lbann.hdf5_scan import guess_sample
+from exset.runtime.lbann.merged_schema import merge_schemas
 from exset.runtime.lbann.sample_reader import SampleReader
 from exset.runtime.lbann.schema_build import build, experiment
 from exset.runtime.lbann.schema_check import check_files
@@ -132,7 +132,7 @@ def test_spreads_add_up() -> None:
     assert Spread().to_range() is None and Spread.of(np.array([5e-324, 0.0])).to_range() is None
 
 
-def test_a_sample_is_guessed(tmp_path: Path, files: list[str]) -> None:
+def test_a_sample_is_guess_sample(tmp_path: Path, files: list[str]) -> None:
     shapes: list[tuple[dict[str, dict[str, Any]], str | None]] = [
         ({"1": {"x": 1.0}, "2": {"x": 1.0}}, "1"),
         ({"e1/s1": {"in/x": 1.0, "out/y": 1.0}, "e1/s2": {"in/x": 1.0, "out/y": 1.0}}, "e1/s1"),
@@ -143,10 +143,10 @@ def test_a_sample_is_guessed(tmp_path: Path, files: list[str]) -> None:
         with File(write(tmp_path / "x.h5", samples)) as file:
             if wanted is None:
                 with pytest.raises(FormatError, match="sample") as caught:
-                    guessed(file)
+                    guess_sample(file)
                 assert "--sample" in (caught.value.hint or "")
             else:
-                assert guessed(file) == wanted
+                assert guess_sample(file) == wanted
 
 
 def test_what_cannot_be_built(tmp_path: Path, files: list[str]) -> None:
@@ -168,12 +168,12 @@ def test_what_cannot_be_built(tmp_path: Path, files: list[str]) -> None:
 def test_an_experiment_selects_and_packs() -> None:
     data = Schema.of({"inputs": {"x": None, "y": None}, "out": None})
     wish = experiment(data, [("samples", "inputs/x"), ("responses", "out")])
-    said = {field.name: field.plain() for field in resolve(data, wish)}
+    said = {field.name: field.to_json() for field in merge_schemas(data, wish)}
     assert said == {
         "inputs/x": {"pack": "samples", "coerce": "float"},
         "out": {"pack": "responses", "coerce": "float"},
     }
-    assert len(resolve(data, experiment(data))) == 3
+    assert len(merge_schemas(data, experiment(data))) == 3
 
 
 def pairs_of(files: list[str]) -> list[tuple[str, str | int]]:

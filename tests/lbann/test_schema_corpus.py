@@ -14,7 +14,7 @@ from exset.core.source import Source
 from exset.grammars.lbann.schema import Schema
 from exset.parsers.lbann.schema import parse
 from exset.parsers.lbann.schema_text import render, written
-from exset.runtime.lbann.merged_schema import Resolved, resolve
+from exset.runtime.lbann.merged_schema import MergedSchema, merge_schemas
 from exset.runtime.lbann.sample_reader import Batch, SampleReader
 from exset.runtime.lbann.transforms import Compat
 
@@ -72,8 +72,8 @@ def reader(
 ROLES = ("data", "experiment")
 
 
-def merged(resolved: Resolved) -> list[tuple[str, Any]]:
-    return [(field.name, field.plain()) for field in resolved]
+def merged(resolved: MergedSchema) -> list[tuple[str, Any]]:
+    return [(field.name, field.to_json()) for field in resolved]
 
 
 def wanted_fields(text: str) -> list[tuple[str, Any]]:
@@ -130,7 +130,7 @@ def test_merged_metadata(corpus: Path) -> None:
     edge = corpus / "lbann/edge"
     for row in rows(corpus):
         try:
-            resolved = resolve(*(load(edge / row[f"{role}_schema"]) for role in ROLES))
+            resolved = merge_schemas(*(load(edge / row[f"{role}_schema"]) for role in ROLES))
         except FormatError:
             assert row["stage"] in ("schema-load", "schema-merge"), row["id"]
             continue
@@ -191,7 +191,7 @@ def test_results_of_lbanns_own_tests(corpus: Path, name: str) -> None:
     data = load(unit / f"inputs/hdf5_{data_name}_data_schema.yaml")
     experiment = schema_of_experiment(unit / "inputs", experiment_name)
     lines = [line.split("\t") for line in (unit / f"{name}.out").read_text().splitlines()]
-    resolved = resolve(data, experiment)
+    resolved = merge_schemas(data, experiment)
     # LBANN prints reals with 15 digits.
     fields = [(line[1], json.loads(line[2])) for line in lines if line[0] == "field"]
     for (path, metadata), (other, said) in zip(merged(resolved), fields, strict=True):
@@ -223,7 +223,7 @@ def test_results_of_lbanns_own_tests(corpus: Path, name: str) -> None:
 def test_the_documents_own_examples_merge_as_in_lbann(corpus: Path, name: str) -> None:
     pair = ("seed_h5_1", "seed_h5_2") if name == "seed_example" else ("doc_h5_3", "doc_h5_4")
     extracted = corpus / "lbann/files/LLNL+lbann/extracted"
-    resolved = resolve(*(load(extracted / f"{each}.yaml") for each in pair))
+    resolved = merge_schemas(*(load(extracted / f"{each}.yaml") for each in pair))
     lines = (corpus / f"lbann/unit/{name}.out").read_text().splitlines()
     said = [line.split("\t") for line in lines if line.startswith("field")]
     assert merged(resolved) == [(path, json.loads(metadata)) for _, path, metadata in said]

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from exset.core.errors import Findings, FormatError
 from exset.core.limits import Limits
 from exset.core.source import Source
-from exset.grammars.lbann.schema import Node, Schema, named, valued
+from exset.grammars.lbann.schema import Node, Schema, path_text, to_value
 from exset.parsers.lbann.conduit import scalar
 from exset.parsers.lbann.schema import parse
 from exset.parsers.lbann.schema_text import render, written
-from exset.runtime.lbann.merged_schema import resolve
+from exset.runtime.lbann.merged_schema import merge_schemas
 from exset.runtime.lbann.packing import plan
 from exset.testing.schema import metadata, schema_pairs, schemas, values
 
@@ -84,14 +84,14 @@ def test_any_bytes_give_a_schema_or_a_format_error(data: bytes) -> None:
     assert parse(Source("again", written(schema.root))) == schema
     assert render(schema) == data
     try:
-        plan(resolve(schema, schema))
+        plan(merge_schemas(schema, schema))
     except FormatError:
         return
 
 
 @given(values())
 def test_values_are_in_normal_form(value: Any) -> None:
-    assert valued(value) == value or value != value
+    assert to_value(value) == value or value != value
 
 
 @given(st.text(max_size=8) | st.integers().map(str) | st.floats().map(repr))
@@ -150,13 +150,13 @@ def slow(data: Schema, experiment: Schema) -> dict[str, dict[str, Any]]:
         for end, field in leaves(here, path).items():
             for name, value in leaf["/metadata"].items():
                 field["/metadata"][name] = value
-            merged[named(end)] = field["/metadata"]
+            merged[path_text(end)] = field["/metadata"]
     return merged
 
 
 @given(schema_pairs())
 def test_merging_is_that_of_a_slow_model(pair: tuple[Schema, Schema]) -> None:
-    resolved = resolve(*pair)
+    resolved = merge_schemas(*pair)
     wanted = slow(*pair)
     assert [field.name for field in resolved] == sorted(wanted, key=str.encode)
     for field in resolved:

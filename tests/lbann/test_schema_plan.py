@@ -8,7 +8,7 @@ from exset.core.errors import Findings, FormatError
 from exset.core.source import Source
 from exset.grammars.lbann.schema import Schema
 from exset.parsers.lbann.schema import parse
-from exset.runtime.lbann.merged_schema import resolve
+from exset.runtime.lbann.merged_schema import merge_schemas
 from exset.runtime.lbann.packing import Plan, plan
 
 
@@ -18,7 +18,7 @@ def read(text: str) -> Schema:
 
 def planned(experiment: str, data: str = "a:\nb:\ng:\n  p:\n  q:\n", **options: Any) -> Plan:
     findings = options.pop("findings", None)
-    resolved = resolve(read(data), read(experiment), findings=findings)
+    resolved = merge_schemas(read(data), read(experiment), findings=findings)
     return plan(resolved, findings=findings, **options)
 
 
@@ -115,8 +115,8 @@ def test_directives_that_have_another_effect(lines: tuple[str, ...], code: str) 
 
 def test_one_channel_is_not_moved() -> None:
     lines = directives("channels: 1", "dims: [4]", "layout: dhwc", "transpose: cdhw", "scale: 2.0")
-    [recipe] = planned(lines).recipes
-    assert not recipe.repack and recipe.scale == (2.0,)
+    [transform] = planned(lines).transforms
+    assert not transform.repack and transform.scale == (2.0,)
 
 
 def test_packing_sorts_by_ordering_and_then_by_name() -> None:
@@ -129,7 +129,7 @@ def test_packing_sorts_by_ordering_and_then_by_name() -> None:
     for name in ("p", "q"):
         tree["g"][name] = {"metadata": {"ordering": said["g"][name]}}  # type: ignore[index]
     findings = Findings()
-    resolved = resolve(read("a:\nb:\ng:\n  p:\n  q:\n"), Schema.of(tree))
+    resolved = merge_schemas(read("a:\nb:\ng:\n  p:\n  q:\n"), Schema.of(tree))
     [group] = plan(resolved, findings=findings).groups
     assert group.members == ("g/q", "b", "g/p", "a")
     assert [finding.code for finding in findings] == ["lbann-refuses", "lbann-ordering"]
@@ -167,7 +167,7 @@ def test_merged_values_know_where_they_come_from() -> None:
     data = "metadata:\n  coerce: float\ng:\n  p:\n    metadata:\n      scale: 10.0\n  q:\n"
     experiment = "g:\n  metadata:\n    scale: 3.0\n"
     findings = Findings()
-    resolved = resolve(read(data), read(experiment), findings=findings)
+    resolved = merge_schemas(read(data), read(experiment), findings=findings)
     assert [field.name for field in resolved] == ["g/p", "g/q"]
     given = resolved["g/p"].metadata["scale"]
     assert (given.value, given.role, given.path) == (3.0, "experiment", ("g",))
@@ -187,11 +187,11 @@ def test_metadata_trickle_down_the_tree() -> None:
         "Epmax": {"metadata": {"scale": 0.1}, "horse": {"carrot": {"metadata": {"scale": 1234.5}}}},
         "alpha": {"metadata": {"bias": -2.5}},
     }
-    resolved = resolve(Schema.of(data), Schema.of({"Epmax": None, "alpha": None}))
-    assert resolved["Epmax/horse/carrot"].plain() == {"scale": 1234.5, "bias": -1.0}
-    assert resolved["alpha"].plain() == {"bias": -2.5}
+    resolved = merge_schemas(Schema.of(data), Schema.of({"Epmax": None, "alpha": None}))
+    assert resolved["Epmax/horse/carrot"].to_json() == {"scale": 1234.5, "bias": -1.0}
+    assert resolved["alpha"].to_json() == {"bias": -2.5}
     changed = Schema.of({"alpha": {"metadata": {"bias": 4.0}}})
-    assert resolve(Schema.of(data), changed)["alpha"].plain() == {"bias": 4.0}
+    assert merge_schemas(Schema.of(data), changed)["alpha"].to_json() == {"bias": 4.0}
 
 
 @pytest.mark.parametrize(
@@ -205,5 +205,5 @@ def test_metadata_trickle_down_the_tree() -> None:
 )
 def test_fields_that_the_data_schema_does_not_have(experiment: str, message: str) -> None:
     with pytest.raises(FormatError, match=message) as caught:
-        resolve(read("a:\n"), read(experiment))
+        merge_schemas(read("a:\n"), read(experiment))
     assert str(caught.value.place).startswith("s.yaml:")

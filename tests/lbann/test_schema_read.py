@@ -17,8 +17,8 @@ from exset.core.source import Source
 from exset.grammars.lbann.schema import Schema
 from exset.io.access import Access
 from exset.parsers.lbann.schema import parse
-from exset.runtime.lbann.fields import coerced, normalised, repacked
-from exset.runtime.lbann.merged_schema import resolve
+from exset.runtime.lbann.fields import coerce, normalise, repack
+from exset.runtime.lbann.merged_schema import merge_schemas
 from exset.runtime.lbann.sample_reader import Batch, SampleReader
 
 DATA = b"""
@@ -85,7 +85,7 @@ def read(pairs: list[tuple[str, str]], data: Any, experiment: Any, **options: An
 
 def test_the_manuals_pair_reads_and_packs(tmp_path: Path) -> None:
     """The fields that the page names, in the order of the page's rules, one vector a sample."""
-    resolved = resolve(schema(DATA), schema(EXPERIMENT))
+    resolved = merge_schemas(schema(DATA), schema(EXPERIMENT))
     assert [field.name for field in resolved] == [
         *("inputs/initial_modes", "inputs/trans_u", "inputs/trans_v"),
         *("outputs/images/img_1", "outputs/images/img_2", "outputs/images/img_3"),
@@ -349,16 +349,14 @@ def test_integers_that_do_not_fit(tmp_path: Path) -> None:
 def test_arithmetic() -> None:
     third = np.array([[1 / 3]], "f4")
     once = np.float32(float(third[0, 0]) * 0.1 + 1e-9)
-    assert normalised(third, (0.1,), (1e-9,))[0, 0] == once
-    assert normalised(np.full((1, 5), 1.0), (2.0, 3.0), (0.0, 0.5)).tolist() == [
-        [2, 3.5, 2, 3.5, 1]
-    ]
-    assert repacked(np.arange(6.0).reshape(1, 6), 3).tolist() == [[0, 3, 1, 4, 2, 5]]
-    assert coerced(np.array([[1.9, -1.9, 2.0**31 - 1]]), "i4").tolist() == [[1, -1, 2**31 - 1]]
-    assert coerced(np.array([[1e39]]), "f4").tolist() == [[np.inf]]
-    assert coerced(np.array([[2**24 + 1]]), "f4").tolist() == [[2**24]]
+    assert normalise(third, (0.1,), (1e-9,))[0, 0] == once
+    assert normalise(np.full((1, 5), 1.0), (2.0, 3.0), (0.0, 0.5)).tolist() == [[2, 3.5, 2, 3.5, 1]]
+    assert repack(np.arange(6.0).reshape(1, 6), 3).tolist() == [[0, 3, 1, 4, 2, 5]]
+    assert coerce(np.array([[1.9, -1.9, 2.0**31 - 1]]), "i4").tolist() == [[1, -1, 2**31 - 1]]
+    assert coerce(np.array([[1e39]]), "f4").tolist() == [[np.inf]]
+    assert coerce(np.array([[2**24 + 1]]), "f4").tolist() == [[2**24]]
     for bad in (np.nan, np.inf, 2.0**31, -(2.0**31) - 1):
         with pytest.raises(ValueError, match="no int32"):
-            coerced(np.array([[bad]]), "i4")
+            coerce(np.array([[bad]]), "i4")
     with pytest.raises(ValueError, match="no int64"):
-        coerced(np.array([[2.0**63]]), "i8")
+        coerce(np.array([[2.0**63]]), "i8")

@@ -1,0 +1,71 @@
+"""The ids of a sample list as a column: text, or ranges of integers."""
+
+import re
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from exset.core.errors import FormatError
+from exset.grammars.columns.arrays import Longs, offsets_of
+from exset.grammars.columns.inputs import shown
+from exset.grammars.columns.spans import Spans, normal_spans
+from exset.grammars.columns.strings import Strings
+
+Id: TypeAlias = str | int
+Ids: TypeAlias = Strings | Spans
+"""A column of ids: Strings, or Spans, the longest runs of integers."""
+
+_DECIMAL: Final = re.compile(rb"0|-?[1-9]\d{0,17}")
+
+
+def id_values(ids: Ids) -> list[Id]:
+    """Return all ids, ranges expanded."""
+    if isinstance(ids, Spans):
+        return [*ids.numbers().tolist()]
+    return [(each or b"").decode("utf-8", "surrogateescape") for each in ids]
+
+
+def ids_at(ids: Ids, rows: Longs) -> list[Id]:
+    """Return some ids, by their indices among all, without expanding the others."""
+    return (
+        id_values(ids.take(rows)) if isinstance(ids, Strings) else [*_numbers(ids, rows).tolist()]
+    )
+
+
+def take_ids(ids: Ids, rows: Longs, offsets: Longs) -> tuple[Ids, Longs]:
+    """Return some ids as a column, with the offsets of each file's ids: int64 [files + 1].
+
+    rows: indices among all ids; offsets: of each file's `rows`.
+    """
+    if isinstance(ids, Strings):
+        return ids.take(rows), offsets
+    return normal_spans(_numbers(ids, rows), offsets)
+
+
+def integer_ids(ids: Strings, offsets: Longs) -> tuple[Spans, Longs]:
+    """Return text ids as integers, with the offsets of each file's spans.
+
+    Raises FormatError for an id that is not the decimal of an integer, such as 007.
+    """
+    numbers = np.empty(len(ids), np.int64)
+    for row, word in enumerate(ids):
+        if not _DECIMAL.fullmatch(word or b""):
+            message = f"the id {shown(ids.text(row))} is not an integer"
+            raise FormatError(message, code="lbann-range")
+        numbers[row] = int(word or b"")
+    return normal_spans(numbers, offsets)
+
+
+def overlaps(spans: Spans, offsets: Longs) -> Longs:
+    """Return the files in which two spans contain the same number."""
+    row = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
+    order = np.lexsort((spans.first, row))
+    row, first, last = row[order], spans.first[order], spans.last[order]
+    meets = (row[1:] == row[:-1]) & (first[1:] <= last[:-1])
+    return np.unique(row[1:][meets])
+
+
+def _numbers(spans: Spans, rows: Longs) -> Longs:
+    begins = offsets_of(spans.counts)
+    span = np.searchsorted(begins, rows, side="right") - 1
+    return spans.first[span] + rows - begins[span]
