@@ -2,8 +2,8 @@
 
 Refused by default: soft and external links, and filters that are plugins. Always refused: data in
 other files (external storage, virtual datasets), datasets that claim far more bytes than the file
-holds, and types that are neither numbers nor text. Errors of the HDF5 library become FormatErrors;
-`exset.core.jobs` reads a file in another process, so that a crash of the library ends only that one.
+holds, and types that are neither numbers nor text. Errors of the HDF5 library become FormatErrors.
+A crash of the library ends the process: `exset.core.jobs` reads files in other processes.
 """
 
 from __future__ import annotations

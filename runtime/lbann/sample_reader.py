@@ -198,7 +198,7 @@ class SampleReader(Dataset):
         return File(joined(self._base, name), self._access, self._limits)
 
     def _allocated(self, layout: Layout, count: int) -> dict[str, NDArray[Any]]:
-        """Return an array for each column and group; that of a packed field is a view of its group."""
+        """Return an array for each column and group. A packed column is a view of its group."""
         arrays: dict[str, NDArray[Any]] = {}
         sizes = {column.name: column.count for column in layout.columns}
         for group in layout.groups:

@@ -75,7 +75,7 @@ EXTERNAL = [("run", "/run"), ("run/1", "/run/1"), ("run/1/x", "run/1/x")]
 @pytest.mark.parametrize(("target", "name"), SOFT[:3])
 def test_soft_links_are_followed_only_when_asked(folder: Path, target: str, name: str) -> None:
     path = make(folder, soft(target, name))
-    with pytest.raises(FormatError, match="a soft link stands in the way") as caught:
+    with pytest.raises(FormatError, match="hdf5-link") as caught:
         read(path)
     assert caught.value.code == "hdf5-link"
     assert read(path, access=Access(links=True)) == [0, 1, 2]
@@ -84,20 +84,20 @@ def test_soft_links_are_followed_only_when_asked(folder: Path, target: str, name
 def test_a_path_goes_down_only(folder: Path) -> None:
     path = make(folder, soft("../real", "up"))
     for name in ("up/1/x", "real/../real/1/x", "real/./1/x", "real/1\0/x"):
-        with pytest.raises(FormatError, match="no object can be called"):
+        with pytest.raises(FormatError, match="hdf5-path"):
             read(path, name, Access(links=True))
 
 
 @pytest.mark.parametrize(("name", "target"), EXTERNAL)
 def test_links_to_other_files_stay_within_the_roots(folder: Path, name: str, target: str) -> None:
     inside = make(folder, external("inside.h5", name, target))
-    with pytest.raises(FormatError, match="a link to another file stands in the way"):
+    with pytest.raises(FormatError, match="hdf5-link"):
         read(inside)
     assert read(inside, access=Access(links=True)) == [0, 1, 2]
     outside = str(folder.parent / "outside.h5")
     for other in ("../outside.h5", outside):
         path = make(folder, external(other, name, target))
-        with pytest.raises(FormatError, match="lies outside of the roots") as caught:
+        with pytest.raises(FormatError, match="hdf5-roots") as caught:
             read(path, access=Access(links=True))
         assert caught.value.code == "hdf5-roots"
         roots = (str(folder), str(folder.parent))
@@ -107,9 +107,9 @@ def test_links_to_other_files_stay_within_the_roots(folder: Path, name: str, tar
 def test_a_symbolic_link_does_not_leave_the_roots(folder: Path) -> None:
     (folder / "hidden.h5").symlink_to(folder.parent / "outside.h5")
     path = make(folder, external("hidden.h5", "run", "/run"))
-    with pytest.raises(FormatError, match="outside of the roots"):
+    with pytest.raises(FormatError, match="hdf5-roots"):
         read(path, access=Access(links=True))
-    with pytest.raises(FormatError, match="outside of the roots"):
+    with pytest.raises(FormatError, match="hdf5-roots"):
         read(str(folder / "hidden.h5"), access=Access(roots=(str(folder),)))
 
 
@@ -119,10 +119,10 @@ def test_links_that_go_round_end(folder: Path) -> None:
         file["other"] = h5py.SoftLink("/run")
 
     path = make(folder, fill)
-    with pytest.raises(FormatError, match="more than 16 links"):
+    with pytest.raises(FormatError, match="hdf5-link"):
         read(path, access=Access(links=True))
     path = make(folder, external("a.h5", "run", "/run"))
-    with pytest.raises(FormatError, match="more than 16 links"):
+    with pytest.raises(FormatError, match="hdf5-link"):
         read(path, access=Access(links=True))
     path = make(folder, soft("/nothing", "run"))
     assert read(path, access=Access(links=True)) is None
@@ -223,9 +223,9 @@ def test_a_bomb_is_a_matter_of_the_limit(folder: Path) -> None:
 
     path = make(folder, fill)
     assert read(path) == [0.0] * 4096
-    with pytest.raises(LimitError, match="it claims 32,768 bytes, of which the file holds 0"):
+    with pytest.raises(LimitError, match="32,768 bytes"):
         read(path, max_array=32767)
-    with pytest.raises(LimitError, match="it claims 2,147,483,648 bytes"):
+    with pytest.raises(LimitError, match="2,147,483,648 bytes"):
         read(make(folder, huge_chunk), max_array=2**30)
 
 
@@ -239,7 +239,7 @@ def test_a_filter_that_is_a_plugin_is_not_loaded(folder: Path) -> None:
         h5py.h5d.create(group, b"x", h5py.h5t.IEEE_F64LE, space, made)
 
     path = make(folder, fill)
-    with pytest.raises(FormatError, match="it needs the filter plugin 32015") as caught:
+    with pytest.raises(FormatError, match="hdf5-filter") as caught:
         read(path)
     assert caught.value.code == "hdf5-filter"
 
@@ -254,11 +254,11 @@ def test_what_is_no_file(folder: Path) -> None:
         with pytest.raises(OSError, match="no regular file"):
             File(name)
     for name in ("a\0b", "\ud800"):
-        with pytest.raises(FormatError, match="no file can have this name"):
+        with pytest.raises(FormatError, match="file-name"):
             File(name)
     for data in (b"", b"hello", b"\x89HDF\r\n\x1a\n" + b"\xff" * 64):
         (folder / "junk.h5").write_bytes(data)
-        with pytest.raises(FormatError, match="not an HDF5 file, or a broken one"):
+        with pytest.raises(FormatError, match=r"\[hdf5\]"):
             File(str(folder / "junk.h5"))
 
 
@@ -368,11 +368,11 @@ def test_texts_that_claim_more_than_there_is(
     with File(path) as file:
         assert file.read_strings(file.find("t"), "t") == ["ab", "cde", "f"]
     with File(path, limits=Limits(max_array=5)) as file, monkeypatch.context() as patch:
-        patch.setattr(hdf5, "_THOUSAND", 0)
-        with pytest.raises(LimitError, match="claims 6 bytes"):
+        patch.setattr(hdf5, "_MOST_COMPRESSED", 0)
+        with pytest.raises(LimitError, match="6 bytes"):
             file.read_strings(file.find("t"), "t")
     raw = bytearray(Path(path).read_bytes())
     raw[begin + 3] = 0x40
     Path(path).write_bytes(raw)
-    with File(path) as file, pytest.raises(FormatError, match="claims 1,073,741,826 bytes"):
+    with File(path) as file, pytest.raises(FormatError, match="1,073,741,826 bytes"):
         file.read_strings(file.find("t"), "t")

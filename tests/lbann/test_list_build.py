@@ -11,7 +11,7 @@ import exset
 from exset import Findings, FormatError, SampleList, Severity
 from exset.core.jobs import Outcome
 from exset.runtime.lbann.hdf5_files import files_in
-from exset.runtime.lbann.list_build import Found, built, search_for, searched
+from exset.runtime.lbann.list_build import ScanResult, built, search_for, searched
 from tests.cli.command_line import run
 from tests.lbann.hdf5_lists import write
 
@@ -40,13 +40,13 @@ def test_lists_are_built(folder: Path) -> None:
     assert [finding.code for finding in findings] == ["hdf5", "list-odd-sample"]
     findings = Findings()
     finite = build("d/a.h5", "d/nan.h5", finite=["y"], findings=findings)
-    assert len(finite) == 2 and "NaN in y" in next(iter(findings)).message
+    assert len(finite) == 2 and "y contains NaN" in next(iter(findings)).message
     assert len(build("d/sub", pattern="RUN/*")) == 2
     Path("d/000.h5").write_bytes(b"broken, and the first")
     assert list(build("d")) == list(samples)
-    with pytest.raises(FormatError, match="not an HDF5 file"):
+    with pytest.raises(FormatError, match=r"\[hdf5\]"):
         build("d/000.h5", "d/broken.hdf5")
-    with pytest.raises(FormatError, match="no samples"):
+    with pytest.raises(FormatError, match="list-empty"):
         build("d/sub", pattern="NOTHING/*")
 
 
@@ -56,7 +56,7 @@ def test_a_search_goes_on_where_it_was(folder: Path, monkeypatch: pytest.MonkeyP
     paths = files_in(["d"])
     search = search_for(paths, Findings())
     first = searched(search, paths, journal="j")
-    assert next(first).result() == Found(["a", "b"])
+    assert next(first).result() == ScanResult(["a", "b"])
     assert next(first).result()
     first.close()
     with open("j", "a") as file:
@@ -64,7 +64,7 @@ def test_a_search_goes_on_where_it_was(folder: Path, monkeypatch: pytest.MonkeyP
     looked: list[str] = []
     run_search = type(search).__call__
 
-    def looking(self: object, path: str) -> Found:
+    def looking(self: object, path: str) -> ScanResult:
         looked.append(path)
         return run_search(search, path)
 
@@ -72,14 +72,14 @@ def test_a_search_goes_on_where_it_was(folder: Path, monkeypatch: pytest.MonkeyP
     outcomes = list(searched(search, paths, journal="j"))
     assert looked == paths[2:]
     assert [outcome.item for outcome in outcomes] == paths
-    assert all(outcome.result() == Found(["a", "b"]) for outcome in outcomes)
+    assert all(outcome.result() == ScanResult(["a", "b"]) for outcome in outcomes)
     write("d/1.h5", ["a", "b", "c"])
     looked.clear()
     assert len(list(searched(search, paths, journal="j"))) == 4 and looked == ["d/1.h5"]
-    with pytest.raises(FormatError, match="another search"):
+    with pytest.raises(FormatError, match="list-journal"):
         list(searched(search_for(paths, Findings(), pattern="a"), paths, journal="j"))
     Path("j").write_bytes(b"\xff\n")
-    with pytest.raises(FormatError, match="no journal"):
+    with pytest.raises(FormatError, match="list-journal"):
         list(searched(search, paths, journal="j"))
 
 
@@ -90,14 +90,14 @@ def test_a_circle_of_groups_has_an_end(folder: Path, how: list[str]) -> None:
         file["a/s/x"] = 1.0
     done = run("list", "build", "x.h5", *how)
     assert done.exit_code == 1
-    assert "or in a circle" in done.stderr and "no samples were found" in done.stderr
+    assert "[hdf5]" in done.stderr and "[list-empty]" in done.stderr
 
 
 def test_what_no_list_can_name_is_told(folder: Path) -> None:
     findings = Findings()
     outcomes = [
-        Outcome("d/a b.h5", Found(["x"])),
-        Outcome("d/c.h5", Found(["x y", "z"], [("w", "it lacks v")])),
+        Outcome("d/a b.h5", ScanResult(["x"])),
+        Outcome("d/c.h5", ScanResult(["x y", "z"], [("w", "it lacks v")])),
         Outcome("d/e.h5", error=FileNotFoundError(2, "gone", "d/e.h5")),
     ]
     samples = built(outcomes, findings)
@@ -123,13 +123,13 @@ def test_as_commands(folder: Path) -> None:
     assert exset.load("in.sample_list") == exset.load("all.sample_list")
     os.remove("d/b.h5")
     done = run("validate", "--files", "all.sample_list")
-    assert done.exit_code == 1 and "no such file" in done.stdout
+    assert done.exit_code == 1 and "[lbann-missing-file]" in done.stdout
     assert run("validate", "--files", "--base", "d", "all.sample_list").exit_code == 1
     done = run("validate", "--files", "--root", "elsewhere", "all.sample_list")
-    assert done.exit_code == 1 and "outside of the roots" in done.stdout
+    assert done.exit_code == 1 and "[hdf5-roots]" in done.stdout
     assert run("list", "build", "d", "--sample", "s", "--pattern", "s").exit_code == 2
     os.makedirs("empty")
-    assert "that end in .h5" in run("list", "build", "empty").stderr
+    assert "[hdf5-no-files]" in run("list", "build", "empty").stderr
     assert run("list", "build", "d", "--sample", "nothing").exit_code == 1
     findings = exset.validate("all.sample_list", check_files=True, ids="text")
     assert findings.count("lbann-missing-file") == 1

@@ -98,29 +98,24 @@ def test_inclusion_to_exclusion_and_back(folder: Path) -> None:
     assert [(file.ids, file.included) for file in out.files] == [(["y"], 2), ([], 2)]
     back = recast(out, "CONDUIT_HDF5_INCLUSION", Findings(), lossy=True)
     assert back == samples
-    with pytest.raises(FormatError, match="cannot say the label file labels"):
+    with pytest.raises(FormatError, match="lbann-lost"):
         recast(out, "CONDUIT_HDF5_INCLUSION", Findings())
     v2 = recast(samples, "MULTI-SAMPLE_INCLUSION_V2", Findings(), lossy=True)
     assert list(v2) == list(samples)
-    for ids, why in (
-        (["x", "z"], "order in which they were made"),
-        (["z", "z"], "twice"),
-        (["nothing"], "has no nothing"),
-        (["z/x"], "not at the top"),
-    ):
-        with pytest.raises(FormatError, match=why):
+    for ids in (["x", "z"], ["z", "z"], ["nothing"], ["z/x"]):
+        with pytest.raises(FormatError, match="lbann-exclusion"):
             recast(
                 listed("CONDUIT_HDF5_INCLUSION", ("a.h5", ids)),
                 "CONDUIT_HDF5_EXCLUSION",
                 Findings(),
             )
     write("d/c.h5", ["a"], ordered=False)
-    with pytest.raises(FormatError, match="does not keep in which order"):
+    with pytest.raises(FormatError, match="lbann-no-creation-order"):
         recast(
             listed("CONDUIT_HDF5_INCLUSION", ("c.h5", ["a"])), "CONDUIT_HDF5_EXCLUSION", Findings()
         )
     write("d/e.h5", ["a b", "c"])
-    with pytest.raises(FormatError, match="blank"):
+    with pytest.raises(FormatError, match="lbann-blank"):
         recast(
             listed("CONDUIT_HDF5_EXCLUSION", ("e.h5", ["c"], 1)),
             "CONDUIT_HDF5_INCLUSION",
@@ -165,15 +160,15 @@ def test_single_sample_lists_and_others(folder: Path) -> None:
     many = recast(single, "MULTI-SAMPLE_INCLUSION", Findings())
     assert [path for path, _ in many] == [path for path, _ in single]
     assert recast(many, "SINGLE-SAMPLE", Findings()) == single
-    with pytest.raises(FormatError, match="a file is one"):
+    with pytest.raises(FormatError, match="lbann-kind"):
         recast(listed("CONDUIT_HDF5_INCLUSION", ("a", ["x", "y"])), "SINGLE-SAMPLE", Findings())
     odd = listed("CONDUIT_HDF5_INCLUSION", ("a", ["x"]))
-    with pytest.raises(FormatError, match="called in their files"):
+    with pytest.raises(FormatError, match="lbann-lost"):
         recast(odd, "SINGLE-SAMPLE", Findings())
     findings = Findings()
     assert recast(odd, "SINGLE-SAMPLE", findings, lossy=True).label_file == b""
     assert {finding.code for finding in findings} == {"lbann-lost", "lbann-no-label-file"}
-    with pytest.raises(ValueError, match="no kind of list"):
+    with pytest.raises(ValueError, match="unknown kind of list"):
         recast(odd, "SINGLE", Findings())
 
 
@@ -191,7 +186,7 @@ def test_labels(folder: Path) -> None:
     assert {finding.code for finding in findings} == {"lbann-repeated-label"}
     assert isinstance(labels, Labels) and len(labels) == 4
     for wrong in (b"a.png", b"a.png x", b"a.png -"):
-        with pytest.raises(FormatError, match="name of a file, label"):
+        with pytest.raises(FormatError, match="syntax"):
             parse_labels(Source("l", wrong))
     os.makedirs("d")
     for name in "abc":

@@ -1,4 +1,4 @@
-"""Schemas as text: what is read, every trap and every error, and what is written."""
+"""Schemas as text: what is read, every finding and every error, and what is written."""
 
 import math
 import time
@@ -97,7 +97,7 @@ RULES = [
 
 
 @pytest.mark.parametrize(("text", "code", "line", "column"), RULES)
-def test_traps_of_the_text(text: str, code: str, line: int, column: int) -> None:
+def test_findings_of_the_text(text: str, code: str, line: int, column: int) -> None:
     findings = Findings()
     read(text, findings)
     [finding] = findings
@@ -109,34 +109,34 @@ def test_traps_of_the_text(text: str, code: str, line: int, column: int) -> None
 
 
 ERRORS = [
-    ("", "nothing but blanks", None),
-    ("# nothing\n", "nothing but blanks", None),
-    ("a:\na:\n", "'a' stands here twice", 2),
-    ("a:\n  metadata:\n    scale: 1.0\n    scale: 1.0\n", "'scale' stands here twice", 4),
-    ("'1':\n1:\n", "'1' stands here twice", 2),
-    ("? [a]\n: b\n", "a name must be a text", 1),
-    ("a: *b\n", "no node has the anchor", 1),
-    ("a: &b\n  c: *b\n", "this alias is inside the node", 2),
-    ("&a [*a]", "this alias is inside the node", 1),
-    ("a: &x\nb: &x\n", "a second node has the anchor", 2),
-    ("a: b: c\n", "mapping values are not allowed", 1),
-    ("a:\n\tb:\n", "cannot start any token", 2),
-    ("a: [1\n", "is not closed: while", 1),
-    ("a: [1\nb: 2\n", "expected", 2),
-    ('a: "1\nb: 2\n', "is not closed: while", 1),
-    ("a: [{b: 1},\n{c: 2}\n", "is not closed: while", 1),
-    (b"a: \xff\n", "this byte is not UTF-8", 1),
-    ("a: \x01\n", "a character that YAML does not allow", 1),
-    ('a: "\\UFFFFFFFF"\n', "this is not YAML", 1),
-    ("%YAML 9.9\n---\na:\n", "incompatible YAML", 1),
+    ("", "lbann-empty", None),
+    ("# nothing\n", "lbann-empty", None),
+    ("a:\na:\n", "lbann-duplicate", 2),
+    ("a:\n  metadata:\n    scale: 1.0\n    scale: 1.0\n", "lbann-duplicate", 4),
+    ("'1':\n1:\n", "lbann-duplicate", 2),
+    ("? [a]\n: b\n", "lbann-key", 1),
+    ("a: *b\n", "yaml", 1),
+    ("a: &b\n  c: *b\n", "yaml", 2),
+    ("&a [*a]", "yaml", 1),
+    ("a: &x\nb: &x\n", "yaml", 2),
+    ("a: b: c\n", "yaml", 1),
+    ("a:\n\tb:\n", "yaml", 2),
+    ("a: [1\n", "yaml", 1),
+    ("a: [1\nb: 2\n", "yaml", 2),
+    ('a: "1\nb: 2\n', "yaml", 1),
+    ("a: [{b: 1},\n{c: 2}\n", "yaml", 1),
+    (b"a: \xff\n", "yaml", 1),
+    ("a: \x01\n", "yaml", 1),
+    ('a: "\\UFFFFFFFF"\n', "yaml", 1),
+    ("%YAML 9.9\n---\na:\n", "yaml", 1),
 ]
 
 
-@pytest.mark.parametrize(("text", "message", "line"), ERRORS)
-def test_errors_of_the_text(text: str | bytes, message: str, line: int | None) -> None:
-    with pytest.raises(FormatError, match=message) as caught:
+@pytest.mark.parametrize(("text", "code", "line"), ERRORS)
+def test_errors_of_the_text(text: str | bytes, code: str, line: int | None) -> None:
+    with pytest.raises(FormatError) as caught:
         read(text)
-    assert caught.value.place is not None
+    assert caught.value.code == code and caught.value.place is not None
     if line is not None:
         assert caught.value.place.line == line
 
@@ -235,9 +235,9 @@ def test_what_cannot_be_written() -> None:
     for bad in ("5", "1e3", "inf", "", " 7", "a\0b", "\ud800"):
         with pytest.raises(FormatError):
             render(Schema.of({"a": {"metadata": {"pack": bad}}}))
-    with pytest.raises(FormatError, match="beyond 64 bits"):
+    with pytest.raises(FormatError, match="schema-text"):
         render(Schema.of({"a": {"metadata": {"ordering": 2**63}}}))
-    with pytest.raises(FormatError, match="no field can be called metadata"):
+    with pytest.raises(FormatError, match="schema-text"):
         written(Node({"metadata": Node()}))
     for odd in (True, b"x", object()):
         with pytest.raises(TypeError):

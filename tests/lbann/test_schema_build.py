@@ -61,7 +61,11 @@ def test_fields_have_their_types_shapes_and_orderings(files: list[str]) -> None:
     assert said["outputs/image"].metadata["dims"].value == (8, 8)
     assert said["outputs/image"].metadata["channels"].value == 1
     text = render(built.schema).decode()
-    for note in ("5 samples in 2 files", "modes:  # float32 (4, 3)", "count:  # int64, no real"):
+    for note in (
+        "5 samples in 2 files",
+        "modes:  # float32 (4, 3)",
+        "count:  # int64, not a float",
+    ):
         assert note in text
 
 
@@ -105,7 +109,7 @@ def test_what_is_nearly_a_sample_is_named(tmp_path: Path, files: list[str]) -> N
     assert found.keys() == {"RUN_ID/long", "RUN_ID/less", "RUN_ID/more"}
     assert "inputs/modes is float32 (4, 4), not float32 (4, 3)" in found["RUN_ID/long"]
     assert "it lacks inputs/modes" in found["RUN_ID/less"]
-    assert "it has extra, too" in found["RUN_ID/more"]
+    assert "it also has extra" in found["RUN_ID/more"]
 
 
 def test_values_that_say_nothing(tmp_path: Path) -> None:
@@ -132,7 +136,7 @@ def test_spreads_add_up() -> None:
     assert Spread().to_range() is None and Spread.of(np.array([5e-324, 0.0])).to_range() is None
 
 
-def test_a_sample_is_guess_sample(tmp_path: Path, files: list[str]) -> None:
+def test_a_sample_is_guessed(tmp_path: Path, files: list[str]) -> None:
     shapes: list[tuple[dict[str, dict[str, Any]], str | None]] = [
         ({"1": {"x": 1.0}, "2": {"x": 1.0}}, "1"),
         ({"e1/s1": {"in/x": 1.0, "out/y": 1.0}, "e1/s2": {"in/x": 1.0, "out/y": 1.0}}, "e1/s1"),
@@ -142,7 +146,7 @@ def test_a_sample_is_guess_sample(tmp_path: Path, files: list[str]) -> None:
     for samples, wanted in shapes:
         with File(write(tmp_path / "x.h5", samples)) as file:
             if wanted is None:
-                with pytest.raises(FormatError, match="sample") as caught:
+                with pytest.raises(FormatError, match="hdf5-no-sample") as caught:
                     guess_sample(file)
                 assert "--sample" in (caught.value.hint or "")
             else:
@@ -150,9 +154,9 @@ def test_a_sample_is_guess_sample(tmp_path: Path, files: list[str]) -> None:
 
 
 def test_what_cannot_be_built(tmp_path: Path, files: list[str]) -> None:
-    with pytest.raises(ValueError, match="no files"):
+    with pytest.raises(ValueError, match="files must not be empty"):
         build([])
-    with pytest.raises(FormatError, match="the first file has no such group"):
+    with pytest.raises(FormatError, match="hdf5-no-sample"):
         build(files, "RUN_ID/7")
     with pytest.raises(FileNotFoundError):
         build(["missing.h5"])
@@ -161,7 +165,7 @@ def test_what_cannot_be_built(tmp_path: Path, files: list[str]) -> None:
     built = build([*files, str(junk), "missing.h5"])
     codes = [(f.code, f.severity) for f in built.findings]
     assert codes == [("hdf5", Severity.ERROR), ("hdf5-file", Severity.ERROR)]
-    with pytest.raises(FormatError, match="no 'nothing'"):
+    with pytest.raises(FormatError, match="schema-unknown-field"):
         experiment(built.schema, [("samples", "nothing")])
 
 

@@ -106,15 +106,15 @@ def test_check(run: Run) -> None:
     pair = ("schema", "check", "data.yaml", "exp.yaml")
     assert run(*pair, "--sample", "a.h5", "run/1").stdout.endswith("1 sample: ok\n")
     bad = run(*pair, "--sample", "a.h5", "run/7", code=1)
-    assert "the file has no such sample" in bad.stdout and "1 sample: not valid" in bad.stdout
-    assert "there is nothing to hold them against" in run(*pair, code=2).stderr
+    assert "[hdf5-no-sample]" in bad.stdout and "1 sample: not valid" in bad.stdout
+    run(*pair, code=2)
     row = json.loads(run(*pair, "--json", "--sample", "b.h5", "run/1", code=1).stdout)
     assert not row["ok"]
     assert [finding["code"] for finding in row["findings"]] == ["lbann-replaced", "hdf5-file"]
-    assert "is no list of samples" in run(*pair, "exp.yaml", code=2).stderr
+    run(*pair, "exp.yaml", code=2)
     Path("bad.yaml").write_text("inputs:\n  z:\n")
     found = run("schema", "check", "data.yaml", "bad.yaml", "--sample", "a.h5", "run/1", code=1)
-    assert "bad.yaml:2:3: the data schema has no 'inputs/z'" in found.stdout
+    assert found.stdout.startswith("bad.yaml:2:3: ") and "[schema-unknown-field]" in found.stdout
 
 
 class Listed:
@@ -148,10 +148,8 @@ def test_build(run: Run) -> None:
     assert "ok" in shown.stdout
     packed = run("schema", "show", "new/d.yaml", "new/e.yaml", "--compat", "lbann").stdout
     assert "responses: " in packed
-    assert (
-        "--pack GROUP=PATH goes with" in run("schema", "build", ".", "--pack", "a", code=2).stderr
-    )
-    assert "no HDF5 files" in run("schema", "build", "new", code=1).stderr
+    run("schema", "build", ".", "--pack", "a", code=2)
+    assert "[hdf5-no-files]" in run("schema", "build", "new", code=1).stderr
     run("schema", "build", "missing.h5", code=3)
     run("schema", "build", "data.yaml", code=1)
 
@@ -160,9 +158,9 @@ def test_links_are_followed_only_when_asked(run: Run) -> None:
     with h5py.File("a.h5", "a") as file:
         file["soft"] = h5py.SoftLink("/run")
     pair = ("schema", "check", "data.yaml", "exp.yaml", "--sample", "a.h5", "soft/0")
-    assert "a soft link stands in the way" in run(*pair, code=1).stdout
+    assert "[hdf5-link]" in run(*pair, code=1).stdout
     run(*pair, "--follow-links", "--no-locking", "--root", ".")
-    assert "outside of the roots" in run(*pair, "--root", "new", code=1).stdout
+    assert "[hdf5-roots]" in run(*pair, "--root", "new", code=1).stdout
 
 
 def test_the_common_verbs(run: Run) -> None:

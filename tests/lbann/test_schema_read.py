@@ -122,7 +122,7 @@ def test_the_manuals_pair_reads_and_packs(tmp_path: Path) -> None:
         ]
         assert row.tobytes() == np.concatenate(wanted).tobytes()
     assert findings.count("lbann-refuses") == 10  # 7 without ordering, 3 scales without hwc
-    with pytest.raises(FormatError, match="LBANN fails on this: pack without ordering"):
+    with pytest.raises(FormatError, match="lbann-refuses"):
         read(pairs, DATA, EXPERIMENT, compat="lbann")
     whole = read(pairs, DATA, EXPERIMENT, keep_packed=True, findings=Findings())
     assert whole.shaped("outputs/images/img_2").shape == (3, 4, 64, 64)
@@ -256,28 +256,26 @@ def test_a_list_and_a_base_folder(tmp_path: Path) -> None:
     for base in (str(tmp_path), f"{tmp_path}/"):
         reader = SampleReader(Listed(), schema("x:\n"), schema("x:\n"), base=base)
         assert reader.read()["x"].tolist() == [[1.5]]
-    with pytest.raises(FormatError, match="lies outside of the roots"):
+    with pytest.raises(FormatError, match="hdf5-roots"):
         read([(f"{tmp_path}/a.h5", "7")], "x:\n", "x:\n", access=Access(roots=(f"{tmp_path}/b",)))
 
 
 ODD = [
-    ({"x": np.zeros(4)}, "x is float64 (4,) here, but float64 (3,) in the first sample"),
-    ({"x": np.zeros(3, "f4")}, "x is float32 (3,) here"),
-    ({"x": np.zeros(3, "i8")}, "x is int64 (3,) here"),
-    ({"x": "text"}, "x is text here"),
-    ({"x/y": 1.0}, "the sample has no field x"),
-    ({"y": 1.0}, "the sample has no field x"),
+    ({"x": np.zeros(4)}, "hdf5-odd-sample"),
+    ({"x": np.zeros(3, "f4")}, "hdf5-odd-sample"),
+    ({"x": np.zeros(3, "i8")}, "hdf5-odd-sample"),
+    ({"x": "text"}, "hdf5-odd-sample"),
+    ({"x/y": 1.0}, "hdf5-no-field"),
+    ({"y": 1.0}, "hdf5-no-field"),
 ]
 
 
-@pytest.mark.parametrize(("other", "message"), ODD)
-def test_samples_that_differ_are_an_error(
-    tmp_path: Path, other: dict[str, Any], message: str
-) -> None:
+@pytest.mark.parametrize(("other", "code"), ODD)
+def test_samples_that_differ_are_an_error(tmp_path: Path, other: dict[str, Any], code: str) -> None:
     pairs = files(tmp_path, {"a.h5": {"1": {"x": np.ones(3)}, "2": other}})
     with pytest.raises(FormatError) as caught:
         read(pairs, "x:\n", "x:\n")
-    assert message in str(caught.value)
+    assert caught.value.code == code
     assert caught.value.place is not None and caught.value.place.field == "2/x"
     same_size = isinstance(other.get("x"), np.ndarray) and len(other["x"]) == 3
     coerced = {"x": {"metadata": {"coerce": "float"}}}
@@ -305,20 +303,20 @@ def test_one_warning_tells_of_findings_that_nobody_hears(tmp_path: Path) -> None
 
 def test_missing_samples_and_files(tmp_path: Path) -> None:
     path = files(tmp_path, {"a.h5": {"1": {"x": 1.0}}})[0][0]
-    with pytest.raises(FormatError, match="the file has no such sample"):
+    with pytest.raises(FormatError, match="hdf5-no-sample"):
         read([(path, "01")], "x:\n", "x:\n")
-    with pytest.raises(FormatError, match="the sample is no group"):
+    with pytest.raises(FormatError, match="hdf5-no-sample"):
         read([(path, "1/x")], "x:\n", "x:\n")
     with pytest.raises(FileNotFoundError):
         read([("missing.h5", "1")], "x:\n", "x:\n")
-    with pytest.raises(ValueError, match="there are no samples"):
+    with pytest.raises(ValueError, match="no samples"):
         read([], "x:\n", "x:\n")
 
 
 def test_a_batch_has_a_bound(tmp_path: Path) -> None:
     pairs = files(tmp_path, {"a.h5": {"1": {"x": np.zeros(100)}}}) * 10
     assert len(read(pairs, "x:\n", "x:\n", limits=Limits(max_array=8000))) == 10
-    with pytest.raises(LimitError, match="10 samples of 800 bytes each"):
+    with pytest.raises(LimitError, match="10 samples of 800 bytes"):
         read(pairs, "x:\n", "x:\n", limits=Limits(max_array=7999))
 
 
@@ -331,7 +329,7 @@ def test_groups_on_disk_are_read_whole(tmp_path: Path) -> None:
         "g/t": ["text"],
     }
     for directive in ("scale: 1.0", "coerce: float", "pack: samples"):
-        with pytest.raises(FormatError, match="holds other fields"):
+        with pytest.raises(FormatError, match="schema-"):
             read(pairs, "g:\n", f"g:\n  metadata:\n    ordering: 1\n    {directive}\n")
 
 
@@ -342,7 +340,7 @@ def test_integers_that_do_not_fit(tmp_path: Path) -> None:
     batch = read(pairs, "x:\n", {"x": coerce["x"]}, findings=findings)
     assert batch["x"].tolist() == [[-(2**31), -1]]
     assert findings.count("lbann-narrowed") == 1
-    with pytest.raises(FormatError, match="y: a number that no int32 can hold"):
+    with pytest.raises(FormatError, match="schema-coerce"):
         read(pairs, "y:\n", {"y": coerce["y"]})
 
 
@@ -356,7 +354,7 @@ def test_arithmetic() -> None:
     assert coerce(np.array([[1e39]]), "f4").tolist() == [[np.inf]]
     assert coerce(np.array([[2**24 + 1]]), "f4").tolist() == [[2**24]]
     for bad in (np.nan, np.inf, 2.0**31, -(2.0**31) - 1):
-        with pytest.raises(ValueError, match="no int32"):
+        with pytest.raises(ValueError, match="int32"):
             coerce(np.array([[bad]]), "i4")
-    with pytest.raises(ValueError, match="no int64"):
+    with pytest.raises(ValueError, match="int64"):
         coerce(np.array([[2.0**63]]), "i8")
