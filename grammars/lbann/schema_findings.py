@@ -56,7 +56,7 @@ RULES: Final = MappingProxyType(
             _WARNING,
             "several fields of {group} have the ordering {value}: LBANN packs them in any order,"
             " exset in the order of their names",
-            "give each field another ordering",
+            "give each field its own ordering",
         ),
         "lbann-hidden-field": Rule(
             _WARNING,

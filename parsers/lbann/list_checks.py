@@ -45,7 +45,7 @@ def hint(unexpected: Unexpected) -> str | None:
             return "separate words with blanks, not commas"
         if line.lstrip().startswith(b"#"):
             return "a sample list cannot contain comments: remove the line"
-        advice = f"LBANN hangs on this, or reads random memory; {_LINE[kind.has_excluded]}"
+        advice = f"LBANN hangs on this, or reads uninitialised memory; {_LINE[kind.has_excluded]}"
         if before.count(b"\n") == 3 and found in (b"\n", b"") and not kind.has_label_file:
             advice += f"; a {kind} list has no label file line"
         return advice

@@ -9,6 +9,7 @@ import numpy as np
 
 from exset.core.errors import Findings, LimitError
 from exset.core.limits import Limits
+from exset.core.text import counted
 from exset.grammars.columns.arrays import compact, constant, offsets_of, row_indices
 from exset.grammars.columns.ragged import Strings
 from exset.grammars.columns.spans import Spans
@@ -125,7 +126,7 @@ class Records:
         raise self.words.error(
             int(declared[row]),
             "lbann-id-count",
-            f"the line counts {value:,} {what} samples, but has {count:,} ids",
+            f"the line counts {counted(value, f'{what} sample')}, but has {counted(count, 'id')}",
             hint,
         )
 

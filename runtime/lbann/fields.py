@@ -44,7 +44,7 @@ def coerce(values: Values, dtype: DTypeLike) -> Values:
         limit = float(2 ** (8 * target.itemsize - 1))
         whole = np.trunc(values.astype(np.float64))
         if not np.all((whole >= -limit) & (whole < limit)):
-            raise ValueError(f"a value does not fit {target}")
+            raise ValueError(f"a value is outside the range of {target}")
     with np.errstate(over="ignore", invalid="ignore"):
         return values.astype(target)
 

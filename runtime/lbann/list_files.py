@@ -17,6 +17,7 @@ import numpy as np
 from exset.core.errors import Finding, Findings, FormatError, Place, Severity
 from exset.core.jobs import Outcome
 from exset.core.limits import DEFAULT, Limits
+from exset.core.text import counted
 from exset.grammars.columns.strings import Strings
 from exset.grammars.lbann.list_files import check_words
 from exset.grammars.lbann.list_types import Kind
@@ -186,7 +187,9 @@ class Checker:
         without = np.flatnonzero(~labels.of(samples)[1])
         if without.size:
             some = ", ".join(samples.name.text(row) or "" for row in without[:_SHOWN].tolist())
-            message = f"{without.size:,} samples have no label, so LBANN gives them 0: {some}"
+            message = (
+                f"{counted(without.size, 'sample')} without label, which LBANN reads as 0: {some}"
+            )
             findings.add(Finding(code, Severity.WARNING, message, place))
 
 

@@ -181,8 +181,9 @@ class SampleReader(Dataset):
     def _check(self, layout: Layout, count: int) -> None:
         """Raise LimitError if so many samples take more than `max_array` bytes."""
         if layout.bytes * count > self._limits.max_array:
+            size = f"{counted(count, 'sample')} of {layout.bytes:,} bytes each"
             raise LimitError(
-                f"{counted(count, 'sample')} of {layout.bytes:,} bytes each are too large",
+                f"the batch is too large: {size}",
                 hint="read fewer at a time, or raise the limit: limits=Limits(max_array=N)",
             )
 

@@ -144,7 +144,7 @@ class _TransformBuilder:
             return dims
         if channels is not None:
             self._fail(directive, "dims must be positive integers")
-        self._unused(directive, "it has no valid shape", "write positive integers")
+        self._unused(directive, "it is not a valid shape", "write positive integers")
         return ()
 
     def _coerce(self) -> str | None:

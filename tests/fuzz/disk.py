@@ -131,7 +131,7 @@ def check_list(data: bytes, number: int | None = None) -> bool:
         _shown(findings)
         checker = Checker(folder, 1, access, _LIMITS)
         if samples.kind.is_exclusion:
-            resolved = attempt("resolved", checker.resolved, samples, Findings())
+            resolved = attempt("to_inclusion", checker.to_inclusion, samples, Findings())
             if resolved is None and _is_sound(findings):
                 raise Broken("whole", f"nothing was found, and yet it has no meaning: {samples!r}")
             samples = resolved or samples

@@ -11,7 +11,8 @@ import exset
 from exset import Findings, FormatError, SampleList, Severity
 from exset.core.jobs import Outcome
 from exset.runtime.lbann.hdf5_files import files_in
-from exset.runtime.lbann.list_build import ScanResult, built, search_for, searched
+from exset.runtime.lbann.hdf5_scan import ScanResult
+from exset.runtime.lbann.list_build import built, search_for, searched
 from tests.cli.command_line import run
 from tests.lbann.hdf5_lists import write
 
