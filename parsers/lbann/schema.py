@@ -168,9 +168,9 @@ class _Reader:
 
     def _bad_key(self, key: BadKey) -> FormatError:
         if key.name is None:
-            return self._error("a name must be a text", key.span, "lbann-key")
-        hint = "remove one, or put what they hold under one"
-        return self._error(f"{key.name!r} stands here twice", key.span, "lbann-duplicate", hint)
+            return self._error("a name must be text", key.span, "lbann-key")
+        hint = "remove one, or move the content of both under one"
+        return self._error(f"the name {key.name!r} is repeated", key.span, "lbann-duplicate", hint)
 
     def _error(
         self, message: str, span: Span | None, code: str, hint: str | None = None
