@@ -205,9 +205,10 @@ def _declared(kind: type[T]) -> Iterator[T]:
 
 def _layouts() -> dict[str, "Layout"]:
     """Return the layouts whose programs are cached, by name."""
-    from exset.codecs.engine import Layout, Parted
+    from exset.codecs.engine import ChunkedLayout, Layout
 
-    found = [*_declared(Layout), *(part for each in _declared(Parted) for part in each.layouts)]
+    chunked = _declared(ChunkedLayout)
+    found = [*_declared(Layout), *(part for each in chunked for part in each.layouts)]
     return {each.name.removeprefix("exset."): each for each in found if each.name is not None}
 
 

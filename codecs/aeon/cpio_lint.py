@@ -1,43 +1,46 @@
-"""What aeon reads in a block of its cache but people are caught by, as findings."""
+"""Check blocks of aeon's cache for what aeon accepts but is likely a mistake, as findings."""
+
+from typing import Final
 
 import numpy as np
 
+from exset.codecs.aeon.layout import header_offset
 from exset.core.errors import Findings, Place
 from exset.core.source import Source
 from exset.grammars.aeon.block import Block, record_numbers
 from exset.grammars.aeon.block_findings import finding_at
 
-_SHOWN = 5
+_SHOWN: Final = 5  # record numbers in a message
 
 
 def report(block: Block, source: Source, begin: int, findings: Findings) -> None:
-    """Add a finding for every trap; begin: where in the source the header is."""
+    """Add the findings about a block. begin: the offset of its header in the source."""
     header = block.header
     assert header is not None
 
-    def at(offset: int, field: str) -> Place:
-        return Place.in_bytes(source, begin + offset, f"entries[0].data.{field}")
+    def at(field: str) -> Place:
+        offset = begin + header_offset(field)
+        return Place.in_bytes(source, offset, f"entries[0].data.{field}")
 
     if header.format_version != 1:
-        findings.add(
-            finding_at("aeon-block-version", at(4, "format_version"), version=header.format_version)
-        )
+        place, version = at("format_version"), header.format_version
+        findings.add(finding_at("aeon-block-version", place, version=version))
     if any(header.rest):
-        findings.add(finding_at("aeon-block-2016", at(28, "rest")))
+        findings.add(finding_at("aeon-block-2016", at("rest")))
     if len(block) == 0:
-        findings.add(finding_at("aeon-block-empty", at(20, "record_count")))
+        findings.add(finding_at("aeon-block-empty", at("record_count")))
     if len(block.frame) == 2:
         findings.add(finding_at("aeon-block-no-trailer", Place.of(source.name)))
     elements, records, whose = len(block.elements), len(block), short_records(block)
     if block.width is None or whose:
-        place = at(20, "record_count")
+        place = at("record_count")
         findings.add(
             finding_at("aeon-block-shift", place, elements=elements, records=records, whose=whose)
         )
 
 
 def short_records(block: Block) -> str:
-    """Which records lack elements that others have, by the names that aeon gave them; in words."""
+    """Say which records have fewer elements than others, by the names that aeon gave them."""
     numbers = record_numbers(block.elements.name)
     if numbers is None or numbers.max() >= len(block):
         return ""

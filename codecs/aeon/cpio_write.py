@@ -1,4 +1,4 @@
-"""Writing cpio archives and blocks of aeon's cache: in one piece, or as their elements come."""
+"""Write cpio archives and blocks of aeon's cache: at once, or record by record."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from functools import lru_cache
 from typing import BinaryIO, Final
 
 import numpy as np
-from construct import Array, Struct
 
-from exset.codecs.aeon.cpio import HEADER, HEADER_SIZE, HEADING, HEADING_SIZE, LEAST
+from exset.codecs.aeon.cpio import HEADER
+from exset.codecs.aeon.layout import HEADER_SIZE, HEADING_SIZE, LEAST_ENTRY, headings
 from exset.codecs.engine import Layout, Values, write
 from exset.core.errors import Findings, FormatError
 from exset.core.kernels import Engine
+from exset.core.text import counted
 from exset.grammars.aeon.block import (
     END_NAME,
     HEADER_NAME,
@@ -29,15 +30,16 @@ from exset.grammars.aeon.block import (
     element_name,
 )
 from exset.grammars.aeon.block_archive import as_archive, as_block
+from exset.grammars.aeon.block_findings import finding_at
 from exset.grammars.columns.arrays import Longs, constant, offsets_of
 from exset.grammars.columns.blobs import Blobs
 from exset.grammars.columns.strings import Strings
 
-Piece = bytes | memoryview
+Data = bytes | memoryview
 
-_AT_ONCE: Final = 4096  # entries
-_BYTES_AT_ONCE: Final = 1 << 25
-_DATA_OF_HEADER: Final = HEADING_SIZE + len(HEADER_NAME) + 1
+_CHUNK: Final = 4096  # entries
+_CHUNK_BYTES: Final = 1 << 25
+_HEADER_DATA: Final = HEADING_SIZE + len(HEADER_NAME) + 1
 
 
 def encode(
@@ -47,22 +49,19 @@ def encode(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> bytes:
-    """The bytes of a block of aeon's, as aeon would write them at its times.
+    """Encode a block as aeon would write it, with the times of its entries.
 
-    The entries of an archive become records of one element; those that exset has named for their
-    places in a block, such as `0000012.1.jpg`, become that block again. engine: the driver.
-    Raises FormatError for an entry that is no plain file; with `lossy` it is left out, and
-    `findings` has it. And for a header that counts more records than the file can hold.
+    Each entry of an archive becomes a record of one element. Entries that exset has named after
+    their places in a block, such as `0000012.1.jpg`, become that block again. engine: the driver.
+    Raises FormatError for an entry that is not a regular file; with `lossy` it is dropped, and
+    `findings` collects it. Raises FormatError too if the file has fewer entries than records.
     """
-    heard = Findings() if findings is None else findings
-    made = as_block(block, lossy, heard)
-    data = b"".join(_pieces(made, engine))
-    if made.header is not None and made.header.record_count > len(data) // LEAST:
-        raise FormatError(
-            f"record_count is {made.header.record_count:,}, more than the file would hold",
-            code="aeon-block-width",
-            hint="exset cache extract --damaged saves the elements one by one",
-        )
+    made = as_block(block, lossy, Findings() if findings is None else findings)
+    data = b"".join(_encoded(made, engine))
+    if len(made) > len(data) // LEAST_ENTRY:
+        words = {"elements": counted(len(made.elements), "element")}
+        words["records"] = counted(len(made), "record")
+        raise FormatError.of(finding_at("aeon-block-width", None, **words))
     return data
 
 
@@ -73,51 +72,51 @@ def encode_archive(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> bytes:
-    """The bytes of an archive as GNU cpio would write it, to a multiple of 512.
+    """Encode an archive as GNU cpio would write it, padded to a multiple of 512 bytes.
 
-    The elements of a block are named for their places, and get a suffix that their contents say:
-    `0000012.1.jpg` is the second element of record 12. Raises FormatError for a block whose records
-    cannot be told apart, or that says what no archive can; with `lossy` that is left out, and
-    `findings` has it.
+    The elements of a block are named after their places, with a suffix by their contents:
+    `0000012.1.jpg` is the second element of record 12. Raises FormatError for a block whose number
+    of elements a record is unknown, and for what an archive cannot store; with `lossy` that is
+    dropped, and `findings` collects it.
     """
-    heard = Findings() if findings is None else findings
-    return b"".join(_pieces(as_archive(block, lossy, heard), engine))
+    archive = as_archive(block, lossy, Findings() if findings is None else findings)
+    return b"".join(_encoded(archive, engine))
 
 
-def _pieces(block: Block, engine: Engine) -> Iterator[Piece]:
-    """The bytes of a file; those of its elements are not copied."""
+def _encoded(block: Block, engine: Engine) -> Iterator[Data]:
+    """Yield the bytes of a file, without copying its elements."""
     names = block.elements.name
     if END_NAME in names.take(np.flatnonzero(names.lengths == len(END_NAME))).tolist():
         raise FormatError(
-            f"an element is called {END_NAME.decode()}, which ends an archive",
-            hint="rename it",
+            f"an element is named {END_NAME.decode()}, which ends an archive",
+            hint="rename the element",
             code="cpio-loss",
         )
     frame = block.frame
     if block.header is not None:
         first = frame.take(np.array([0]))
-        data = Blobs.of([header_bytes(block.header, engine)])
-        yield from entry_pieces(first.with_columns(data=data), engine)
+        data = Blobs.of([_header_bytes(block.header, engine)])
+        yield from _encode_entries(first.with_columns(data=data), engine)
         frame = frame.take(np.arange(1, len(frame)))
-    yield from entry_pieces(block.elements, engine)
-    yield from entry_pieces(frame, engine)
+    yield from _encode_entries(block.elements, engine)
+    yield from _encode_entries(frame, engine)
     yield bytes(block.padding)
 
 
-def entry_pieces(entries: Entries, engine: Engine = "auto") -> Iterator[Piece]:
-    """The bytes of some entries; those of their data are not copied."""
-    for begin in range(0, len(entries), _AT_ONCE):
-        part = entries.take(np.arange(begin, min(begin + _AT_ONCE, len(entries))))
-        status = {word: getattr(part, word) for word in STATUS}
-        headings = _headings(part.name, part.data.lengths, part.time, status, engine)
-        yield from _interleaved(*headings, part.data)
+def _encode_entries(entries: Entries, engine: Engine = "auto") -> Iterator[Data]:
+    """Yield the bytes of entries, without copying their data."""
+    for begin in range(0, len(entries), _CHUNK):
+        chunk = entries.take(np.arange(begin, min(begin + _CHUNK, len(entries))))
+        status = {word: getattr(chunk, word) for word in STATUS}
+        encoded = _headings(chunk.name, chunk.data.lengths, chunk.time, status, engine)
+        yield from _interleaved(*encoded, chunk.data)
 
 
-def _interleaved(headings: bytes, ends: Longs, data: Iterable[Piece]) -> Iterator[Piece]:
-    """Entries, from what stands before the data of each, and the data."""
+def _interleaved(encoded: bytes, ends: Longs, data: Iterable[Data]) -> Iterator[Data]:
+    """Interleave headings with the data of their entries. ends: int64, of each heading."""
     start = 0
     for end, each in zip(ends.tolist(), data, strict=True):
-        yield headings[start:end]
+        yield encoded[start:end]
         yield each
         if len(each) % 2:
             yield b"\0"
@@ -127,11 +126,11 @@ def _interleaved(headings: bytes, ends: Longs, data: Iterable[Piece]) -> Iterato
 def _headings(
     name: Strings, lengths: Longs, times: Longs, status: Mapping[str, Words], engine: Engine
 ) -> tuple[bytes, Longs]:
-    """What stands before the data of each entry, one after the other, and where each ends."""
+    """Encode the headings and the names of entries; also return where each ends."""
     count = len(name)
-    ended = np.insert(name.data, name.offsets[1:], 0)
+    terminated = np.insert(name.data, name.offsets[1:], 0)
     offsets = name.offsets + np.arange(count + 1)
-    names = Strings.unchecked(data=ended, offsets=offsets, given=name.given)
+    names = Strings.unchecked(data=terminated, offsets=offsets, given=name.given)
     columns: dict[str, Values] = {**status, "name": names}
     columns["namesize"] = names.lengths.astype(np.uint16)
     for word, column in (("mtime", times), ("filesize", lengths)):
@@ -144,12 +143,11 @@ def _headings(
 
 @lru_cache(maxsize=8)
 def _layout(count: int) -> Layout:
-    """The layout of what stands before the data of so many entries."""
-    return Layout(Struct("entries" / Array(count, Struct(*HEADING))))
+    return Layout(headings(count))
 
 
-def header_bytes(header: BlockHeader, engine: Engine = "auto") -> bytes:
-    """The data of the first entry of a block."""
+def _header_bytes(header: BlockHeader, engine: Engine = "auto") -> bytes:
+    """Encode the header, which is the data of the first entry of a block."""
     words = ("format_version", "writer_version", "record_count", "elements_per_record")
     columns = {word: np.array([getattr(header, word)], np.uint32) for word in words}
     raw = {word: Strings.of([getattr(header, word)]) for word in ("data_type", "rest")}
@@ -157,60 +155,60 @@ def header_bytes(header: BlockHeader, engine: Engine = "auto") -> bytes:
 
 
 class BlockWriter:
-    """Writes a block of aeon's, record by record, to a file that can be rewound.
+    """Writes a block of aeon's cache, record by record, to a seekable file.
 
-    As aeon does, it writes a header of zeros first, and what the header says when it is closed.
-    clock: the time that each entry gets. Raises what the file raises.
+    Like aeon, it first writes a header of zeros, and replaces it on closing. clock: gives the time
+    of each entry. Raises what the file raises.
     """
 
     def __init__(self, file: BinaryIO, clock: Callable[[], float] = time.time) -> None:
-        """Begin a block where the file is."""
+        """Begin a block at the position of the file."""
         self.records = 0
         self._file = file
         self._clock = clock
         self._begin = file.tell()
         self._element = 0
         self._names: list[bytes] = []
-        self._data: list[Piece] = []
+        self._data: list[Data] = []
         self._times: list[int] = []
         self._bytes = 0
         self._add(HEADER_NAME, bytes(HEADER_SIZE))
 
-    def write(self, record: Sequence[Piece]) -> None:
-        """Add a record; its elements must not change until the block is closed."""
+    def write(self, record: Sequence[Data]) -> None:
+        """Add a record, whose elements must not change until the block is closed."""
         for data in record:
             self._add(element_name(self.records, self._element), data)
             self._element += 1
         self.records += 1
 
     def close(self) -> None:
-        """End the block; the file is not closed."""
+        """End the block, without closing the file."""
         for name, data in ((TRAILER_NAME, bytes(TRAILER_SIZE)), (END_NAME, b"")):
             self._add(name, data)
         self._flush()
         end = self._file.tell()
-        self._file.seek(self._begin + _DATA_OF_HEADER)
-        self._file.write(header_bytes(BlockHeader(self.records, self.records)))
+        self._file.seek(self._begin + _HEADER_DATA)
+        self._file.write(_header_bytes(BlockHeader(self.records, self.records)))
         self._file.seek(end)
 
-    def _add(self, name: bytes, data: Piece) -> None:
+    def _add(self, name: bytes, data: Data) -> None:
         self._names.append(name)
         self._data.append(data)
         self._times.append(int(self._clock()))
         self._bytes += len(data)
-        if self._bytes > _BYTES_AT_ONCE or len(self._names) == _AT_ONCE:
+        if self._bytes > _CHUNK_BYTES or len(self._names) == _CHUNK:
             self._flush()
 
     def _flush(self) -> None:
         count = len(self._names)
         lengths = np.array([len(each) for each in self._data], np.int64)
         if lengths.max(initial=0) > MOST:
-            message = "an element has 4 GiB or more: no cpio entry can hold it"
+            message = "an element has 4 GiB or more: a cpio entry cannot store it"
             raise FormatError(message, code="cpio-loss")
         times = np.array(self._times, np.int64)
         status = {word: constant(0, count, np.uint16) for word in STATUS}
         status["mode"] = constant(REGULAR, count, np.uint16)
-        headings = _headings(Strings.of(self._names), lengths, times, status, "auto")
-        for piece in _interleaved(*headings, self._data):
-            self._file.write(piece)
+        encoded = _headings(Strings.of(self._names), lengths, times, status, "auto")
+        for data in _interleaved(*encoded, self._data):
+            self._file.write(data)
         self._names, self._data, self._times, self._bytes = [], [], [], 0

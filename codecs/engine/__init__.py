@@ -1,25 +1,26 @@
-"""The binary engine: runs a Construct declaration over the bytes of a file, and gives columns.
+"""The binary engine: runs a Construct declaration over the bytes of a file, and returns columns.
 
     layout = Layout(Struct("n" / Int32ub, "x" / Array(this.n, Float32b)))
     fields = read(layout, source)            # {"n": array([3]), "x": array([1., 2., 3.])}
     write(layout, fields) == source.data
 
-Two drivers give the same columns, bytes and errors: Construct itself, the reference, and a kernel
-that runs the layout lowered to a table of instructions. It knows no format.
+Two drivers give the same columns, bytes and errors: Construct itself, the reference, and an
+interpreter of the program that the layout is lowered to. The engine knows no file format.
 """
 
-from exset.codecs.engine.chunked import Part, Parted, Parts, Shifted
-from exset.codecs.engine.drivers import read, write
+from exset.codecs.engine.chunked import Chunk, ChunkedLayout, ChunkReader, ShiftedFindings
 from exset.codecs.engine.fields import Fields, Values
 from exset.codecs.engine.layout import Layout
+from exset.codecs.engine.reader import read
+from exset.codecs.engine.writer import write
 
 __all__ = [
+    "Chunk",
+    "ChunkReader",
+    "ChunkedLayout",
     "Fields",
     "Layout",
-    "Part",
-    "Parted",
-    "Parts",
-    "Shifted",
+    "ShiftedFindings",
     "Values",
     "read",
     "write",

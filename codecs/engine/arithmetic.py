@@ -1,8 +1,9 @@
-"""What expressions calculate, instruction by instruction: on whole numbers, and on reals."""
+"""Numbers for the interpreter: read from bytes, and computed by the instructions of expressions."""
 
-from typing import Final
+import math
+from typing import Final, Protocol, TypeVar
 
-from exset.codecs.engine.opcodes import (
+from exset.codecs.engine.program import (
     ADD,
     ADD_REAL,
     AND,
@@ -13,6 +14,7 @@ from exset.codecs.engine.opcodes import (
     LESS_EQUAL,
     LESS_EQUAL_REAL,
     LESS_REAL,
+    LITTLE,
     MODULO,
     MULTIPLY,
     MULTIPLY_REAL,
@@ -20,23 +22,90 @@ from exset.codecs.engine.opcodes import (
     NEGATE_REAL,
     NOT,
     OR,
+    SIGNED,
     SUBTRACT,
     SUBTRACT_REAL,
     TO_REAL,
     TRUTH,
 )
-from exset.codecs.engine.scalars import Read, Write
-from exset.core.kernels import bare_kernel
+from exset.core.kernels import bare_kernel, kernel
 
-_SAFE: Final = 1 << 31  # products of numbers up to this fit
-_HALF: Final = 1 << 62  # sums of numbers up to this fit
+_SAFE: Final = 1 << 31  # products of numbers up to this fit 64 bits
+_HALF: Final = 1 << 62  # sums of numbers below this fit 64 bits
 _PRODUCT: Final = 9e18
-_EXACT: Final = 1 << 53  # a real of 64 bits holds each whole number up to this
+_EXACT: Final = 1 << 53  # a 64-bit real holds every whole number up to this
+
+N = TypeVar("N", int, float)
+N_co = TypeVar("N_co", int, float, covariant=True)
+
+
+class Read(Protocol[N_co]):
+    """A list or an array of numbers that is read."""
+
+    def __getitem__(self, index: int, /) -> N_co:
+        """Get a number."""
+
+
+class Write(Read[N], Protocol[N]):
+    """A list or an array of numbers that is changed."""
+
+    def __setitem__(self, index: int, value: N, /) -> None:
+        """Replace a number."""
+
+
+class Table(Protocol):
+    """A list of lists, or a two-dimensional array, that is read."""
+
+    def __getitem__(self, index: int, /) -> Read[int]:
+        """Get a row."""
+
+
+@kernel
+def whole_number(data: Read[int], at: int, size: int, form: int) -> int:
+    """Read a whole number from bytes; an unsigned one of 64 bits must be below 2**63."""
+    step = 1
+    if form & LITTLE:
+        at += size - 1
+        step = -1
+    value = 0 + data[at]
+    if form & SIGNED and value >= 128:
+        value -= 256
+    for _ in range(size - 1):
+        at += step
+        value = value * 256 + data[at]
+    return value
+
+
+@kernel
+def real_number(data: Read[int], at: int, size: int, form: int) -> float:
+    """Read an IEEE 754 number from bytes."""
+    fraction = 10
+    if size == 4:
+        fraction = 23
+    elif size == 8:
+        fraction = 52
+    bias = (1 << (8 * size - fraction - 2)) - 1
+    value = whole_number(data, at, size, form | SIGNED)
+    sign = 1.0
+    if value < 0:
+        sign = -1.0
+        value = value + (1 << (8 * size - 2)) + (1 << (8 * size - 2))
+    exponent = value >> fraction
+    value = value & ((1 << fraction) - 1)
+    if exponent == 2 * bias + 1:
+        if value:
+            return math.nan
+        return sign * math.inf
+    if exponent == 0:
+        exponent = 1
+    else:
+        value += 1 << fraction
+    return sign * math.ldexp(float(value), exponent - bias - fraction)
 
 
 @bare_kernel
 def calculate(row: Read[int], ints: Write[int], reals: Write[float]) -> bool:
-    """Carry out an instruction: register a of b, and of c; False where 64 bits are not enough."""
+    """Compute register a from b, and c; return False where 64 bits are not enough."""
     op = row[0]
     a = row[1]
     b = row[2]

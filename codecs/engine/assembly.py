@@ -1,71 +1,91 @@
-"""Programs as they are made: instructions, registers, streams, and blocks of numbers."""
+"""Build a program: instructions, registers, streams, blocks of numbers, superinstructions."""
 
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from exset.codecs.engine import opcodes as op
-from exset.codecs.engine.debug_info import origin_of
-from exset.codecs.engine.ir import Blob, Match, Node, Number, String, least_size
-from exset.codecs.engine.program import Feed, Leaf, Program
+from exset.codecs.engine import program as op
+from exset.codecs.engine.ir import (
+    Blob,
+    Constant,
+    Expression,
+    Gap,
+    Match,
+    Node,
+    Number,
+    Rows,
+    String,
+    Test,
+    fields_in,
+    format_expression,
+    is_number_array,
+    least_size,
+)
+from exset.codecs.engine.program import Feed, Kind, Leaf, Origin, Program
 
-_Origin: TypeAlias = Node | tuple[Number, ...] | None
+_Source: TypeAlias = Node | tuple[Number, ...] | None
+_Row: TypeAlias = list[int]
 
 
 class Assembler:
-    """Adds to a program. wanted: the paths of the numbers that expressions name."""
+    """Appends to a program. used: the paths of the numbers that expressions use."""
 
-    def __init__(self, wanted: Iterable[str]) -> None:
+    def __init__(self, used: Iterable[str]) -> None:
         """Begin a program."""
         self.program = Program()
-        self.wanted = frozenset(wanted)
+        self.used = frozenset(used)
         self.block: list[Number] = []
-        # Where the value of a field is: a register, of reals for a real.
+        # The register that holds a field: a register of reals if the field is a real.
         self.registers: dict[str, int] = {}
 
-    def emit(self, *operands: int, origin: _Origin = None) -> int:
-        """Add an instruction, and return where it is."""
+    def emit(self, *operands: int, origin: _Source = None) -> int:
+        """Append an instruction, and return its index. origin: what an error is reported for."""
         self.flush()
         return self._add(*operands, origin=origin)
 
-    def _add(self, *operands: int, origin: _Origin = None) -> int:
+    def _add(self, *operands: int, origin: _Source = None) -> int:
         at = len(self.program.code)
         self.program.code.append([*operands, *[0] * (op.WIDTH - len(operands))])
         if origin is not None:
-            self.program.origins[at] = origin_of(origin)
+            self.program.origins[at] = _origin_of(origin)
         return at
 
     def here(self) -> int:
-        """Where the next instruction will be; what comes before it is complete."""
+        """Complete the current block, and return the index of the next instruction."""
         self.flush()
         return len(self.program.code)
 
     def patch(self, at: int, operand: int) -> None:
-        """Make an operand of an instruction the place of the next one."""
+        """Set an operand of an instruction to the index of the next instruction."""
         self.program.code[at][operand] = self.here()
 
     def register(self, value: int = 0) -> int:
-        """A new register of whole numbers."""
+        """Add a register of whole numbers."""
         self.program.ints.append(value)
         return len(self.program.ints) - 1
 
     def real(self, value: float = 0.0) -> int:
-        """A new register of reals."""
+        """Add a register of reals."""
         self.program.reals.append(value)
         return len(self.program.reals) - 1
 
+    def add_constant(self, value: bytes) -> int:
+        """Add constant bytes, and return their offset."""
+        self.program.constants += value
+        return len(self.program.constants) - len(value)
+
     def stream(self) -> int:
-        """A new stream."""
+        """Add a stream."""
         self.program.streams += 1
         return self.program.streams - 1
 
     def pair(self) -> int:
-        """Two streams, one after the other, that grow together."""
+        """Add two streams that grow together, and return the first."""
         self.program.pairs.append(self.program.streams)
         self.program.streams += 2
         return self.program.streams - 2
 
     def feed(self, what: Number | String | Blob | Match) -> int:
-        """A new feed of what the program wants of a field when it writes."""
+        """Add a feed: the values of a field that the program needs while it writes."""
         if isinstance(what, Match):
             feed = Feed(what.field.path, value=what.value)
         else:
@@ -74,20 +94,20 @@ class Assembler:
         return len(self.program.feeds) - 1
 
     def flush(self) -> None:
-        """End the block of numbers, and load those that are wanted."""
+        """End the block of numbers, and load those that expressions use."""
         if not self.block:
             return
         numbers, self.block = tuple(self.block), []
         size = sum(least_size(number) for number in numbers)
         stream, offset, last = self.stream(), 0, numbers[-1]
-        if last.path in self.wanted and last.stored.str == ">i4":
+        if last.path in self.used and last.stored.str == ">i4":
             target = self.registers[last.path] = self.register()
             self._add(op.TAKE, stream, size, target, self.feed(last), origin=numbers)
         else:
             self._add(op.BLOCK, stream, size, origin=numbers)
         for number in numbers:
             self.program.leaves[number.path] = Leaf(number.stored.str, stream, offset)
-            if number.path in self.wanted and number.path not in self.registers:
+            if number.path in self.used and number.path not in self.registers:
                 self._load(number, stream, size - offset)
             offset += least_size(number)
 
@@ -100,3 +120,74 @@ class Assembler:
         self.registers[number.path] = target
         load = op.LOAD_REAL if number.is_real else op.LOAD
         self._add(load, target, back, dtype.itemsize, form, where)
+
+
+def _origin_of(source: Node | tuple[Number, ...]) -> Origin:
+    """Describe the node, or the block of numbers, that an instruction is made from."""
+    match source:
+        case tuple():
+            numbers = tuple((each.path, least_size(each)) for each in source)
+            return Origin("block", source[0].path, numbers=numbers)
+        case Test(condition=condition):
+            text = format_expression(condition)
+            return Origin("test", source.path, _first_field(condition), text=text)
+        case Constant(size=size):
+            return Origin("constant", source.path, size=size, value=source.construct.value)
+        case String():
+            return Origin("string", source.path)
+        case Rows(count=count):
+            kind: Kind = "numbers" if is_number_array(source) else "rows"
+            return Origin(kind, source.path, _first_field(count), least_size(source.element))
+        case Blob(count=count) | Gap(count=count):
+            kind = "blob" if isinstance(source, Blob) else "gap"
+            return Origin(kind, source.path, _first_field(count), 1)
+        case _:
+            return Origin("alignment", source.path)
+
+
+def _first_field(expression: Expression) -> str | None:
+    return next((number.path for number in fields_in(expression)), None)
+
+
+def fuse(code: list[_Row]) -> None:
+    """Make superinstructions: replace the operation of one that is followed by certain others.
+
+    The others stay where they are, with their operands. So the interpreter can stop after any of
+    them, where the next one fails or its stream is full: it then runs that one alone, which reports
+    the error. A jump into the middle works for the same reason.
+    """
+    for at, row in enumerate(code):
+        if row[0] == op.GO and code[row[1]][0] == op.NEXT:
+            code[at] = [*code[row[1]]]
+    rows = [*code, *[[op.END]] * 3]
+    for row, fused in [(row, _fused(*rows[at : at + 4])) for at, row in enumerate(code)]:
+        row[0] = fused
+
+
+def _fused(row: _Row, second: _Row, third: _Row, fourth: _Row) -> int:
+    """The operation of an instruction, given those that follow it."""
+    if row[0] == op.TAKE:
+        if second[0] == op.EACH and second[2] == row[3]:
+            return op.TAKE_EACH
+        if second[0] == op.BULK:
+            return op.TAKE_BULK
+    if row[0] == op.BLOCK:
+        if second[0] == op.BULK:
+            return op.BLOCK_BULK
+        if _is_flag(second) and _is_unless(third, second):
+            return op.BLOCK_FORK
+        if _is_word(second) and _is_flag(third) and _is_unless(fourth, third):
+            return op.BLOCK_LOAD_FORK
+    return row[0]
+
+
+def _is_word(row: _Row) -> bool:
+    return row[0] == op.LOAD and row[3] == 4 and row[4] == op.SIGNED
+
+
+def _is_flag(row: _Row) -> bool:
+    return row[0] == op.LOAD and row[4] == op.FLAG
+
+
+def _is_unless(row: _Row, load: _Row) -> bool:
+    return row[0] == op.UNLESS and row[1] == load[1]

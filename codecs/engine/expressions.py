@@ -1,8 +1,8 @@
-"""`this` expressions of a declaration, read into the small tree of `nodes`.
+"""Read the `this` expressions of a declaration into the nodes of `ir`.
 
-Whole numbers, reals in comparisons and sums, names of fields that are there whenever the expression
-is; `+ - *`, `//` and `%` by a positive constant, comparisons, `& | ~`; a string or a blob `==` or
-`!=` constant bytes. Anything else, a lambda above all, is refused by name.
+Supported are whole numbers, reals in comparisons and sums, fields that are always present where the
+expression is; `+ - *`, `//` and `%` by a positive constant, comparisons, `& | ~`; a string or a
+blob `==` or `!=` constant bytes. Anything else is a TypeError, a lambda above all.
 """
 
 import operator
@@ -33,19 +33,19 @@ _UNARY: Final[Mapping[Callable[..., object], str]] = {operator.not_: "not", oper
 
 
 class Scope:
-    """The names that an expression inside a Struct can use: fields, Structs, `_` for the outer."""
+    """The names in scope of an expression: fields, Structs, and `_` for the outer Struct."""
 
     def __init__(self, outer: "Scope | None" = None) -> None:
-        """Begin a Struct."""
+        """Begin a Struct within another."""
         self.names: dict[str, Leaf | Scope] = {} if outer is None else {"_": outer}
 
     def __getitem__(self, name: str) -> "Leaf | Scope":
-        """What a name stands for; KeyError for one that is not there, or not always."""
+        """Look up a name. Raises KeyError for a field that is absent, or not always present."""
         return self.names[name]
 
 
 def read_expression(value: object, scope: Scope, path: str) -> Expression:
-    """An expression of a declaration; TypeError, with the path, for what is not understood."""
+    """Convert an expression of a declaration. Raises TypeError for an unsupported one."""
     if isinstance(value, bool | int | float):
         return value
     if isinstance(value, Path):
@@ -57,7 +57,7 @@ def read_expression(value: object, scope: Scope, path: str) -> Expression:
     if isinstance(value, BinExpr):
         return _operation(value, _BINARY, [value.lhs, value.rhs], scope, path)
     what = type(value).__name__ if isinstance(value, ExprMixin) else "a function"
-    _refuse(path, f"an expression may not hold {what}: {value!r}")
+    refuse(path, f"an expression cannot contain {what}: {value!r}")
 
 
 def is_real(expression: Expression) -> bool:
@@ -70,11 +70,11 @@ def is_real(expression: Expression) -> bool:
 
 
 def check_rebuilt(value: object, path: str) -> None:
-    """TypeError unless a Rebuild computes its value from a length or from an expression."""
+    """Raise TypeError unless a Rebuild computes its value from a length or an expression."""
     if not isinstance(value, ExprMixin | int) or (
         isinstance(value, FuncPath) and not repr(value).startswith("len_(this")
     ):
-        _refuse(path, f"Rebuild takes len_(this.name), not {value!r}")
+        refuse(path, f"Rebuild takes len_(this.name), not {value!r}")
 
 
 def _field(value: Path, scope: Scope, path: str) -> Number:
@@ -83,7 +83,7 @@ def _field(value: Path, scope: Scope, path: str) -> Number:
     except (KeyError, TypeError):
         field = None
     if not isinstance(field, Number):
-        _refuse(path, f"{value} is no number that is there whenever it is needed")
+        refuse(path, f"{value} is not a number that is always present here")
     return field
 
 
@@ -93,29 +93,30 @@ def _match(value: BinExpr, scope: Scope, path: str) -> Match | Operation:
     except (KeyError, TypeError):
         field = None
     if not isinstance(field, String | Blob) or value.op not in (operator.eq, operator.ne):
-        _refuse(path, f"only a string that is there may be (un)equal to bytes: {value!r}")
+        refuse(path, f"only a string that is present can be compared with bytes: {value!r}")
     match = Match(field, value.rhs)
     return match if value.op is operator.eq else Operation("not", (match,))
 
 
 def _operation(
     value: UniExpr | BinExpr,
-    known: Mapping[Callable[..., object], str],
+    operators: Mapping[Callable[..., object], str],
     operands: list[object],
     scope: Scope,
     path: str,
 ) -> Operation:
-    symbol = known.get(value.op)
+    symbol = operators.get(value.op)
     if symbol is None:
-        _refuse(path, f"an expression may not use this operator: {value!r}")
-    made = Operation(symbol, tuple(read_expression(each, scope, path) for each in operands))
-    if value.op in _WHOLE and any(map(is_real, made.operands)):
-        _refuse(path, f"{symbol} is for whole numbers: {value!r}")
-    divisor = made.operands[-1]
+        refuse(path, f"unsupported operator in an expression: {value!r}")
+    operation = Operation(symbol, tuple(read_expression(each, scope, path) for each in operands))
+    if value.op in _WHOLE and any(map(is_real, operation.operands)):
+        refuse(path, f"{symbol} needs whole numbers: {value!r}")
+    divisor = operation.operands[-1]
     if symbol in ("//", "%") and not (isinstance(divisor, int) and divisor > 0):
-        _refuse(path, f"{symbol} takes a positive constant: {value!r}")
-    return made
+        refuse(path, f"{symbol} needs a positive constant: {value!r}")
+    return operation
 
 
-def _refuse(path: str, message: str) -> NoReturn:
+def refuse(path: str, message: str) -> NoReturn:
+    """Raise TypeError for a declaration that the engine does not support."""
     raise TypeError(f"{path or 'the layout'}: {message}")

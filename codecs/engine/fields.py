@@ -1,4 +1,4 @@
-"""What a layout reads: one flat column a field, and where in the file each of its elements is."""
+"""The fields of a file: a flat column for each, and the offset of each element."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ class Fields(Mapping[str, Values]):
     """The columns of a file by path: numbers as arrays of native dtype, strings as Strings.
 
     columns: of each field, in file order. starts: int64, the offset of each element of a field or
-    of an array of records; of an array of numbers, that of each such array. bounds: int64, of each
-    array, where in its column each of its instances begins, and the end. end: the offset after the
-    last byte that was read. merge: the order in which two rising lists of numbers rise together.
+    of an array of records; for an array of numbers, the offset of each instance. bounds: int64, for
+    each array, where each of its instances begins in the column, and the end. end: the offset after
+    the last byte that was read. merge: the order that sorts two sorted arrays as one.
     """
 
     layout: Layout
@@ -45,45 +45,45 @@ class Fields(Mapping[str, Values]):
         return f"Fields({len(self)} columns, {self.end} bytes)"
 
     def ints(self, path: str) -> Ints:
-        """A column of 32-bit integers."""
+        """Get a column of 32-bit integers."""
         return cast(Ints, self.columns[path])
 
     def reals(self, path: str) -> Floats:
-        """A column of 32-bit reals."""
+        """Get a column of 32-bit reals."""
         return cast(Floats, self.columns[path])
 
     def flags(self, path: str) -> Flags:
-        """A column of flags."""
+        """Get a column of flags."""
         return cast(Flags, self.columns[path])
 
     def strings(self, path: str) -> Strings:
-        """A column of strings."""
+        """Get a column of strings."""
         return cast(Strings, self.columns[path])
 
     def spans(self, path: str) -> tuple[Longs, Longs]:
-        """Where the strings of a column begin, and how long they are: none is copied for it."""
+        """Get the offsets and the lengths of the strings of a column, without copying them."""
         return self.starts[path], self.strings(path).lengths
 
     def counts(self, path: str) -> Longs | Ints:
-        """How many elements each instance of an array has."""
+        """Count the elements of each instance of an array."""
         return np.diff(self.bounds[path])
 
     def order(self, first: str, second: str) -> Longs:
-        """The order in which the elements of two columns or arrays are in the file: int64.
+        """Return the file order of the elements of two columns or arrays: int64.
 
-        Those of the second are numbered after those of the first.
+        The elements of the second are numbered after those of the first.
         """
         return self.merge(self.starts[first], self.starts[second])
 
     def merged(self, first: str, second: str) -> Values:
-        """Two columns of one kind as one, in the order of the file."""
+        """Merge two columns of one dtype in file order."""
         order, a, b = self.order(first, second), self.columns[first], self.columns[second]
         if isinstance(a, Strings) and isinstance(b, Strings):
             return Strings.concat([a, b]).take(order)
         return np.concatenate([cast(NDArray[np.generic], a), cast(NDArray[np.generic], b)])[order]
 
     def merged_rows(self, first: str, second: str) -> Ragged[np.generic]:
-        """Two arrays of numbers as one, in the order of the file."""
+        """Merge two arrays of numbers in file order."""
         rows = Ragged.concat(
             [
                 Ragged(cast(NDArray[np.generic], self.columns[path]), self.bounds[path])
@@ -93,7 +93,7 @@ class Fields(Mapping[str, Values]):
         return rows.take(self.order(first, second))
 
     def offset(self, path: str, index: int) -> int:
-        """The offset of an element of a column; IndexError if there is none."""
+        """Return the offset of an element of a column. Raises IndexError."""
         starts, leaf = self.starts[path], self.layout.leaves[path]
         if path not in self.bounds or not leaf.is_number:
             return int(starts[index])
@@ -104,16 +104,16 @@ class Fields(Mapping[str, Values]):
         return int(starts[run] + (index - bounds[run]) * leaf.dtype.itemsize)
 
     def place(self, source: Source, path: str, index: int) -> Place:
-        """The place of an element of a column, for messages."""
+        """Return the place of an element of a column, for messages."""
         offset = self.offset(path, index)
         return Place.in_bytes(source, offset, indexed(self.layout, self.starts, path, offset))
 
 
 def indexed(layout: Layout, starts: Mapping[str, Longs], path: str, offset: int) -> str:
-    """The path of the field at an offset with the number of each array's element, such as a[3].b.
+    """Return the path of the field at an offset, with indices: `a[3].b`.
 
-    Elements are never empty, so those of one parent are the ones that begin between its first byte
-    and the next parent's: two searches an array, however large the file.
+    Elements are never empty, so the elements of a parent begin between its first byte and that of
+    the next parent. Each array takes two binary searches.
     """
     text, prefix, begin = "", "", 0
     for name in path.split("."):
@@ -133,29 +133,29 @@ def indexed(layout: Layout, starts: Mapping[str, Longs], path: str, offset: int)
     return text
 
 
-def quiet(column: Values) -> Values:
-    """The column with every NaN the quiet one; copied only if that changes something."""
+def quiet_nans(column: Values) -> Values:
+    """Make every NaN of a column the quiet one; it is copied only if that changes it."""
     return column if isinstance(column, Strings) else quiet_numbers(column)
 
 
 def quiet_numbers(column: NDArray[np.generic]) -> NDArray[np.generic]:
-    """As `quiet`, of numbers."""
+    """Do what `quiet_nans` does, for numbers."""
     if column.dtype.kind != "f":
         return column
     nan = np.array([np.nan], column.dtype)
     unsigned = f"u{column.itemsize}"
-    wrong = (column != column) & (column.view(unsigned) != nan.view(unsigned))
-    return np.where(wrong, nan, column) if wrong.any() else column
+    others = (column != column) & (column.view(unsigned) != nan.view(unsigned))
+    return np.where(others, nan, column) if others.any() else column
 
 
 def check_columns(layout: Layout, fields: Mapping[str, Values]) -> None:
-    """ValueError unless these are the layout's columns, each of its kind."""
+    """Raise ValueError unless these are the columns of the layout, each of its dtype."""
     if fields.keys() != layout.leaves.keys():
         wrong = sorted(fields.keys() ^ layout.leaves.keys())
         raise ValueError(f"write: missing or unknown columns: {', '.join(wrong)}")
     for path, leaf in layout.leaves.items():
         column = fields[path]
-        wanted = leaf.native if leaf.is_number else "strings"
-        found = "strings" if isinstance(column, Strings) else column.dtype
-        if found != wanted:
-            raise ValueError(f"{path}: a column of {wanted} is wanted, not {found}")
+        expected = leaf.native if leaf.is_number else "strings"
+        actual = "strings" if isinstance(column, Strings) else column.dtype
+        if actual != expected:
+            raise ValueError(f"{path}: expected a column of {expected}, not {actual}")

@@ -1,15 +1,23 @@
-"""The kernel that runs a lowered layout, to read and to write, compiled or not.
+"""The interpreter: a kernel that runs a program to read or to write a file.
 
-Each instruction is a row of `WIDTH` numbers: what it does, and its operands, none of which is
-negative. A *stream* is a growing list of numbers: the offsets of a field, the counts of an array.
-Registers hold what expressions need. As plain Python the kernel runs on lists and bytes, compiled
-on arrays: those that indices come from have no sign, so that none need be looked at for one.
+Each instruction is a row of `WIDTH` numbers: the operation, and its operands a, b, c, ..., none of
+them negative. A *stream* is a growing list of numbers: the offsets of a field, the counts of an
+array. Registers hold the values of expressions. As plain Python the kernel runs on lists and bytes;
+compiled, it runs on arrays. Arrays that hold indices are unsigned, so that Numba generates no code
+for negative indices.
 """
 
 from typing import Final
 
-from exset.codecs.engine.arithmetic import calculate
-from exset.codecs.engine.opcodes import (
+from exset.codecs.engine.arithmetic import (
+    Read,
+    Table,
+    Write,
+    calculate,
+    real_number,
+    whole_number,
+)
+from exset.codecs.engine.program import (
     ALIGN,
     BEYOND,
     BLOB,
@@ -47,7 +55,6 @@ from exset.codecs.engine.opcodes import (
     UNTIL,
     WIDE,
 )
-from exset.codecs.engine.scalars import Read, Table, Write, real_number, whole_number
 from exset.core.kernels import bare_kernel
 
 _MOST_BYTES: Final = 1 << 48
@@ -57,7 +64,7 @@ _INT32: Final = (1 << 31) - 1
 
 @bare_kernel
 def _last(where: int, feeds: Read[int], ends: Read[int], bases: Read[int]) -> int:
-    """Where in a feed the value is that was written last, of a stream that is given with it."""
+    """The index in a feed of the value that was written last; where: feed << 16 | stream."""
     return feeds[where >> 16] + ends[where & 65535] - bases[where & 65535] - 1
 
 
@@ -75,7 +82,7 @@ def _bulk(
     ends: Write[int],
     out: Write[int],
 ) -> bool:
-    """Whether a BULK of n elements is carried out; if anything is in its way nothing is."""
+    """Run a BULK of n elements; return False, and change nothing, if it cannot succeed."""
     a = row[1]
     k = ends[a]
     if n < 0 or k >= stops[a]:
@@ -114,14 +121,14 @@ def run(
     out: Write[int],
     state: Write[int],
 ) -> tuple[int, int, int]:
-    """Run a program; return why it stopped, at which instruction, at which offset.
+    """Run a program; return why it stopped, the instruction, and the offset.
 
-    data: what is read, of a size. most: bytes of a string; when writing, the largest offset.
-    ints, reals: the registers. bases, stops: the part of `out` that there is for each stream; ends:
-    how far it is filled; gaps: how far behind it the second of a pair is. When a stream is full the
-    run stops, and goes on from `state` when it is called again. When writing, values come from the
-    feeds, of which the k-th begins at feeds[k]; limits: how many values the column of each stream
-    has; totals: how many numbers of an array are written.
+    data: the bytes to read, `size` of them. most: the most bytes of a string; when writing, the
+    largest offset. ints, reals: the registers. Stream k is out[bases[k] : stops[k]], filled up to
+    ends[k]; the second stream of a pair is gaps[k] after the first. The run stops when a stream is
+    full; call it again with more room and it resumes from `state`. When writing, values come from
+    the feeds: the k-th begins at feeds[k]. limits: the number of values in the column of each
+    stream. totals: the numbers of arrays that are written.
     """
     pc, position, start, length = state[0], state[1], state[2], state[3]
     while True:
@@ -132,7 +139,7 @@ def run(
         a = row[1]
         b = row[2]
         c = row[3]
-        if op <= BLOCK_LOAD_FORK:  # a block, and what follows it: stream a; b bytes
+        if op <= BLOCK_LOAD_FORK:  # a block of b bytes, and what follows it; stream a
             k = ends[a]
             if k >= stops[a]:
                 break
@@ -150,7 +157,7 @@ def run(
             if op == BLOCK:
                 continue
             n = 0
-            if op >= TAKE_BULK:  # its last four bytes, or others: register c; feed
+            if op >= TAKE_BULK:  # load its last four bytes, or others, to register c; feed
                 at = position - 4
                 which = row[4]
                 if op == BLOCK_LOAD_FORK:
@@ -162,7 +169,7 @@ def run(
                 if writing:
                     n = feed[feeds[which] + i]
                 else:
-                    at &= _FAR  # so that a compiler sees one load of a number that has no sign
+                    at &= _FAR  # so that the compiler sees one unsigned load
                     n = 0 + data[at]
                     n = n << 24 | data[at + 1] << 16 | data[at + 2] << 8 | data[at + 3]
                     if n > _INT32:
@@ -199,7 +206,7 @@ def run(
                 pc += 1
                 pc = pc + 1 if n != 0 else code[pc][2]
             continue
-        if op == LOAD:  # register a, from b bytes ago, c bytes; form; feed; stream
+        if op == LOAD:  # to register a, c bytes from b bytes ago; form; feed; stream
             if writing:
                 ints[a] = feed[_last(row[5], feeds, ends, bases)]
             else:
@@ -211,7 +218,7 @@ def run(
                     return LARGE, pc, position
                 else:
                     ints[a] = whole_number(data, at, c, form)
-        elif op == STRING:  # stream a, that of lengths follows; feed b of lengths
+        elif op == STRING:  # offsets to stream a, lengths to the next; feed b of lengths
             k = ends[a]
             if k >= stops[a]:
                 break
@@ -236,7 +243,7 @@ def run(
                 length = at - position
                 position = at + 1
             out[k + gaps[a]] = length
-        elif op == BULK:  # stream a, that of counts follows; b bytes an element; count c; lenient
+        elif op == BULK:  # offsets to stream a, counts to the next; b bytes each; count c; lenient
             n = ints[c]
             if n < 0 and row[4] == 1:
                 n = 0
@@ -255,7 +262,7 @@ def run(
                 return FAILED, pc, position
             out[k + gaps[a]] = n
             position += n * b
-        elif op == EACH:  # stream a of counts; count b; least c (0: any); end; counter; lenient
+        elif op == EACH:  # counts to stream a; count b; least c or 0; end; counter; lenient
             n = ints[b]
             if n < 0:
                 if row[6] == 0:
@@ -273,12 +280,12 @@ def run(
                 pc = row[4]
                 continue
             ints[row[5]] = n
-        elif op == NEXT:  # counter a; body b; after it c
+        elif op == NEXT:  # counter a; go to b, or at the end to c
             n = ints[a] - 1
             ints[a] = n
             pc = b if n > 0 else c
             continue
-        elif op == UNLESS:  # condition a; go to b
+        elif op == UNLESS:  # if not a, go to b
             if ints[a] == 0:
                 pc = b
                 continue
@@ -301,7 +308,7 @@ def run(
                 reals[a] = real_feed[_last(row[5], feeds, ends, bases)]
             else:
                 reals[a] = real_number(data, position - b, c, row[4])
-        elif op == CONSTANT:  # the b bytes of the constants from a
+        elif op == CONSTANT:  # b bytes of the constants from a; offsets to stream c
             if not writing:
                 if b > size - position:
                     return FAILED, pc, position
@@ -315,7 +322,7 @@ def run(
                 out[k] = position
                 ends[c] = k + 1
             position += b
-        elif op == BLOB:  # stream a, that of lengths follows; size b; feed c of lengths
+        elif op == BLOB:  # offsets to stream a, lengths to the next; size b; feed c of lengths
             k = ends[a]
             if k >= stops[a]:
                 break
@@ -330,7 +337,7 @@ def run(
             out[k + gaps[a]] = length
             start = position
             position += length
-        elif GAP <= op <= ALIGN:  # stream a, that of sizes follows; size, or begin b; modulus c
+        elif GAP <= op <= ALIGN:  # offsets to stream a, sizes next; size or begin b; modulus c
             n = ints[b]
             if op == ALIGN:
                 n = (n - position) % c
@@ -346,7 +353,7 @@ def run(
                 out[k + gaps[a]] = n
                 ends[a] = k + 1
             position += n
-        elif op == MATCH:  # register a: is what was just read constants[b:b + c]? feed; stream
+        elif op == MATCH:  # to a: is the last string constants[b : b + c]?; feed; stream
             if writing:
                 ints[a] = feed[_last(row[5], feeds, ends, bases)]
             else:
@@ -355,7 +362,7 @@ def run(
                     for i in range(c):
                         if data[start + i] != constants[b + i]:
                             ints[a] = 0
-        elif op == PLACE:  # stream a
+        elif op == PLACE:  # the offset to stream a
             if not writing:
                 k = ends[a]
                 if k >= stops[a]:
@@ -364,7 +371,7 @@ def run(
                 ends[a] = k + 1
         elif op == SET:
             ints[a] = b
-        elif op == UNTIL:  # stream a of counts; condition b; counter c; body
+        elif op == UNTIL:  # counts to stream a; condition b; counter c; body
             k = ends[a]
             if k >= stops[a]:
                 break

@@ -1,7 +1,7 @@
-"""What a declaration consists of, once it is checked: a small tree that every driver walks.
+"""The intermediate representation of a checked declaration: a tree of nodes and expressions.
 
-Each node keeps the Construct object that it stands for. A path is the dotted names from the root
-to a field; arrays add no name, so that a path names one column.
+Each node keeps its Construct object. A path is the dotted names from the root to a field; arrays
+add no name, so that each path is one column.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from construct import Construct
 
 @dataclass(frozen=True, eq=False)
 class Number:
-    """A number of fixed size, or a flag; `stored` is its dtype in the file."""
+    """A number of fixed size, or a flag. stored: its dtype in the file."""
 
     construct: Construct
     path: str
@@ -33,7 +33,7 @@ class Number:
 
 @dataclass(frozen=True, eq=False)
 class String:
-    """Raw bytes ended by a NUL."""
+    """Raw bytes up to a NUL."""
 
     construct: Construct
     path: str
@@ -41,7 +41,7 @@ class String:
 
 @dataclass(frozen=True, eq=False)
 class Blob:
-    """Raw bytes, as many as an expression says."""
+    """Raw bytes, `count` of them."""
 
     construct: Construct
     path: str
@@ -50,7 +50,7 @@ class Blob:
 
 @dataclass(frozen=True, eq=False)
 class Gap:
-    """Bytes that do not matter, as many as an expression says; written as the pattern."""
+    """Padding of `count` bytes: ignored on reading, the pattern on writing."""
 
     construct: Construct
     path: str
@@ -64,7 +64,7 @@ class Gap:
 
 @dataclass(frozen=True, eq=False)
 class Alignment:
-    """Something, and bytes that do not matter up to a multiple of the modulus from its start."""
+    """A node, padded to a multiple of `modulus` bytes from its start."""
 
     construct: Construct
     path: str
@@ -79,7 +79,7 @@ class Alignment:
 
 @dataclass(frozen=True, eq=False)
 class Constant:
-    """Bytes or a number that never change: checked on reading, in no column."""
+    """Constant bytes, or a constant number: checked on reading, and not a column."""
 
     construct: Construct
     path: str
@@ -88,7 +88,7 @@ class Constant:
 
 @dataclass(frozen=True, eq=False)
 class Test:
-    """A condition that must hold; a failure is reported at the first field that it names."""
+    """A condition that must hold; an error is reported at the first field in it."""
 
     construct: Construct
     path: str
@@ -97,7 +97,7 @@ class Test:
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """Fields one after the other, those of no name being constants and tests."""
+    """Members one after the other; constants, tests and padding may have no name."""
 
     construct: Construct
     path: str
@@ -106,7 +106,7 @@ class Record:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """As many elements as an expression says: numbers, strings or records."""
+    """An array of `count` elements: numbers, strings or records."""
 
     construct: Construct
     path: str
@@ -116,7 +116,7 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Repeat:
-    """Records, up to the first of which a condition holds; that one is the last."""
+    """Records, up to and including the first for which the condition holds."""
 
     construct: Construct
     path: str
@@ -126,7 +126,7 @@ class Repeat:
 
 @dataclass(frozen=True, eq=False)
 class Branch:
-    """One thing if a condition holds, otherwise another."""
+    """One of two nodes, by a condition."""
 
     construct: Construct
     path: str
@@ -145,7 +145,7 @@ class Nothing:
 
 @dataclass(frozen=True, eq=False)
 class Operation:
-    """An operator, spelt as in Python (and `not`), and its one or two operands."""
+    """An operator as in Python (or `not`), and its one or two operands."""
 
     operator: str
     operands: tuple["Expression", ...]
@@ -153,7 +153,7 @@ class Operation:
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """Whether a string or a blob is these bytes."""
+    """Whether a string or a blob equals some bytes."""
 
     field: String | Blob
     value: bytes
@@ -166,17 +166,22 @@ Node: TypeAlias = (
 Expression: TypeAlias = int | float | Number | Match | Operation
 
 
-def named(expression: Expression) -> Iterator[Number]:
-    """The fields that an expression names, from left to right."""
-    if isinstance(expression, Number):
+def operands_in(expression: Expression) -> Iterator[Number | Match]:
+    """Yield the fields and the comparisons with bytes in an expression, from left to right."""
+    if isinstance(expression, Number | Match):
         yield expression
     elif isinstance(expression, Operation):
         for operand in expression.operands:
-            yield from named(operand)
+            yield from operands_in(operand)
+
+
+def fields_in(expression: Expression) -> Iterator[Number]:
+    """Yield the number fields in an expression, from left to right."""
+    return (each for each in operands_in(expression) if isinstance(each, Number))
 
 
 def expressions_in(node: Node) -> Iterator[Expression]:
-    """All expressions of something and of what is in it."""
+    """Yield all expressions in a node."""
     match node:
         case Record():
             for _, member in node.members:
@@ -201,40 +206,31 @@ def expressions_in(node: Node) -> Iterator[Expression]:
             pass
 
 
-def matches(expression: Expression) -> Iterator[Match]:
-    """The comparisons with bytes in an expression."""
-    if isinstance(expression, Match):
-        yield expression
-    elif isinstance(expression, Operation):
-        for operand in expression.operands:
-            yield from matches(operand)
-
-
-def spelt(expression: Expression) -> str:
-    """An expression as a person would write it, with the last names of its fields."""
+def format_expression(expression: Expression) -> str:
+    """Write an expression for people, with the last name of each field's path."""
     if isinstance(expression, Number):
         return expression.path.rpartition(".")[2]
     if isinstance(expression, Match):
         return f"{expression.field.path.rpartition('.')[2]} == {expression.value!r}"
     if not isinstance(expression, Operation):
         return str(expression)
-    parts = [
-        f"({spelt(part)})" if isinstance(part, Operation) else spelt(part)
-        for part in expression.operands
+    operands = [
+        f"({format_expression(each)})" if isinstance(each, Operation) else format_expression(each)
+        for each in expression.operands
     ]
-    if len(parts) == 1:
-        return f"{expression.operator} {parts[0]}"
+    if len(operands) == 1:
+        return f"{expression.operator} {operands[0]}"
     word = {"|": "or", "&": "and"}.get(expression.operator, expression.operator)
-    return f"{parts[0]} {word} {parts[1]}"
+    return f"{operands[0]} {word} {operands[1]}"
 
 
-def holds_numbers(node: Node | None) -> bool:
-    """Whether something is an array of numbers, which is read and written at once."""
+def is_number_array(node: Node) -> bool:
+    """Whether a node is an array of numbers, which is read and written at once."""
     return isinstance(node, Rows) and isinstance(node.element, Number)
 
 
 def least_size(node: Node) -> int:
-    """The fewest bytes that something takes."""
+    """The fewest bytes that a node takes."""
     match node:
         case Number():
             return int(node.stored.itemsize)

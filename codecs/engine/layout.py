@@ -1,4 +1,4 @@
-"""A Construct declaration: as it is, checked, and as the program that it is lowered to."""
+"""A layout: a Construct declaration, checked, and the program that it is lowered to."""
 
 import contextlib
 from functools import cached_property
@@ -11,16 +11,12 @@ from exset.core import disk_cache
 if TYPE_CHECKING:
     from construct import Construct
 
-    from exset.codecs.engine.tree import Tree
+    from exset.codecs.engine.declaration import Tree
 
-# What a program depends on besides the declaration.
-_ENGINE: Final = "exset.codecs.engine"
-MODULES: Final = (
-    *(f"{_ENGINE}.{name}" for name in ("assembly", "debug_info", "expressions", "ir", "lowering")),
-    *(
-        f"{_ENGINE}.{name}"
-        for name in ("opcodes", "program", "strings", "superinstructions", "tree")
-    ),
+# The sources that a program depends on besides the declaration.
+MODULES: Final = tuple(
+    f"exset.codecs.engine.{name}"
+    for name in ("assembly", "declaration", "expressions", "ir", "lowering", "program")
 )
 LIBRARIES: Final = ("construct.version", "numpy.version")
 
@@ -28,14 +24,14 @@ LIBRARIES: Final = ("construct.version", "numpy.version")
 class Layout:
     """A declaration that the engine can run, to read and to write.
 
-    It is a Construct object, or the name of one, "module:name". The program of one that is named is
-    kept in the cache: Construct is imported only to make it, and by the reference driver. Such a
-    module imports nothing of exset but the engine, so that it says all that the program depends on.
-    Raises TypeError that names what the engine does not know, if it is named when it is first used.
+    declaration: a Construct object, or the name of one, "module:name". The program of a named one
+    is cached on disk: then only lowering and the reference driver import Construct. Such a module
+    must import nothing of exset but the engine, because the cache knows no other dependencies.
+    Raises TypeError for an unsupported declaration; for a named one, when it is first used.
     """
 
     def __init__(self, declaration: "Construct | str") -> None:
-        """Check a declaration, unless it is only named."""
+        """Check a declaration, unless it is a name."""
         self._declaration = declaration
         self.name = declaration if isinstance(declaration, str) else None
         if self.name is None:
@@ -57,7 +53,7 @@ class Layout:
     @cached_property
     def tree(self) -> "Tree":
         """The declaration, checked."""
-        from exset.codecs.engine.tree import Tree
+        from exset.codecs.engine.declaration import Tree
 
         if not isinstance(self._declaration, str):
             return Tree(self._declaration)
@@ -66,7 +62,7 @@ class Layout:
 
     @cached_property
     def program(self) -> Program:
-        """The program, from the cache if this layout was lowered before on this machine."""
+        """The program: from the cache, or lowered now."""
         if self.cache_name and (stored := disk_cache.load(self.cache_name)):
             with contextlib.suppress(ValueError):
                 return Program.from_bytes(stored)
@@ -79,7 +75,7 @@ class Layout:
 
     @cached_property
     def cache_name(self) -> str | None:
-        """What the program is called in the cache: it changes with all that it depends on."""
+        """The name of the program in the cache, a digest of all that it depends on; or None."""
         if self.name is None:
             return None
         module, _, name = self.name.partition(":")

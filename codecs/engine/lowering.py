@@ -1,14 +1,15 @@
-"""From the nodes of a layout to the program that the machine runs.
+"""Lower the nodes of a layout to the program that the interpreter runs.
 
-Numbers that follow one another are one block: one test, one offset. Only those that an expression
-names are looked at; the others are fetched from their offsets later, all at once.
+Adjacent numbers are one block: one bounds check, one offset. The program loads only those that
+expressions use; the columns are gathered later, from the offsets.
 """
 
 from collections import defaultdict
 from typing import Final
 
-from exset.codecs.engine import opcodes as op
-from exset.codecs.engine.assembly import Assembler
+from exset.codecs.engine import program as op
+from exset.codecs.engine.assembly import Assembler, fuse
+from exset.codecs.engine.declaration import Tree
 from exset.codecs.engine.expressions import is_real
 from exset.codecs.engine.ir import (
     Alignment,
@@ -28,18 +29,16 @@ from exset.codecs.engine.ir import (
     String,
     Test,
     expressions_in,
+    fields_in,
     least_size,
-    matches,
-    named,
+    operands_in,
 )
 from exset.codecs.engine.program import Leaf, Program, Row
-from exset.codecs.engine.superinstructions import fuse
-from exset.codecs.engine.tree import Tree
 
 _INT64: Final = 2**63
-_STREAMS: Final = 1 << 16  # as many as an operand holds beside a feed
+_MAX_STREAMS: Final = 1 << 16  # an operand holds a feed and a stream
 
-# Comparisons as instructions on whole numbers, on reals, and whether the operands change places.
+# The instructions for whole numbers and for reals, and whether the operands are swapped.
 _COMPARISONS: Final = {
     "==": (op.EQUAL, op.EQUAL_REAL, False),
     "<": (op.LESS, op.LESS_REAL, False),
@@ -58,24 +57,24 @@ _WHOLE: Final = {"//": op.DIVIDE, "%": op.MODULO, "&": op.AND, "|": op.OR}
 
 
 def lower(tree: Tree) -> Program:
-    """The program of a declaration."""
+    """Lower a declaration to a program."""
     return _Lowering(tree).program
 
 
 class _Lowering(Assembler):
     def __init__(self, tree: Tree) -> None:
-        super().__init__(
-            number.path for each in expressions_in(tree.root) for number in named(each)
-        )
+        expressions = [*expressions_in(tree.root)]
+        super().__init__(number.path for each in expressions for number in fields_in(each))
         self.matches: dict[str, list[Match]] = defaultdict(list)
-        for expression in expressions_in(tree.root):
-            for match in matches(expression):
-                self.matches[match.field.path].append(match)
+        for expression in expressions:
+            for operand in operands_in(expression):
+                if isinstance(operand, Match):
+                    self.matches[operand.field.path].append(operand)
         self.matched: dict[Match, int] = {}
         self.node(tree.root)
         self.emit(op.END)
         fuse(self.program.code)
-        if self.program.streams > _STREAMS:
+        if self.program.streams > _MAX_STREAMS:
             raise TypeError("the layout has too many fields")
 
     # Nodes.
@@ -107,7 +106,7 @@ class _Lowering(Assembler):
                 pass
 
     def check(self, node: Test, condition: Expression) -> None:
-        """Lower a test, or a part of one that fails as the whole does."""
+        """Lower a test, or one operand of its `and`, which fails as the whole does."""
         match condition:
             case Operation("&", (Operation() as left, Operation() as right)) if (
                 left.operator in _TRUTHS and right.operator in _TRUTHS and _is_plain(right)
@@ -117,8 +116,8 @@ class _Lowering(Assembler):
             case Operation("<" | "<=" | ">" | ">=" as symbol, operands) if not any(
                 map(is_real, operands)
             ):
-                code, _, turned = _COMPARISONS[symbol]
-                a, b = [self.count(each) for each in operands][:: -1 if turned else 1]
+                code, _, swapped = _COMPARISONS[symbol]
+                a, b = [self.count(each) for each in operands][:: -1 if swapped else 1]
                 self.emit(_CHECKS[code], a, b, origin=node)
             case _:
                 self.emit(op.CHECK, self.condition(condition), origin=node)
@@ -136,12 +135,8 @@ class _Lowering(Assembler):
         for match in self.matches[node.path]:
             self.matched[match] = target = self.register()
             where = self.feed(match) << 16 | stream
-            begin = self._constant(match.value)
+            begin = self.add_constant(match.value)
             self.emit(op.MATCH, target, begin, len(match.value), 0, where)
-
-    def _constant(self, value: bytes) -> int:
-        self.program.constants += value
-        return len(self.program.constants) - len(value)
 
     def gap(self, node: Gap) -> None:
         count = self.count(node.count)
@@ -163,10 +158,10 @@ class _Lowering(Assembler):
         self.flush()
         raw, stream = bytes(node.construct.build(None)), self.stream()
         self.program.fixed.append((stream, raw))
-        self.emit(op.CONSTANT, self._constant(raw), len(raw), stream, origin=node)
+        self.emit(op.CONSTANT, self.add_constant(raw), len(raw), stream, origin=node)
 
     def array(self, node: Rows) -> None:
-        bare = _positive(node.count)
+        bare = _unclamped(node.count)
         count = self.count(node.count if bare is None else bare)
         self.flush()
         if isinstance(node.element, Number):
@@ -176,7 +171,7 @@ class _Lowering(Assembler):
             self.emit(op.BULK, stream, size, count, bare is not None, origin=node)
             return
         stream, counter, lenient = self.stream(), self.register(), bare is not None
-        least = least_size(node.element) if [*named(node.count)] else 0
+        least = least_size(node.element) if [*fields_in(node.count)] else 0
         begin = self.emit(op.EACH, stream, count, least, 0, counter, lenient, origin=node)
         body = self.element(node, stream)
         self.emit(op.NEXT, counter, body, self.here() + 1)
@@ -191,7 +186,7 @@ class _Lowering(Assembler):
         self.emit(op.UNTIL, stream, condition, counter, body)
 
     def element(self, node: Rows | Repeat, counts: int) -> int:
-        """Lower the element of an array, whose counts go to a stream; return where it begins."""
+        """Lower the element of an array; return the index of its first instruction."""
         body, first = self.here(), _first(node.element)
         begin: int | str
         if isinstance(first, Number | String):
@@ -216,7 +211,7 @@ class _Lowering(Assembler):
         self.node(node.otherwise)
         self.patch(leave, 1)
 
-    # Expressions: the register of whole numbers, or of reals, in which the value is.
+    # Expressions. Each method returns the register of the value, of whole numbers or of reals.
 
     def count(self, expression: Expression) -> int:
         return self.expression(expression)[0]
@@ -264,8 +259,8 @@ class _Lowering(Assembler):
                 return self.real_result(op.NEGATE_REAL, *places), True
             return self.result(op.NEGATE, *places), False
         if symbol in _COMPARISONS:
-            whole, real, turned = _COMPARISONS[symbol]
-            if turned:
+            whole, real, swapped = _COMPARISONS[symbol]
+            if swapped:
                 places.reverse()
             return self.result(real if is_real else whole, *places), False
         if symbol in _ARITHMETIC:
@@ -289,8 +284,8 @@ class _Lowering(Assembler):
         return place if is_real else self.real_result(op.TO_REAL, place)
 
 
-def _positive(count: Expression) -> Number | None:
-    """The field of which a count says `field * (field > 0)`: less than none is none."""
+def _unclamped(count: Expression) -> Number | None:
+    """The field of a count `field * (field > 0)`, in which a negative number means 0."""
     match count:
         case Operation("*", (Number() as x, Operation(">", (y, 0)))) if x is y and not x.is_real:
             return x
@@ -299,12 +294,12 @@ def _positive(count: Expression) -> Number | None:
 
 
 def _is_plain(condition: Operation) -> bool:
-    """Whether nothing is calculated, which could fail, but the condition itself."""
+    """Whether no operand is an operation, which could fail."""
     return not any(isinstance(each, Operation) for each in condition.operands)
 
 
 def _first(node: Node) -> Node:
-    """What something begins with, if that is always the same."""
+    """The first node in a node that is no record."""
     while isinstance(node, Record) and node.members:
         node = node.members[0][1]
     return node

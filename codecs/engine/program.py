@@ -1,22 +1,90 @@
-"""A lowered layout as plain data: what `machine.run` runs, what its streams mean, why it fails."""
+"""A lowered layout as plain data: its instructions, what its streams hold, why it may fail.
+
+`interpreter.run` carries the instructions out, and says there what each one does.
+"""
 
 import json
 import zlib
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-# What an instruction was made from: a block of numbers, ..., an array of numbers, another one, ...
+WIDTH: Final = 7
+"""Numbers in an instruction: the operation and its operands."""
+
+# The operations. The first are for blocks of numbers, the last for expressions; the order matters
+# to the interpreter, which compares operations with `<=`.
+(
+    BLOCK,
+    BLOCK_FORK,
+    BLOCK_BULK,
+    TAKE_BULK,
+    TAKE,
+    TAKE_EACH,
+    BLOCK_LOAD_FORK,
+    LOAD,
+    STRING,
+    BULK,
+    EACH,
+    NEXT,
+    UNLESS,
+    CHECK,
+    CHECK_LESS,
+    CHECK_LESS_EQUAL,
+    GO,
+    LOAD_REAL,
+    CONSTANT,
+    BLOB,
+    MARK,
+    GAP,
+    ALIGN,
+    MATCH,
+    PLACE,
+    SET,
+    UNTIL,
+    EQUAL,
+    LESS,
+    LESS_EQUAL,
+    ADD,
+    SUBTRACT,
+    MULTIPLY,
+    DIVIDE,
+    MODULO,
+    AND,
+    OR,
+    NOT,
+    NEGATE,
+    TO_REAL,
+    TRUTH,
+    ADD_REAL,
+    SUBTRACT_REAL,
+    MULTIPLY_REAL,
+    NEGATE_REAL,
+    EQUAL_REAL,
+    LESS_REAL,
+    LESS_EQUAL_REAL,
+    BEYOND,
+    END,
+) = range(50)
+
+# Why the interpreter stopped: the program ended; an instruction failed; an expression needs more
+# than 64 bits; an offset is too large; a stream is full.
+(DONE, FAILED, LARGE, WIDE, FULL) = range(5)
+
+# How a whole number is stored, besides its size.
+(LITTLE, SIGNED, FLAG) = (1, 2, 4)
+
 Kind: TypeAlias = Literal[
     "block", "test", "constant", "string", "numbers", "rows", "blob", "gap", "alignment"
 ]
+"""The kind of node that an instruction was made from; `numbers` and `rows` are arrays."""
 
 
 class Leaf(NamedTuple):
-    """A field.
+    """A field that is a column.
 
     stored: the dtype of a number in the file, as NumPy writes it; or "string", or "blob". stream:
-    where its offsets are. shift: where it is in a block of numbers.
+    the stream of its offsets. shift: its offset in its block of numbers.
     """
 
     stored: str
@@ -25,7 +93,7 @@ class Leaf(NamedTuple):
 
     @property
     def is_number(self) -> bool:
-        """Whether it is a number, or a flag."""
+        """Whether it is a number or a flag."""
         return self.stored not in ("string", "blob")
 
     @property
@@ -47,8 +115,9 @@ class Leaf(NamedTuple):
 class Row(NamedTuple):
     """An array.
 
-    stream: where its counts are. begin: the stream of the offsets of its elements, or the field
-    that they begin with. least: the fewest bytes of an element. is_numbers, is_records: of what.
+    stream: the stream of its counts. begin: the stream of the offsets of its elements, or the path
+    of the field that each element begins with. least: the fewest bytes of an element. is_numbers,
+    is_records: whether its elements are numbers, or records.
     """
 
     stream: int
@@ -59,9 +128,9 @@ class Row(NamedTuple):
 
 
 class Feed(NamedTuple):
-    """A column whose values a program wants when it writes.
+    """A column whose values a program needs while it writes.
 
-    They are numbers, or lengths of strings; with a value whether each string is these bytes.
+    A feed holds numbers, or lengths of strings; with `value`, whether each string equals it.
     """
 
     path: str
@@ -70,11 +139,11 @@ class Feed(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """What an instruction was made from, for messages.
+    """The node that an instruction was made from, for error messages.
 
-    field: what a test or a count names first, if anything. size: of a constant, or the least of an
-    element. text: a condition as a person would write it. value: of a constant. numbers: of a
-    block, their paths and sizes.
+    field: the first field in the condition or the count, if there is one. size: of a constant, or
+    the fewest bytes of an element. text: the condition as people write it. value: of a constant.
+    numbers: the paths and sizes of the numbers of a block.
     """
 
     kind: Kind
@@ -87,7 +156,7 @@ class Origin(NamedTuple):
 
     @property
     def operand(self) -> int:
-        """Where the instruction has its count."""
+        """The index of the count among the operands."""
         return 3 if self.kind == "numbers" else 2
 
     @property
@@ -99,15 +168,16 @@ class Origin(NamedTuple):
 class Program:
     """A lowered layout.
 
-    code: the instructions. constants: bytes. ints, reals: the registers as they begin. streams:
-    how many there are. pairs: the first of each two that go together. leaves, rows: of the fields
-    and the arrays by path, in the order of the file. origins: of the instructions that may fail.
-    feeds: of the machine. gaps: the streams of the offsets and sizes (the next one) of padding, and
-    its byte. fixed: the streams of the offsets of constants, and their bytes.
+    code: the instructions. constants: bytes. ints, reals: the initial values of the registers.
+    streams: their number. pairs: the first stream of each pair. leaves, rows: the fields and the
+    arrays by path, in file order. origins: of the instructions that may fail, by index. feeds: the
+    columns that writing needs. gaps: for each padding, the first of a pair of streams (offsets and
+    sizes), and the byte that fills it. fixed: for each constant, the stream of its offsets, and
+    its bytes.
     """
 
     def __init__(self) -> None:
-        """Begin with nothing."""
+        """Make an empty program."""
         self.code: list[list[int]] = []
         self.constants = b""
         self.ints: list[int] = []
@@ -122,25 +192,25 @@ class Program:
         self.fixed: list[tuple[int, bytes]] = []
 
     def holds_numbers(self, path: str) -> bool:
-        """Whether a field is an array of numbers, which is read and written at once."""
+        """Whether a field is an array of numbers, which is one instruction."""
         return path in self.rows and self.rows[path].is_numbers
 
     def total(self, path: str) -> int:
-        """The stream in which the machine counts the values of a column that it has written."""
+        """The stream that counts the values of a column that are written."""
         return self.leaves[path].stream + self.holds_numbers(path)
 
     def to_bytes(self) -> bytes:
-        """The whole as JSON, in which bytes are Latin-1; compressed."""
+        """Serialise to compressed JSON, in which bytes are Latin-1."""
         text = json.dumps(vars(self), default=lambda raw: raw.decode("latin-1"))
         return zlib.compress(text.encode(), 1)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Program":
-        """What `to_bytes` wrote; ValueError if it is something else, or is damaged."""
+        """Read what `to_bytes` wrote. Raises ValueError for anything else."""
         try:
             found = json.loads(zlib.decompress(data))
         except zlib.error as error:
-            raise ValueError(f"this is no program: {error}") from None
+            raise ValueError(f"not a program: {error}") from None
         program = cls()
         vars(program).update(found)
         program.constants = _raw(found["constants"])

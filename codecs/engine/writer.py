@@ -1,4 +1,4 @@
-"""The table driver, writing: the lowered layout, run by the machine over the columns."""
+"""Write a file with a layout: `write` chooses the driver; `interpret` is the fast one."""
 
 import io
 from collections.abc import Mapping
@@ -7,51 +7,68 @@ from typing import Final, NoReturn, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.codecs.engine.columns import Mover
-from exset.codecs.engine.execution import Execution, Feeds, Streams, TooLarge
+from exset.codecs.engine.execution import UNLIMITED, Execution, Feeds, Streams, TooLarge
 from exset.codecs.engine.fields import Values, check_columns
+from exset.codecs.engine.gather import KERNELS, Mover
 from exset.codecs.engine.layout import Layout
 from exset.codecs.engine.program import Program
 from exset.core.errors import FormatError
+from exset.core.kernels import Engine
 from exset.grammars.columns.arrays import Bytes, Ints, Longs, T, row_indices
 from exset.grammars.columns.ragged import Strings
 
 Column: TypeAlias = NDArray[np.generic]
 
-_MOST: Final = 1 << 60
 _INT32: Final = 2**31 - 1
 
 
-def size_of(fields: Mapping[str, Values]) -> int:
-    """About how many bytes some columns take."""
+def write(layout: Layout, fields: Mapping[str, Values], *, engine: Engine = "auto") -> bytes:
+    """Write the file that has these columns: the inverse of `read`; counts are columns too.
+
+    engine: as for `read`. Raises FormatError for a value that the layout forbids, and ValueError
+    for columns that are not those of the layout, or do not fit together.
+    """
+    if engine != "reference":
+        try:
+            return interpret(
+                layout, fields, compiled=KERNELS.should_compile(_size_of(fields), engine)
+            )
+        except TooLarge:
+            pass
+    from exset.codecs.engine import reference
+
+    return reference.write(layout, fields)
+
+
+def interpret(layout: Layout, fields: Mapping[str, Values], *, compiled: bool) -> bytes:
+    """Do what `reference.write` does with the interpreter.
+
+    Raises TooLarge where an expression needs more than 64 bits.
+    """
+    check_columns(layout, fields)
+    program = layout.program
+    execution = Execution(program, b"", 0, compiled, _feeds(program, fields))
+    streams, failed = execution.run()
+    if failed is not None:
+        _fail(program, fields, execution.ints, streams.fill, failed)
+    _check_end(program, fields, streams.fill)
+    buffer = io.BytesIO(bytes(streams.end))  # its value is the result, without a copy
+    with buffer.getbuffer() as view:
+        _scatter_all(program, fields, streams, Mover(compiled), np.frombuffer(view, np.uint8))
+    return buffer.getvalue()
+
+
+def _size_of(fields: Mapping[str, Values]) -> int:
+    """Estimate the bytes of some columns."""
     return sum(
         column.data.size + len(column) if isinstance(column, Strings) else column.nbytes
         for column in fields.values()
     )
 
 
-def write(layout: Layout, fields: Mapping[str, Values], *, compiled: bool) -> bytes:
-    """What `reference.write` returns or raises.
-
-    Raises TooLarge where an expression needs more than 64 bits.
-    """
-    check_columns(layout, fields)
-    program = layout.program
-    given = _given(program, fields)
-    execution = Execution(program, b"", 0, compiled, given)
-    streams, failed = execution.run()
-    if failed is not None:
-        _fail(program, fields, execution.ints, streams.fill, failed)
-    _check_end(program, fields, streams.fill)
-    buffer = io.BytesIO(bytes(streams.end))  # so that the bytes need not be copied at the end
-    with buffer.getbuffer() as view:
-        _put_all(program, fields, streams, Mover(compiled), np.frombuffer(view, np.uint8))
-    return buffer.getvalue()
-
-
-def _given(program: Program, fields: Mapping[str, Values]) -> Feeds:
-    """The feeds of the machine, and how many values the column of each stream has."""
-    limits = np.full(program.streams, _MOST, np.int64)
+def _feeds(program: Program, fields: Mapping[str, Values]) -> Feeds:
+    """Make the feeds, and the number of values in the column of each stream."""
+    limits = np.full(program.streams, UNLIMITED, np.int64)
     for path, leaf in program.leaves.items():
         column = fields[path]
         at = program.total(path)
@@ -81,27 +98,27 @@ def _given(program: Program, fields: Mapping[str, Values]) -> Feeds:
         _joined(reals, np.float64),
         np.array(begins, np.int64),
         limits,
-        size_of(fields),
+        _size_of(fields),
     )
 
 
-def _joined(parts: list[Column], dtype: type[T]) -> NDArray[T]:
-    joined = np.empty(sum(len(part) for part in parts), dtype)
+def _joined(columns: list[Column], dtype: type[T]) -> NDArray[T]:
+    joined = np.empty(sum(map(len, columns)), dtype)
     end = 0
-    for part in parts:
-        begin, end = end, end + len(part)
-        joined[begin:end] = part
+    for column in columns:
+        begin, end = end, end + len(column)
+        joined[begin:end] = column
     return joined
 
 
 def _first_nul(strings: Strings) -> int:
-    """The first string with a NUL in it; -1 if there is none."""
+    """The index of the first string that contains a NUL; -1 if none does."""
     nul = np.flatnonzero(strings.data == 0)
     return int(np.searchsorted(strings.offsets, nul[0], "right")) - 1 if nul.size else -1
 
 
 def _equal(strings: Strings, value: bytes) -> Ints:
-    """Whether each string is these bytes, as 0 or 1."""
+    """Whether each string equals `value`, as 0 or 1."""
     equal = strings.lengths == len(value)
     begins = strings.offsets[:-1][equal]
     rows = strings.data[begins[:, np.newaxis] + np.arange(len(value))]
@@ -113,7 +130,7 @@ def _equal(strings: Strings, value: bytes) -> Ints:
 def _fail(
     program: Program, fields: Mapping[str, Values], ints: Longs, fill: Longs, at: int
 ) -> NoReturn:
-    """Raise the error of the instruction at a place."""
+    """Raise the error of the instruction at an index."""
     origin, code = program.origins[at], program.code[at]
     for path, _ in origin.numbers:
         _check_room(fields, path, int(fill[code[1]]))
@@ -129,31 +146,32 @@ def _fail(
     used = _used(program, fill, origin.path)
     _check_room(fields, origin.path, used)
     length = cast(Strings, fields[origin.path]).lengths[used - 1]
-    raise FormatError(f"{origin.path} number {used - 1}: {length} bytes, but {count} are wanted")
+    raise FormatError(
+        f"{origin.path} number {used - 1}: expected a length of {count}, not {length}"
+    )
 
 
 def _used(program: Program, fill: Longs, path: str) -> int:
-    """How many values of a column are used."""
+    """The number of values of a column that are used."""
     return int(fill[program.total(path)])
 
 
-def _check_room(fields: Mapping[str, Values], path: str, wanted: int) -> None:
-    if wanted > len(fields[path]):
-        found = len(fields[path])
-        raise ValueError(f"{path}: {found} values, but at least {wanted} are wanted")
+def _check_room(fields: Mapping[str, Values], path: str, needed: int) -> None:
+    if needed > (count := len(fields[path])):
+        raise ValueError(f"{path}: {count} values, but at least {needed} are needed")
 
 
 def _check_end(program: Program, fields: Mapping[str, Values], fill: Longs) -> None:
     for path, column in fields.items():
         used = _used(program, fill, path)
         if used != len(column):
-            raise ValueError(f"{path}: {len(column)} values, but only {used} used")
+            raise ValueError(f"{path}: {len(column)} values, but only {used} are used")
 
 
-def _put_all(
+def _scatter_all(
     program: Program, fields: Mapping[str, Values], streams: Streams, mover: Mover, out: Bytes
 ) -> None:
-    """Put every column at its offsets, into a buffer of zeros."""
+    """Scatter every column to its offsets, in a buffer of zeros."""
     for path, leaf in program.leaves.items():
         column, starts = fields[path], streams[leaf.stream]
         if isinstance(column, Strings):

@@ -1,10 +1,10 @@
 """Lens example files, binary (.bex): bytes to `ExampleSet` and back.
 
-The layout, in `lens_layout`, is that of the Lens manual, "Example Files", section "Binary Format";
-Lens 2.63 (example.c: readBinaryExampleSet, writeBinaryExampleFile) decides what it means.
-Everything is big-endian; reals have four bytes whatever sizeof(real) says; a string is raw bytes
-and a NUL. What is lost: an empty name, a NUL in a string, a negative frequency, each an error
-unless `lossy` is given.
+The layout, in `layout`, is that of the Lens manual, "Example Files", section "Binary Format".
+exset follows Lens 2.63 (example.c: readBinaryExampleSet, writeBinaryExampleFile). All numbers are
+big-endian; reals have four bytes, whatever sizeof_real is; a string is raw bytes and a NUL. A
+binary file cannot store an empty name, a NUL in a string, or a negative frequency: each is an error
+without `lossy`.
 """
 
 from collections.abc import Iterator
@@ -14,19 +14,19 @@ from typing import Final
 import numpy as np
 
 from exset.codecs.engine import (
+    Chunk,
+    ChunkedLayout,
+    ChunkReader,
     Fields,
     Layout,
-    Part,
-    Parted,
-    Parts,
-    Shifted,
+    ShiftedFindings,
     read,
     write,
 )
 from exset.codecs.lens.from_examples import columns_of
 from exset.codecs.lens.lint import report_groups, report_header, report_rest
 from exset.codecs.lens.losses import Losses, ints
-from exset.codecs.lens.to_examples import Before, Meaning, header_of
+from exset.codecs.lens.to_examples import Decoder, Offsets, header_of
 from exset.core.errors import Findings, FormatError
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
@@ -38,7 +38,7 @@ from exset.io.files import Blocks
 
 _DECLARED: Final = "exset.codecs.lens.layout"
 LAYOUT: Final = Layout(f"{_DECLARED}:BinaryExampleFile")
-PARTED: Final = Parted(*(Layout(f"{_DECLARED}:{part}") for part in ("Head", "Tail", "One")))
+CHUNKED: Final = ChunkedLayout(*(Layout(f"{_DECLARED}:{name}") for name in ("Head", "Tail", "One")))
 
 _BLOCK: Final = 1 << 18
 _SWAPPED: Final = (4).to_bytes(4, "little")
@@ -51,36 +51,36 @@ def decode(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> ExampleSet:
-    """The examples of a binary file, in normal form.
+    """Decode the examples of a binary file, in normal form.
 
     engine: the driver, see `exset.codecs.engine.reader`. `findings` collects what Lens accepts but
-    people are caught by. Raises FormatError where Lens refuses, hangs or leaves its memory, and
-    LimitError.
+    is likely a mistake. Raises FormatError where Lens rejects the file, hangs, or accesses memory
+    out of bounds; and LimitError.
     """
     findings = Findings() if findings is None else findings
-    if (found := _read(source, limits, engine)) is None:
-        # Of several errors the first counts, as it does where the file is read as it comes.
+    if (whole := _read(source, limits, engine)) is None:
+        # Streaming raises the first of several errors in the file; so must this.
         data = source.data
         slices = (data[at : at + _BLOCK] for at in range(0, len(data), _BLOCK))
         blocks = Blocks(source.name, slices, len(data))
         sets = list(stream(blocks, limits=limits, findings=findings, engine=engine))
         return ExampleSet.joined(sets)
-    fields, meaning = found
+    fields, decoder = whole
     report_header(fields, source, findings)
-    meaning.report(findings)
+    decoder.report(findings)
     report_rest(source.name, fields.end, len(source.data) - fields.end, findings)
-    raw = meaning.examples
-    del fields, meaning, found  # what they keep is large, and the normal form takes memory too
+    raw = decoder.examples
+    del fields, decoder, whole  # they are large, and the normal form takes memory too
     examples = normal_form(raw)
     report_groups(len(examples.groups), source.name, findings)
     return examples
 
 
-def _read(source: Source, limits: Limits, engine: Engine) -> tuple[Fields, Meaning] | None:
-    """The fields of a whole file and their meaning; None if there is an error in it."""
+def _read(source: Source, limits: Limits, engine: Engine) -> tuple[Fields, Decoder] | None:
+    """Read and decode a whole file; return None if it has an error."""
     try:
         fields = read(LAYOUT, source, limits=limits, engine=engine)
-        return fields, Meaning(fields, source, header_of(fields), limits, Before())
+        return fields, Decoder(fields, source, header_of(fields), limits, Offsets())
     except FormatError:
         return None
 
@@ -92,51 +92,53 @@ def stream(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Iterator[ExampleSet]:
-    """The examples of a binary file that is read as it comes: sets of them, one at least.
+    """Decode a binary file incrementally: yield sets of its examples, at least one.
 
-    The sets have one header; together they are what `decode` gives for the same bytes, with the
-    same findings, and the same error after all that comes before it.
+    The sets share a header. Together they equal what `decode` returns for the same bytes, with the
+    same findings; an error is raised after all examples before it.
     """
     findings = Findings() if findings is None else findings
-    parts = Parts(PARTED, blocks, limits, engine)
+    reader = ChunkReader(CHUNKED, blocks, limits, engine)
     try:
-        fields, source = parts.head()
+        fields, source = reader.head()
     except FormatError as error:
-        raise _with_hint(error, parts.seen) from None
-    reading = _Reading(parts, header_of(fields), limits, findings)
+        raise _with_hint(error, reader.held) from None
+    decoder = _ChunkDecoder(reader, header_of(fields), limits, findings)
     report_header(fields, source, findings)
-    for part in parts.records():
-        yield from reading.examples(part)
-    report_rest(blocks.name, *parts.rest(), findings)
-    report_groups(len(reading.groups), blocks.name, findings)
+    for chunk in reader.records():
+        yield from decoder.examples(chunk)
+    report_rest(blocks.name, *reader.rest(), findings)
+    report_groups(len(decoder.groups), blocks.name, findings)
 
 
-class _Reading:
-    """The examples of a file, part by part."""
+class _ChunkDecoder:
+    """Decodes the chunks of a file. groups: the names of the groups so far."""
 
-    def __init__(self, parts: Parts, header: SetHeader, limits: Limits, findings: Findings) -> None:
-        self.parts = parts
+    def __init__(
+        self, reader: ChunkReader, header: SetHeader, limits: Limits, findings: Findings
+    ) -> None:
+        self.reader = reader
         self.header = header
         self.limits = limits
         self.findings = findings
-        self.before = Before()
+        self.before = Offsets()
         self.groups: set[bytes | None] = set()
 
-    def examples(self, part: Part) -> Iterator[ExampleSet]:
-        """The examples of a part; before an error those that come before it."""
-        before = replace(self.before, size=part.shift.start)
+    def examples(self, chunk: Chunk) -> Iterator[ExampleSet]:
+        """Yield the examples of a chunk; an error is raised after all examples before it."""
+        before = replace(self.before, size=chunk.shift.start)
         try:
-            meaning = Meaning(part.fields, part.source, self.header, self.limits, before)
+            decoder = Decoder(chunk.fields, chunk.source, self.header, self.limits, before)
         except FormatError as error:
-            if part.count < 2:
-                raise part.shift.moved(error) from None
-            for half in self.parts.halves(part):
+            if chunk.count < 2:
+                raise chunk.shift.error(error) from None
+            for half in self.reader.halves(chunk):
                 yield from self.examples(half)
             return
-        meaning.report(Shifted(part.shift, self.findings))
-        examples = normal_form(meaning.examples)
+        decoder.report(ShiftedFindings(chunk.shift, self.findings))
+        examples = normal_form(decoder.examples)
         events = self.before.events + examples.num_events
-        self.before = replace(before, events=events, named=meaning.named)
+        self.before = replace(before, events=events, listed=decoder.listed)
         if len(self.groups) <= MAX_GROUPS:
             self.groups.update(examples.groups)
         yield examples
@@ -149,18 +151,18 @@ def encode(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> bytes:
-    """The bytes that Lens would write for these examples.
+    """Encode examples to the bytes that Lens would write.
 
-    engine: as for `decode`. Raises FormatError for what they cannot hold and names the example;
-    with `lossy` that is written as Lens writes it, and `findings` collects it: a string is cut at a
-    NUL, an empty name is none, a negative frequency stays, though Lens does not load it.
+    engine: as for `decode`. Raises FormatError, with the example, for what a binary file cannot
+    store. With `lossy` that is written as Lens writes it, and `findings` collects it: a string is
+    cut at a NUL, an empty name becomes absent, a negative frequency stays (Lens rejects it).
     """
     losses = Losses(lossy, Findings() if findings is None else findings)
     return write(LAYOUT, columns_of(normal_form(examples), losses), engine=engine)
 
 
 class Pieces:
-    """Encodes a set part by part, as `encode` does at once: its beginning, examples, its end."""
+    """Encodes a set incrementally: its beginning, then examples. It gives what `encode` gives."""
 
     is_counted = True
 
@@ -168,34 +170,34 @@ class Pieces:
         """Take the options of `encode`."""
         self._losses = Losses(lossy, findings)
         self._header = SetHeader()
-        self._begun = b""
-        self._size = 0  # so far
+        self._head = b""
+        self._size = 0  # of the examples so far
 
     def begin(self, header: SetHeader, count: int) -> bytes:
-        """What stands before the examples, how many there will be among it."""
-        if not self._begun:
-            empty = ExampleSet.none(header)
-            self._header, self._begun = header, PARTED.write_head(columns_of(empty, self._losses))
+        """Return the bytes before the examples: the header, and the count."""
+        if not self._head:
+            columns = columns_of(ExampleSet.none(header), self._losses)
+            self._header, self._head = header, CHUNKED.write_head(columns)
         [number] = ints(np.array([count]), "examples").tolist()
-        return self._begun + PARTED.counted(number)
+        return self._head + CHUNKED.write_count(number)
 
     def units(self, examples: ExampleSet) -> bytes:
-        """Some examples. Raises FormatError, and ValueError if they cannot have the header."""
+        """Return the bytes of examples. Raises FormatError, and ValueError for another header."""
         examples = normal_form(examples.under(self._header))
         bare = examples.with_columns(header=replace(self._header, proc=None))
-        data = PARTED.write_records(columns_of(bare, self._losses), self._size)
+        data = CHUNKED.write_records(columns_of(bare, self._losses), self._size)
         self._size += len(data)
         return data
 
     def end(self, size: int) -> bytes:
-        """What stands at the end: nothing."""
+        """Return the bytes at the end: none."""
         return b""
 
 
 def _with_hint(error: FormatError, begin: bytes) -> FormatError:
-    """The error, with advice if the file was written by a machine with the other byte order."""
+    """Add a hint to the error if the file was written in little-endian byte order."""
     place = error.place
     if place is None or place.field != "sizeof_real" or begin[4:8] != _SWAPPED:
         return error
-    hint = "the file was written with the low byte first: every number must be turned round"
+    hint = "the file is little-endian: the bytes of every number must be swapped"
     return FormatError(error.message, place=place, hint=hint)

@@ -1,4 +1,4 @@
-"""Event lists of Lens binary files: numbers of events, a negative one ending a span.
+"""Event lists of Lens binary files: numbers of events, in which a negative number ends a span.
 
 Lens, example.c: parseBinaryEventList reads them, writeBinaryEventList writes them.
 """
@@ -13,7 +13,7 @@ _BLOCK = 1 << 20
 
 
 def owners(offsets: Longs) -> Longs:
-    """The row that each element of rows belongs to: int64 [elements]."""
+    """Return the row of each element: int64 [elements]. offsets: int64 [rows + 1]."""
     n = offsets.size - 1
     number = np.arange(n)
     if offsets[-1] == n and np.array_equal(offsets[:-1], number):
@@ -22,11 +22,11 @@ def owners(offsets: Longs) -> Longs:
 
 
 def read_spans(entries: Ints, offsets: Longs) -> tuple[Longs, Longs]:
-    """The first event that each entry names, and the one after the last: int64 [entries] each.
+    """Return the first event of each entry, and one past its last: int64 [entries] each.
 
-    offsets: int64 [lists + 1]. Lens moves through a list with one counter, from 0: event n sets it
-    to n, and -n names those after it, up to n, leaving it one past n. So a list that begins with -n
-    names 1 to n, and of two negative numbers in a row the second leaves out an event.
+    offsets: int64 [lists + 1]. Lens reads a list with one counter that begins at 0. Entry n sets it
+    to n. Entry -n names the events after the counter, up to n, and sets the counter to n + 1. So a
+    list that begins with -n names 1 to n, and the second of two negative entries skips an event.
     """
     number = entries.astype(np.int64)
     ends = np.flatnonzero(number < 0)
@@ -43,31 +43,31 @@ def read_spans(entries: Ints, offsets: Longs) -> tuple[Longs, Longs]:
     return first, np.maximum(first, stop)
 
 
-def is_odd(entries: Ints, offsets: Longs, units: bool = False) -> Flags:
-    """Whether an entry ends a span that no entry begins below it: bool [entries].
+def is_invalid(entries: Ints, offsets: Longs, units: bool = False) -> Flags:
+    """Whether an entry ends a span that does not begin below it: bool [entries].
 
-    Of units a span may end where it begins, and a negative number that stands alone is `*`.
+    units: a span of units may end where it begins, and a single negative number means `*`.
     """
-    odd = np.zeros(entries.size, np.bool_)
+    invalid = np.zeros(entries.size, np.bool_)
     ends = np.flatnonzero(entries < 0)
     if ends.size == 0:
-        return odd
+        return invalid
     before = entries[ends - 1].astype(np.int64)
     if (entries[np.minimum(offsets[:-1], entries.size - 1)] < 0).any():
         begins = np.zeros(entries.size + 1, np.bool_)
         begins[offsets[:-1]] = True
         before[begins[ends]] = -1
-    odd[ends] = (before < 0) | (-entries[ends].astype(np.int64) < before + (not units))
+    invalid[ends] = (before < 0) | (-entries[ends].astype(np.int64) < before + (not units))
     if units:
-        odd[offsets[:-1][offsets[1:] - offsets[:-1] == 1]] = False
-    return odd
+        invalid[offsets[:-1][offsets[1:] - offsets[:-1] == 1]] = False
+    return invalid
 
 
 def write_spans(events: Longs, lists: Longs, num_lists: int) -> tuple[Ints, Ints]:
-    """The entries of event lists, and how many each list has: int32, int32 [num_lists].
+    """Return the entries of event lists, and the count of each list: int32, int32 [num_lists].
 
-    events, lists: int64 [k], which event is in which list, sorted by list and then by event. A run
-    of more than one event is its first and minus its last.
+    events, lists: int64 [k], pairs of an event and its list, sorted by list and then by event. A
+    run of two events or more is written as its first and minus its last.
     """
     breaks = np.ones(events.size + 1, np.bool_)
     breaks[1:-1] = (events[1:] != events[:-1] + 1) | (lists[1:] != lists[:-1])
@@ -81,7 +81,7 @@ def write_spans(events: Longs, lists: Longs, num_lists: int) -> tuple[Ints, Ints
 
 
 def blocks(first: Longs, stop: Longs) -> Iterator[tuple[Longs, Longs]]:
-    """The events that spans name, in blocks of bounded size: each event, its span's number."""
+    """Yield the events of spans, and the span of each event, in blocks of bounded size."""
     lengths = stop - first
     ends = np.cumsum(lengths)
     begin = 0

@@ -1,7 +1,6 @@
-"""Which range list each event of a Lens binary file ends up with, and where an earlier one is lost.
+"""Assign range lists to the events of a Lens binary file, and record lists that are replaced.
 
-Lens, example.c: readBinaryExample. The lists are the input sets of the file and then its target
-sets, numbered from 0.
+Lens, example.c: readBinaryExample. The lists are numbered from 0, in the order of the sets.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,9 +27,9 @@ INPUTS, SHARED, TARGETS = (
 class EventLists:
     """The event lists of one kind, in file order.
 
-    path: of the kind. lists: int64 [k], the range list that each is for. example: int64 [k].
-    offsets: int64 [k + 1], of its entries. first, stop: int64 [entries], the events that each entry
-    names, counted through the whole set.
+    path: of the kind. lists, example: int64 [k], the range list and the example of each event list.
+    offsets: int64 [k + 1], of its entries. first, stop: int64 [entries], the events of each entry,
+    numbered through the whole set.
     """
 
     path: str
@@ -42,12 +41,12 @@ class EventLists:
 
     @cached_property
     def row(self) -> Longs:
-        """The event list that each entry is in: int64 [entries]."""
+        """The event list of each entry: int64 [entries]."""
         return owners(self.offsets)
 
     @property
     def first_events(self) -> Longs:
-        """The lowest event of each event list, none of which may be empty: int64 [k]."""
+        """The lowest event of each event list; no list may be empty: int64 [k]."""
         if self.lists.size == 0:
             return self.first
         return np.minimum.reduceat(self.first, self.offsets[:-1])
@@ -65,35 +64,35 @@ def read_event_lists(
     example: Longs,
     event_offsets: Longs,
 ) -> EventLists:
-    """The event lists of one kind, their events checked.
+    """Read the event lists of one kind, and check their events.
 
-    Lens writes outside its memory where an event is out of range. Raises FormatError.
+    Lens writes outside its memory if an event is out of range. Raises FormatError.
     """
     column = f"{path}.event_num"
     entries, offsets = fields.ints(column), fields.bounds[column]
-    made = EventLists(path, lists, example, offsets, *read_spans(entries, offsets))
+    kind = EventLists(path, lists, example, offsets, *read_spans(entries, offsets))
     empty = offsets[1:] == offsets[:-1]
     if path != SHARED and empty.any():
         at = f"{path}.set_numEventsInList"
         place = fields.place(source, at, int(empty.argmax()))
         raise FormatError("the list names no events", place=place)
-    of = example[made.row]
-    begin = event_offsets[of]
-    num_events = event_offsets[of + 1] - begin
-    wrong = (made.stop > num_events) & (made.stop > made.first)
-    if wrong.any():
-        k = int(wrong.argmax())
-        message = f"event {made.stop[k] - 1} is out of range: the example has {num_events[k]}"
+    owner = example[kind.row]
+    begin = event_offsets[owner]
+    num_events = event_offsets[owner + 1] - begin
+    invalid = (kind.stop > num_events) & (kind.stop > kind.first)
+    if invalid.any():
+        k = int(invalid.argmax())
+        message = f"event {kind.stop[k] - 1} is out of range: the example has {num_events[k]}"
         raise FormatError(message, place=fields.place(source, column, k))
-    return EventLists(path, lists, example, offsets, made.first + begin, made.stop + begin)
+    return EventLists(path, lists, example, offsets, kind.first + begin, kind.stop + begin)
 
 
 def check_expansion(
     fields: Fields, source: Source, limits: Limits, before: int, *kinds: EventLists
 ) -> int:
-    """How many events the event lists name in all, so many in the parts before.
+    """Count the events in the event lists, and `before`, those in the chunks before.
 
-    LimitError if they are more than the limits allow.
+    Raises LimitError if there are more than `limits.max_expand`.
     """
     lengths = [kind.stop - kind.first for kind in kinds]
     total = before + sum(int(each.sum()) for each in lengths)
@@ -112,30 +111,30 @@ def check_expansion(
         k = int(np.searchsorted(ends, left, "right"))
         if k < ends.size:
             place = fields.place(source, f"{kind.path}.event_num", int(entries[k]))
-            message = f"the event lists name more than {limits.max_expand} events in all"
+            message = f"the event lists contain more than {limits.max_expand} events in all"
             raise LimitError(message, place=place, hint=remedy("max_expand"))
         left -= int(ends[-1]) if ends.size else 0
     raise AssertionError("the events are not too many")
 
 
-class Placed:
-    """Which list each event has, or -1, and what was lost on the way.
+class ListPlacement:
+    """The range lists of each event.
 
-    inputs, targets: int64 [m]. lost: the event lists, by path and number, that took away a list
-    that an event had, and the first such event of each.
+    inputs, targets: int64 [m], a list or -1. replaced: the event lists, by path and number, that
+    replaced a list of an event, and the first such event of each.
     """
 
     def __init__(self, num_events: int) -> None:
-        """Begin with events that have no lists."""
+        """Begin with events without lists."""
         self.inputs: Longs = np.full(num_events, -1, np.int64)
         self.targets: Longs = np.full(num_events, -1, np.int64)
-        self.lost: list[tuple[str, int, int]] = []
+        self.replaced: list[tuple[str, int, int]] = []
 
-    def put_all(self, column: Longs, kinds: Sequence[EventLists], taken: Sequence[Flags]) -> None:
-        """Give events the lists of some kinds, one kind after the other; taken: which entries."""
-        first = np.concatenate([k.first[t] for k, t in zip(kinds, taken, strict=True)])
-        stop = np.concatenate([k.stop[t] for k, t in zip(kinds, taken, strict=True)])
-        row = [k.row[t] for k, t in zip(kinds, taken, strict=True)]
+    def assign_all(self, column: Longs, kinds: Sequence[EventLists], used: Sequence[Flags]) -> None:
+        """Assign the lists of some kinds, one kind after the other. used: which entries."""
+        first = np.concatenate([k.first[t] for k, t in zip(kinds, used, strict=True)])
+        stop = np.concatenate([k.stop[t] for k, t in zip(kinds, used, strict=True)])
+        row = [k.row[t] for k, t in zip(kinds, used, strict=True)]
         value = np.concatenate([k.lists[r] for k, r in zip(kinds, row, strict=True)])
         if (stop - first == 1).all():
             column[first] = value
@@ -146,24 +145,24 @@ class Placed:
             return
         at = np.concatenate(row)
         kind = np.repeat(np.arange(len(kinds)), [r.size for r in row])
-        for entry, event in _lost(first, stop, value, column.size):
-            self.lost.append((kinds[kind[entry]].path, int(at[entry]), event))
+        for entry, event in _replaced(first, stop, value, column.size):
+            self.replaced.append((kinds[kind[entry]].path, int(at[entry]), event))
 
-    def put(self, column: Longs, kind: EventLists, row: int, number: int) -> None:
-        """Give the events of one event list a range list, or none."""
+    def assign(self, column: Longs, kind: EventLists, row: int, number: int) -> None:
+        """Assign a range list, or -1, to the events of one event list."""
         for k in range(kind.offsets[row], kind.offsets[row + 1]):
             events = column[kind.first[k] : kind.stop[k]]
-            taken = (events >= 0) & (events != number)
-            if taken.any():
-                self.lost.append((kind.path, row, int(kind.first[k] + taken.argmax())))
+            replaced = (events >= 0) & (events != number)
+            if replaced.any():
+                self.replaced.append((kind.path, row, int(kind.first[k] + replaced.argmax())))
             events[:] = number
 
 
-def place_plain(fields: Fields) -> Placed | None:
-    """What `place_lists` gives for the plainest of files, at once; None for any other.
+def place_plain(fields: Fields) -> ListPlacement | None:
+    """Do quickly what `place_lists` does, for the plainest files; return None for any other.
 
-    There each example has one event, one input set for it and then one target set, none shared and
-    none without ranges, so that the lists are numbered as the events take them.
+    In a plain file each example has one event, one input set and then one target set for it. No
+    set is shared, and none is without ranges, so that the lists are numbered like the events.
     """
     n = fields.ints("examples.example_numEvents").size
     if (fields.ints("examples.example_numEvents") != 1).any():
@@ -179,7 +178,7 @@ def place_plain(fields: Fields) -> Placed | None:
             and (fields.counts(f"{sets}.ranges") > 0).all()
         ):
             return None
-    placed = Placed(0)
+    placed = ListPlacement(0)
     placed.inputs = np.arange(0, 2 * n, 2)
     placed.targets = placed.inputs + 1
     return placed
@@ -187,47 +186,48 @@ def place_plain(fields: Fields) -> Placed | None:
 
 def place_lists(
     inputs: EventLists, shared: EventLists, targets: EventLists, is_empty: Flags, num_events: int
-) -> Placed:
-    """Give the events their lists: later ones replace earlier ones.
+) -> ListPlacement:
+    """Assign the lists to the events: later lists replace earlier ones.
 
-    is_empty: bool [lists], for those without ranges. Such a list replaces nothing: its events take
-    what the first of them has. Examples where that matters are gone through list by list.
+    is_empty: bool [lists], for lists without ranges. Such a list replaces nothing: its events get
+    the list of the first of them. Examples where that matters are processed list by list.
     """
-    placed = Placed(num_events)
+    placed = ListPlacement(num_events)
     kinds = (inputs, shared, targets)
     if not is_empty.any():
-        ways = [np.ones(kind.first.size, np.bool_) for kind in kinds]
-        odd = np.empty(0, np.int64)
+        used = [np.ones(kind.first.size, np.bool_) for kind in kinds]
+        unusual = np.empty(0, np.int64)
     else:
-        odd = np.unique(np.concatenate([_odd_examples(kind, is_empty) for kind in kinds]))
-        ways = [
-            ~is_empty[kind.lists[kind.row]] & ~np.isin(kind.example[kind.row], odd)
+        examples = [_unusual_examples(kind, is_empty) for kind in kinds]
+        unusual = np.unique(np.concatenate(examples))
+        used = [
+            ~is_empty[kind.lists[kind.row]] & ~np.isin(kind.example[kind.row], unusual)
             for kind in kinds
         ]
-    placed.put_all(placed.inputs, [inputs], ways[:1])
-    placed.put_all(placed.targets, [shared, targets], ways[1:])
-    for example in odd.tolist():
+    placed.assign_all(placed.inputs, [inputs], used[:1])
+    placed.assign_all(placed.targets, [shared, targets], used[1:])
+    for example in unusual.tolist():
         for row in _rows_of(inputs, example):
             number = int(inputs.lists[row])
             if is_empty[number]:
                 number = int(placed.inputs[inputs.first_event(row)])
-            placed.put(placed.inputs, inputs, row, number)
+            placed.assign(placed.inputs, inputs, row, number)
             k = int(np.searchsorted(shared.lists, inputs.lists[row]))
             if k < shared.lists.size and shared.lists[k] == inputs.lists[row]:
-                placed.put(placed.targets, shared, k, number)
+                placed.assign(placed.targets, shared, k, number)
         for row in _rows_of(targets, example):
             number = int(targets.lists[row])
             if is_empty[number]:
                 number = int(placed.targets[targets.first_event(row)])
-            placed.put(placed.targets, targets, row, number)
+            placed.assign(placed.targets, targets, row, number)
     return placed
 
 
-def _odd_examples(kind: EventLists, is_empty: Flags) -> Longs:
-    """The examples in which a list without ranges says something: it has several events."""
-    names = np.zeros(kind.lists.size, np.int64)
-    np.add.at(names, kind.row, kind.stop - kind.first)
-    return kind.example[is_empty[kind.lists] & (names > (0 if kind.path == SHARED else 1))]
+def _unusual_examples(kind: EventLists, is_empty: Flags) -> Longs:
+    """The examples in which a list without ranges has several events, which it then assigns."""
+    counts = np.zeros(kind.lists.size, np.int64)
+    np.add.at(counts, kind.row, kind.stop - kind.first)
+    return kind.example[is_empty[kind.lists] & (counts > (0 if kind.path == SHARED else 1))]
 
 
 def _rows_of(kind: EventLists, example: int) -> range:
@@ -235,16 +235,18 @@ def _rows_of(kind: EventLists, example: int) -> range:
     return range(begin, end)
 
 
-def _lost(first: Longs, stop: Longs, value: Longs, num_events: int) -> Iterator[tuple[int, int]]:
-    """The first entry of each list that names an event with a list from before, and that event."""
+def _replaced(
+    first: Longs, stop: Longs, value: Longs, num_events: int
+) -> Iterator[tuple[int, int]]:
+    """Yield the first entry of each list that replaces another, and the event where it does."""
     holder = np.full(num_events, -1, np.int64)
     seen = -1
     for events, number in blocks(first, stop):
         free = holder[events] < 0
-        # Of an event named twice in a block the first to name it counts, so that is written last.
+        # The first entry of an event in a block counts, so it is written last.
         holder[events[free][::-1]] = value[number[free]][::-1]
-        wrong = np.flatnonzero(holder[events] != value[number])
-        lists = value[number[wrong]]
-        for at in wrong[np.diff(lists, prepend=seen) != 0].tolist():
+        others = np.flatnonzero(holder[events] != value[number])
+        lists = value[number[others]]
+        for at in others[np.diff(lists, prepend=seen) != 0].tolist():
             seen = int(value[number[at]])
             yield int(number[at]), int(events[at])

@@ -1,4 +1,4 @@
-"""From an `ExampleSet` to the columns of the Lens binary layout, as Lens itself would write them.
+"""Convert an `ExampleSet` to the columns of the Lens binary layout, as Lens writes them.
 
 Lens, example.c: writeBinaryExampleFile, writeBinaryEventRanges, normalEvent.
 """
@@ -19,9 +19,9 @@ _Columns = dict[str, Values]
 
 
 def columns_of(examples: ExampleSet, losses: Losses) -> _Columns:
-    """The columns of a file that holds these examples, which are in normal form.
+    """Make the columns of a file with these examples, which must be in normal form.
 
-    Raises FormatError for what it cannot hold.
+    Raises FormatError for what a binary file cannot store.
     """
     header = examples.header
     file: _Columns = {
@@ -38,15 +38,15 @@ def columns_of(examples: ExampleSet, losses: Losses) -> _Columns:
         **_special_events(examples, losses),
         **_Sets(examples, losses).columns(),
     }
-    return file | _under("examples", each)
+    return file | _prefixed("examples", each)
 
 
-def _under(path: str, columns: _Columns) -> _Columns:
+def _prefixed(path: str, columns: _Columns) -> _Columns:
     return {f"{path}.{name}": column for name, column in columns.items()}
 
 
 def _special_events(examples: ExampleSet, losses: Losses) -> _Columns:
-    """The events that say something of their own; Lens writes all their fields."""
+    """The events that have fields of their own; Lens writes all fields of such an event."""
     events = examples.events
     own = np.zeros(len(events.proc), np.bool_)
     for name in REALS:
@@ -57,7 +57,8 @@ def _special_events(examples: ExampleSet, losses: Losses) -> _Columns:
     procs = losses.strings(
         events.proc.take(event), lambda i: f"examples[{example[i]}].events[{number[i]}].proc"
     )
-    if not (kept := procs.given | own[event]).all():  # what a procedure lost may be all there was
+    # A procedure that was cut to nothing may have been the only field of its event.
+    if not (kept := procs.given | own[event]).all():
         event, example, number = event[kept], example[kept], number[kept]
         procs = procs.take(np.flatnonzero(kept))
     special: _Columns = {"event_num": ints(number, "events of one example"), "event_proc": procs}
@@ -68,12 +69,12 @@ def _special_events(examples: ExampleSet, losses: Losses) -> _Columns:
     counts = np.bincount(example, minlength=len(examples))
     return {
         "example_number_of_special_events": ints(counts, "special events"),
-        **_under("special_events", special),
+        **_prefixed("special_events", special),
     }
 
 
 class _Sets:
-    """The input sets and the target sets: a list that any event has as inputs is an input set."""
+    """The input sets and the target sets; a list that any event has as inputs is an input set."""
 
     def __init__(self, examples: ExampleSet, losses: Losses) -> None:
         self.examples = examples
@@ -89,7 +90,7 @@ class _Sets:
         self.inputs, self.targets = np.flatnonzero(self.is_input), np.flatnonzero(~self.is_input)
 
     def columns(self) -> _Columns:
-        """What follows the special events of an example."""
+        """Make the columns after the special events."""
         inputs, targets = self.examples.events.inputs, self.examples.events.targets
         shared = self.event_lists(targets, self.is_input)
         shared_counts = shared[1][self.inputs]
@@ -104,41 +105,41 @@ class _Sets:
             **self.set_columns("targets", "target", targets, self.targets),
         }
 
-    def counts(self, wanted: Longs) -> Ints:
-        """How many of the lists each example has."""
-        sets = np.bincount(self.owner[wanted], minlength=len(self.examples))
+    def counts(self, chosen: Longs) -> Ints:
+        """Count the chosen lists of each example."""
+        sets = np.bincount(self.owner[chosen], minlength=len(self.examples))
         return ints(sets, "sets of one example")
 
-    def set_columns(self, kind: str, real: str, numbers: Longs, wanted: Longs) -> _Columns:
-        """The event lists and the ranges of some of the lists, wanted by their numbers."""
-        is_wanted = self.is_input if wanted is self.inputs else ~self.is_input
-        entries, entry_counts = self.event_lists(numbers, is_wanted)
-        starts = self.examples.lists[:-1][wanted]
-        lengths = self.examples.lists[1:][wanted] - starts
+    def set_columns(self, kind: str, real: str, numbers: Longs, chosen: Longs) -> _Columns:
+        """Make the columns of the event lists and the ranges of the chosen lists."""
+        is_chosen = self.is_input if chosen is self.inputs else ~self.is_input
+        entries, entry_counts = self.event_lists(numbers, is_chosen)
+        starts = self.examples.lists[:-1][chosen]
+        lengths = self.examples.lists[1:][chosen] - starts
         ranges = self.examples.ranges.take(row_indices(starts, compact(lengths)))
         dense = ranges.values.offsets[1:] > ranges.values.offsets[:-1]
         num_units = ranges.values.lengths + ranges.units.lengths
         columns: _Columns = {
-            "events.set_numEventsInList": entry_counts[wanted],
+            "events.set_numEventsInList": entry_counts[chosen],
             "events.event_num": entries,
             "num_ranges": ints(lengths, "ranges of one list"),
             "ranges.range_groupName": self.group_names(ranges.group),
             "ranges.range_numUnits": ints(num_units, "units of one range"),
             "ranges.range_sparseEncoding": ~dense,
-            f"ranges.units.range_{real}": _chosen(ranges.value, ~dense),
+            f"ranges.units.range_{real}": _filtered(ranges.value, ~dense),
             "ranges.units.unit_index": ranges.units.values,
-            "ranges.units.range_firstUnit": _chosen(ranges.first, dense),
+            "ranges.units.range_firstUnit": _filtered(ranges.first, dense),
             f"ranges.units.unit_{real}": ranges.values.values,
         }
-        return _under(kind, columns)
+        return _prefixed(kind, columns)
 
-    def event_lists(self, numbers: Longs, wanted: Flags) -> tuple[Ints, Ints]:
-        """The event lists of some of the lists, one after the other, and all lists' entry counts.
+    def event_lists(self, numbers: Longs, chosen: Flags) -> tuple[Ints, Ints]:
+        """Write the event lists of the chosen lists; also return the entry counts of all lists.
 
-        numbers: the list that each event has.
+        numbers: the list of each event, or -1.
         """
         event = np.flatnonzero(numbers >= 0)
-        event = event[wanted[numbers[event]]]
+        event = event[chosen[numbers[event]]]
         lists = numbers[event]
         if (lists[1:] < lists[:-1]).any():
             order = np.argsort(lists, kind="stable")
@@ -151,15 +152,15 @@ class _Sets:
         return write_spans(number, lists, self.num_lists)
 
     def group_names(self, group: Ints) -> Strings:
-        """The name of each range's group, none where there is none."""
+        """The name of the group of each range, absent for a range without a group."""
         if len(self.groups) == 0:
             return Strings.none(group.size)
         starts, ends = self.groups.offsets[:-1][group], self.groups.offsets[1:][group]
         return Strings.from_spans(self.groups.data, starts, ends, group >= 0)
 
 
-def _chosen(column: NDArray[T], where: Flags) -> NDArray[T]:
-    """The column's values at the rows where there is one."""
+def _filtered(column: NDArray[T], where: Flags) -> NDArray[T]:
+    """Select the values where `where`, without a copy if that is all or none."""
     if where.all():
         return column
     return column[where] if where.any() else column[:0]

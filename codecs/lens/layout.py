@@ -1,7 +1,7 @@
-"""The layout of a Lens binary file, in the manual's words and order.
+"""The layout of a Lens binary file, in the words and the order of the Lens manual.
 
-What it is lowered to is kept, so it is imported only where that is to be made, and by the reference
-driver; and it imports nothing but Construct and the engine, on which what is kept depends.
+The lowered program is cached, so only lowering and the reference driver import this module. It
+imports nothing but Construct and the engine, because the cache knows no other dependencies.
 """
 
 from typing import Final
@@ -23,8 +23,7 @@ from construct import (
     this,
 )
 
-from exset.codecs.engine.strings import NulString
-from exset.codecs.engine.tree import parted
+from exset.codecs.engine.declaration import NulString, split_declaration
 
 REALS: Final = (
     "maxTime",
@@ -38,7 +37,7 @@ REALS: Final = (
 
 Integer, Real, Boolean, String = Int32sb, Float32b, Flag, NulString()
 
-# Lens reads a negative number of ranges, or of events in a list, as none.
+# Lens reads a negative number of ranges, or of events in a list, as 0.
 EventList = Struct(
     "set_numEventsInList" / Rebuild(Integer, len_(this.event_num)),
     "event_num" / Array(this.set_numEventsInList * (this.set_numEventsInList > 0), Integer),
@@ -46,7 +45,7 @@ EventList = Struct(
 
 
 def _range(real: str) -> Construct:
-    """A range of inputs or of targets: they differ in what their reals are called."""
+    """A range of inputs or of targets; `real` is what the manual calls its values."""
     return Struct(
         "range_groupName" / String,
         "range_numUnits" / Integer,
@@ -117,4 +116,4 @@ BinaryExampleFile = Struct(
     "examples" / Array(this.num_examples, Example),
 )
 
-Head, Tail, One = parted(BinaryExampleFile)
+Head, Tail, One = split_declaration(BinaryExampleFile)

@@ -1,4 +1,4 @@
-"""What a Lens binary file cannot hold of an example set: refused, or written as Lens writes it."""
+"""What a Lens binary file cannot store of an example set: an error, or with `lossy` a finding."""
 
 from collections.abc import Callable
 from typing import Final
@@ -14,53 +14,53 @@ _INT_MAX: Final = 2**31 - 1
 
 
 class Losses:
-    """Watches what is written: with `lossy` a loss is a finding, otherwise a FormatError."""
+    """Checks what is written: a loss is a FormatError, or with `lossy` a finding."""
 
     def __init__(self, lossy: bool, findings: Findings) -> None:
-        """Begin to write."""
+        """Take the options of `bex.encode`."""
         self._lossy = lossy
         self._findings = findings
 
     def strings(self, strings: Strings, path: Callable[[int], str]) -> Strings:
-        """The strings, each up to its first NUL; one that begins with it is none."""
+        """Cut each string at its first NUL; one that begins with a NUL becomes absent."""
         nul = np.flatnonzero(strings.data == 0)
         if nul.size == 0:
             return strings
         rows = np.searchsorted(strings.offsets, nul, "right") - 1
         rows, first = np.unique(rows, return_index=True)
         for row in rows.tolist():
-            self._lose(path(row), "a NUL ends a string in a binary file", "is cut there")
+            self._report_loss(path(row), "a NUL ends a string in a binary file", "is cut there")
         ends = strings.offsets[1:].copy()
         ends[rows] = nul[first]
-        given = strings.given & ((ends > strings.offsets[:-1]) | (strings.lengths == 0))
-        return Strings.from_spans(strings.data, strings.offsets[:-1], ends, given)
+        present = strings.given & ((ends > strings.offsets[:-1]) | (strings.lengths == 0))
+        return Strings.from_spans(strings.data, strings.offsets[:-1], ends, present)
 
     def names(self, names: Strings) -> Strings:
-        """The names of the examples; one that is empty is none."""
+        """Check the names of the examples; an empty name becomes absent."""
         for row in np.flatnonzero(names.given & (names.lengths == 0)).tolist():
-            why = "a binary file has no empty names, only none"
-            self._lose(f"examples[{row}].name", why, "becomes none")
+            why = "a binary file cannot store an empty name"
+            self._report_loss(f"examples[{row}].name", why, "becomes absent")
         return self.strings(names, "examples[{}].name".format)
 
     def frequencies(self, frequency: Floats) -> Floats:
-        """The frequencies of the examples; a negative one is written, but cannot be read."""
+        """Check the frequencies of the examples; Lens cannot read a negative one."""
         for row in np.flatnonzero(frequency < 0).tolist():
-            why = "the frequency is negative, which Lens refuses in a binary file"
-            self._lose(f"examples[{row}].frequency", why, "is written nonetheless")
+            why = "the frequency is negative, which Lens rejects in a binary file"
+            self._report_loss(f"examples[{row}].frequency", why, "is written anyway")
         return frequency
 
-    def _lose(self, path: str, why: str, what: str) -> None:
+    def _report_loss(self, path: str, why: str, effect: str) -> None:
         place = Place(_MODEL, field=path)
         if not self._lossy:
-            hint = f"say --lossy, or lossy=True in Python: it {what} then"
+            hint = f"with --lossy, or lossy=True in Python, it {effect}"
             raise FormatError(why, place=place, hint=hint, code="lens-binary")
-        message = f"{why}: it {what}"
+        message = f"{why}: it {effect}"
         self._findings.add(Finding("lens-binary-loss", Severity.WARNING, message, place))
 
 
 def ints(counts: Longs, what: str) -> Ints:
-    """Counts as the file has them, in 32 bits. Raises FormatError."""
+    """Convert counts to 32 bits, as they are in the file. Raises FormatError."""
     if counts.max(initial=0) > _INT_MAX:
-        message = f"a binary file holds at most {_INT_MAX} {what}"
+        message = f"a binary file can store at most {_INT_MAX} {what}"
         raise FormatError(message, place=Place.of(_MODEL), code="lens-binary")
     return counts.astype(np.int32)

@@ -1,4 +1,4 @@
-"""What the fields of a Lens binary file mean: from the columns of the layout to an `ExampleSet`.
+"""Convert the columns of the Lens binary layout to an `ExampleSet`.
 
 Lens, example.c: readBinaryExample and readBinaryEventRanges.
 """
@@ -17,13 +17,13 @@ from exset.codecs.lens.events import (
     SHARED,
     TARGETS,
     EventLists,
-    Placed,
+    ListPlacement,
     check_expansion,
     place_lists,
     place_plain,
     read_event_lists,
 )
-from exset.codecs.lens.lint import may_be_odd, report
+from exset.codecs.lens.lint import may_have_findings, report
 from exset.core.errors import Findings, FormatError, LimitError
 from exset.core.limits import Limits, remedy
 from exset.core.source import Source
@@ -41,50 +41,47 @@ from exset.grammars.columns.ragged import Ragged, Reals, Strings
 from exset.grammars.lens.columns import REAL_FIELDS, Events, Ranges, SetHeader
 from exset.grammars.lens.examples import ExampleSet
 
-_WORDS: Final = (
-    "maxTime",
-    "minTime",
-    "graceTime",
-    "defaultInput",
-    "activeInput",
-    "defaultTarget",
-    "activeTarget",
-)
-REALS: Final = dict(zip(REAL_FIELDS, _WORDS, strict=True))
-"""The manual's words for the real fields of a set and of an event."""
+
+def _camel_case(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(map(str.title, others))
+
+
+REALS: Final = {name: _camel_case(name) for name in REAL_FIELDS}
+"""The names of the real fields of a set and of an event in the layout: `maxTime` for `max_time`."""
 
 _SETS: Final = "examples.inputs", "examples.targets"
 _SPECIAL: Final = "examples.special_events"
 
 
 @dataclass(frozen=True)
-class Before:
-    """What came before a part of a file: bytes, events, and events that event lists name."""
+class Offsets:
+    """The totals of the chunks before: bytes, events, and events in event lists."""
 
     size: int = 0
     events: int = 0
-    named: int = 0
+    listed: int = 0
 
 
 def header_of(fields: Fields) -> SetHeader:
-    """The header that the fields before the examples describe."""
+    """Make the header from the fields before the examples."""
     return SetHeader(
         proc=fields.strings("set_proc")[0],
         **{name: float(fields.reals(f"set_{word}")[0]) for name, word in REALS.items()},
     )
 
 
-class Meaning:
-    """What the fields of some examples mean: `examples`, their set in any form.
+class Decoder:
+    """Converts the fields of some examples to `examples`, a set that is not in normal form.
 
-    named: how many events the event lists name in all, those before among them. Raises FormatError,
+    listed: the events in event lists in all, including the chunks before. Raises FormatError and
     LimitError.
     """
 
     def __init__(
-        self, fields: Fields, source: Source, header: SetHeader, limits: Limits, before: Before
+        self, fields: Fields, source: Source, header: SetHeader, limits: Limits, before: Offsets
     ) -> None:
-        """Find out."""
+        """Convert the fields of a chunk, or of a whole file."""
         self._fields = fields
         self._source = source
         _check_frequencies(fields, source)
@@ -92,27 +89,26 @@ class Meaning:
         m = int(event_offsets[-1])
         self._kinds: tuple[EventLists, ...] = ()
         ranges, groups = _ranges(fields)
-        self.named = before.named + 2 * m
-        placed = place_plain(fields) if self.named <= limits.max_expand else None
+        self.listed = before.listed + 2 * m
+        placed = place_plain(fields) if self.listed <= limits.max_expand else None
         if placed is not None:
             lists = _lists(fields)
         else:
             order = fields.order(*_SETS)
             lists = _lists(fields, order)
             self._kinds = three = _event_lists(fields, source, event_offsets, order)
-            self.named = check_expansion(fields, source, limits, before.named, *three)
+            self.listed = check_expansion(fields, source, limits, before.listed, *three)
             placed = place_lists(*three, lists[1:] == lists[:-1], m)
         self._placed = placed
         events = _events(fields, event_offsets, placed)
         empty = ranges.values.lengths + ranges.units.lengths == 0
-        is_odd = bool(empty.any())
-        if is_odd:
+        if has_empty := bool(empty.any()):
             ranges = _with_inherited(ranges, empty, fields, self._kinds, events, header)
-        self._is_odd = is_odd or may_be_odd(lists, ranges)
+        self._check_ranges = has_empty or may_have_findings(lists, ranges)
         self.examples = ExampleSet(
             header=header,
-            name=_given(fields.strings("examples.example_name")),
-            proc=_given(fields.strings("examples.example_proc")),
+            name=_absent_if_empty(fields.strings("examples.example_name")),
+            proc=_absent_if_empty(fields.strings("examples.example_proc")),
             frequency=fields.reals("examples.example_frequency"),
             event_offsets=event_offsets,
             events=events,
@@ -122,9 +118,9 @@ class Meaning:
         )
 
     def report(self, findings: Findings) -> None:
-        """Add a finding for every trap."""
-        offsets, odd = self._event_offsets, self._is_odd
-        report(self._fields, self._source, self._kinds, self._placed, offsets, odd, findings)
+        """Add the findings about the examples."""
+        offsets, check = self._event_offsets, self._check_ranges
+        report(self._fields, self._source, self._kinds, self._placed, offsets, check, findings)
 
 
 def _check_frequencies(fields: Fields, source: Source) -> None:
@@ -132,10 +128,10 @@ def _check_frequencies(fields: Fields, source: Source) -> None:
     if negative.any():
         k = int(negative.argmax())
         place = fields.place(source, "examples.example_frequency", k)
-        raise FormatError("the frequency is negative, which Lens refuses", place=place)
+        raise FormatError("the frequency is negative, which Lens rejects", place=place)
 
 
-def _event_offsets(fields: Fields, source: Source, limits: Limits, before: Before) -> Longs:
+def _event_offsets(fields: Fields, source: Source, limits: Limits, before: Offsets) -> Longs:
     counts = fields.ints("examples.example_numEvents")
     offsets = offsets_of(counts)
     starts = fields.starts["examples.example_numEvents"]
@@ -148,7 +144,7 @@ def _event_offsets(fields: Fields, source: Source, limits: Limits, before: Befor
 
 
 def _lists(fields: Fields, order: Longs | None = None) -> Longs:
-    """Where the ranges of each set begin; order: of the sets, by default one after the other."""
+    """Where the ranges of each set begin. order: of the sets, by default alternating."""
     inputs, targets = (fields.counts(f"{path}.ranges") for path in _SETS)
     lengths = np.empty(inputs.size + targets.size, np.int64)
     if order is None:
@@ -161,9 +157,9 @@ def _lists(fields: Fields, order: Longs | None = None) -> Longs:
 def _event_lists(
     fields: Fields, source: Source, event_offsets: Longs, order: Longs
 ) -> tuple[EventLists, EventLists, EventLists]:
-    """The event lists of the input sets, of their shared targets, and of the target sets.
+    """Read the event lists of the input sets, of their shared targets, and of the target sets.
 
-    order: of the sets in the file, by which they are numbered.
+    order: the file order of the sets, by which they are numbered.
     """
     inputs, targets = (owners(fields.bounds[path]) for path in _SETS)
     number = np.empty(order.size, np.int64)
@@ -175,29 +171,29 @@ def _event_lists(
         (TARGETS, number[inputs.size :], targets),
     )
     first, second, third = (
-        read_event_lists(fields, source, path, of, example, event_offsets)
-        for path, of, example in lists
+        read_event_lists(fields, source, path, each, example, event_offsets)
+        for path, each, example in lists
     )
     return first, second, third
 
 
-def _events(fields: Fields, event_offsets: Longs, placed: Placed) -> Events:
-    """The events; of two special events of one number the later wins, but an empty proc is none."""
+def _events(fields: Fields, event_offsets: Longs, placed: ListPlacement) -> Events:
+    """Make the events; the later of two special events wins, unless its proc is empty."""
     m = int(event_offsets[-1])
     if not fields.counts(_SPECIAL).any():
         return replace(Events.none(m), inputs=placed.inputs, targets=placed.targets)
     event = event_offsets[owners(fields.bounds[_SPECIAL])] + fields.ints(f"{_SPECIAL}.event_num")
-    given = np.zeros(m, np.bool_)
-    given[event] = True
+    present = np.zeros(m, np.bool_)
+    present[event] = True
     reals = dict[str, Reals]()
     for name, word in REALS.items():
         values = np.zeros(m, np.float32)
         values[event] = fields.reals(f"{_SPECIAL}.event_{word}")
-        reals[name] = Reals(values, given)
+        reals[name] = Reals(values, present)
     procs = fields.strings(f"{_SPECIAL}.event_proc")
     number = np.full(m, -1, np.int64)
-    some = np.flatnonzero(procs.lengths)
-    number[event[some]] = some
+    with_proc = np.flatnonzero(procs.lengths)
+    number[event[with_proc]] = with_proc
     starts, ends = procs.offsets[:-1][number], procs.offsets[1:][number]
     proc = Strings.from_spans(procs.data, starts, ends, number >= 0)
     return Events(proc=proc, inputs=placed.inputs, targets=placed.targets, **reals)
@@ -210,7 +206,7 @@ def _effective(column: Reals, inherited: float) -> Floats:
 
 
 def _ranges(fields: Fields) -> tuple[Ranges, Strings]:
-    """The ranges in the order of the file, and the names of the groups that they name."""
+    """Make the ranges in file order, and the names of their groups."""
     units = [f"{path}.ranges.units" for path in _SETS]
     sparse = cast(Flags, _both(fields, *["range_sparseEncoding"] * 2))
     dense = ~sparse
@@ -234,7 +230,7 @@ def _ranges(fields: Fields) -> tuple[Ranges, Strings]:
 
 
 def _both(fields: Fields, first: str, second: str) -> Values:
-    """A column of the ranges of the input sets and one of the target sets, in file order."""
+    """Merge a column of the input ranges and one of the target ranges in file order."""
     return fields.merged(f"{_SETS[0]}.ranges.{first}", f"{_SETS[1]}.ranges.{second}")
 
 
@@ -246,30 +242,30 @@ def _with_inherited(
     events: Events,
     header: SetHeader,
 ) -> Ranges:
-    """The ranges, the empty ones that are dense with the value that they inherit."""
-    bare = empty & ~cast(Flags, _both(fields, *["range_sparseEncoding"] * 2))
-    value = np.where(bare, _inherited(fields, kinds, events, header), ranges.value)
+    """Set the value of empty dense ranges to the value that they inherit."""
+    dense = empty & ~cast(Flags, _both(fields, *["range_sparseEncoding"] * 2))
+    value = np.where(dense, _inherited(fields, kinds, events, header), ranges.value)
     return replace(ranges, value=value)
 
 
 def _inherited(
     fields: Fields, kinds: Sequence[EventLists], events: Events, header: SetHeader
 ) -> Floats:
-    """The active value of the first event that each range's list was made for (newRange)."""
-    parts = list[Floats]()
+    """The active value of the first event of the list of each range (newRange)."""
+    values = list[Floats]()
     for path, lists, active in (
         (_SETS[0], kinds[:1], _effective(events.active_input, header.active_input)),
         (_SETS[1], kinds[2:], _effective(events.active_target, header.active_target)),
     ):
-        first = np.arange(len(events))  # where there is a list for each event
+        first = np.arange(len(events))  # in a plain file, each event has a list
         for each in lists:
             first = each.first_events
-        parts.append(active[first[owners(fields.bounds[f"{path}.ranges"])]])
-    return np.concatenate(parts)[fields.order(*(f"{path}.ranges" for path in _SETS))]
+        values.append(active[first[owners(fields.bounds[f"{path}.ranges"])]])
+    return np.concatenate(values)[fields.order(*(f"{path}.ranges" for path in _SETS))]
 
 
 def _spread(column: NDArray[T], where: Flags) -> NDArray[T]:
-    """The column's values at the rows where there is one, elsewhere 0."""
+    """Spread the values to the rows where `where`, with 0 elsewhere."""
     if column.size == where.size:
         return column
     if column.size == 0:
@@ -280,7 +276,7 @@ def _spread(column: NDArray[T], where: Flags) -> NDArray[T]:
 
 
 def _rows(rows: Ragged[T], where: Flags) -> Ragged[T]:
-    """The rows where there is one, elsewhere an empty row."""
+    """Spread the rows to those where `where`, with empty rows elsewhere."""
     if len(rows) == where.size:
         return rows
     if len(rows) == 0:
@@ -288,6 +284,6 @@ def _rows(rows: Ragged[T], where: Flags) -> Ragged[T]:
     return Ragged(rows.values, offsets_of(_spread(rows.lengths, where)))
 
 
-def _given(strings: Strings) -> Strings:
-    """The strings, none given that is empty: so says the file what is absent."""
+def _absent_if_empty(strings: Strings) -> Strings:
+    """Mark empty strings as absent: a binary file cannot tell them apart."""
     return replace(strings, given=strings.lengths > 0)

@@ -34,7 +34,7 @@ from construct import (
     this,
 )
 
-from exset.codecs.engine.strings import NulString
+from exset.codecs.engine.declaration import NulString
 
 # An archive, as cpio writes it: blobs whose sizes are sums, padded to two bytes, and a last entry.
 ARCHIVE = Struct(

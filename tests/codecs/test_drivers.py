@@ -21,8 +21,8 @@ from construct import (
 )
 
 from exset.codecs.engine import Fields, Layout, Values, read, reader, reference, write, writer
+from exset.codecs.engine.declaration import NulString
 from exset.codecs.engine.execution import TooLarge
-from exset.codecs.engine.strings import NulString
 from exset.codecs.lens import bex
 from exset.core.errors import FormatError
 from exset.core.kernels import Engine, available
@@ -152,7 +152,7 @@ def compare_reading(layout: Layout, data: bytes) -> bool:
     wanted = found(lambda: reference.read(layout, source, limits=LIMITS))
     for compiled in WAYS:
         try:
-            seen = found(lambda: reader.read(layout, source, LIMITS, compiled=compiled))  # noqa: B023
+            seen = found(lambda: reader.interpret(layout, source, LIMITS, compiled=compiled))  # noqa: B023
         except TooLarge:
             seen = wanted
         assert seen == wanted, data
@@ -164,7 +164,7 @@ def compare_writing(layout: Layout, fields: Mapping[str, Values]) -> bool:
     wanted = outcome(lambda: reference.write(layout, fields))
     for compiled in WAYS:
         try:
-            seen = outcome(lambda: writer.write(layout, fields, compiled=compiled))  # noqa: B023
+            seen = outcome(lambda: writer.interpret(layout, fields, compiled=compiled))  # noqa: B023
         except TooLarge:
             seen = wanted
         assert seen == wanted
@@ -294,7 +294,7 @@ def test_more_than_64_bits() -> None:
     data = bytearray(SAMPLES["numbers"][0])
     data[:16] = b"\x7f" + b"\xff" * 15
     with pytest.raises(TooLarge):
-        reader.read(layout, Source("x", bytes(data)), DEFAULT, compiled=False)
+        reader.interpret(layout, Source("x", bytes(data)), DEFAULT, compiled=False)
     fields = read(layout, Source("x", bytes(data)), engine="table")
     assert fields["b"].tolist() == [2**64 - 1]
     assert write(layout, fields, engine="table") == bytes(data)

@@ -41,7 +41,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from exset.codecs.engine import Fields, Layout, Values, read, write
-from exset.codecs.engine.strings import NulString
+from exset.codecs.engine.declaration import NulString
 from exset.core.errors import FormatError, LimitError
 from exset.core.limits import Limits
 from exset.core.source import Source

@@ -9,10 +9,9 @@ import pytest
 from construct import Byte, IfThenElse, Pass, Struct, this
 
 from exset.codecs.engine import Layout, layout, read, write
+from exset.codecs.engine.declaration import NulString, Tree, split_declaration
 from exset.codecs.engine.lowering import lower
 from exset.codecs.engine.program import Program
-from exset.codecs.engine.strings import NulString
-from exset.codecs.engine.tree import Tree, parted
 from exset.codecs.lens import bex
 from exset.codecs.lens import layout as lens_layout
 from exset.codecs.lens.to_examples import REALS
@@ -38,7 +37,7 @@ def test_a_program_is_kept_whole(name: str) -> None:
 def test_what_is_named_is_what_is_declared() -> None:
     assert tuple(REALS.values()) == lens_layout.REALS
     assert bex.LAYOUT.tree.root.construct is lens_layout.BinaryExampleFile
-    for part in (bex.LAYOUT, bex.PARTED.head, bex.PARTED.tail, bex.PARTED.one):
+    for part in (bex.LAYOUT, bex.CHUNKED.head, bex.CHUNKED.tail, bex.CHUNKED.one):
         assert vars(part.program) == vars(lower(part.tree))
     assert Layout(lens_layout.BinaryExampleFile).cache_name is None
 
@@ -101,4 +100,4 @@ def test_libraries_say_their_version_where_it_is_looked_for(module: str) -> None
 
 def test_what_is_no_count_and_an_array_is_not_taken_apart() -> None:
     with pytest.raises(TypeError, match="a count and an array"):
-        parted(LAYOUTS["archive"])
+        split_declaration(LAYOUTS["archive"])

@@ -23,8 +23,8 @@ from construct import (
     this,
 )
 
-from exset.codecs.engine import Layout, Values, execution, opcodes, read
-from exset.codecs.engine.strings import NulString
+from exset.codecs.engine import Layout, Values, execution, program, read
+from exset.codecs.engine.declaration import NulString
 from exset.core.source import Source
 from exset.grammars.columns.ragged import Strings
 from tests.codecs.test_drivers import compare_reading, compare_writing
@@ -75,11 +75,11 @@ ROWS = [
 ]
 DATA: bytes = DECLARATION.build(Container(n=len(ROWS), rows=ROWS, end=1))
 JOINED = [
-    opcodes.TAKE_EACH,
-    opcodes.BLOCK_LOAD_FORK,
-    opcodes.BLOCK_BULK,
-    opcodes.TAKE_BULK,
-    opcodes.BLOCK_FORK,
+    program.TAKE_EACH,
+    program.BLOCK_LOAD_FORK,
+    program.BLOCK_BULK,
+    program.TAKE_BULK,
+    program.BLOCK_FORK,
 ]
 
 
@@ -91,8 +91,8 @@ def codes(*members: Construct) -> list[int]:
 def test_every_kind_is_there() -> None:
     there = [row[0] for row in LAYOUT.program.code]
     assert set(JOINED) <= set(there)
-    assert there.count(opcodes.CHECK_LESS_EQUAL) == 1
-    assert opcodes.CHECK not in there
+    assert there.count(program.CHECK_LESS_EQUAL) == 1
+    assert program.CHECK not in there
 
 
 @pytest.mark.parametrize(
@@ -110,8 +110,8 @@ def test_every_kind_is_there() -> None:
 )
 def test_what_is_not_joined(members: tuple[Construct, ...]) -> None:
     there = codes(*members)
-    forks = opcodes.TAKE_EACH, opcodes.BLOCK_FORK, opcodes.BLOCK_LOAD_FORK
-    assert not {*forks, opcodes.TAKE_BULK} & set(there)
+    forks = program.TAKE_EACH, program.BLOCK_FORK, program.BLOCK_LOAD_FORK
+    assert not {*forks, program.TAKE_BULK} & set(there)
     layout = Layout(Struct(*members))
     for data in itertools.product([0, 1, 255], repeat=6):
         compare_reading(layout, bytes(data))
@@ -119,9 +119,9 @@ def test_what_is_not_joined(members: tuple[Construct, ...]) -> None:
 
 def test_a_test_is_not_taken_apart_where_a_part_may_fail() -> None:
     big = "n" / Int32sb, Check((this.n > 0) & (this.n * this.n * this.n * this.n * 9 > 5))
-    assert opcodes.CHECK in codes(*big)
-    assert opcodes.CHECK in codes("x" / Float32b, Check(this.x < 1))
-    assert opcodes.CHECK in codes("n" / Int32sb, Check(this.n & (this.n > 1)))
+    assert program.CHECK in codes(*big)
+    assert program.CHECK in codes("x" / Float32b, Check(this.x < 1))
+    assert program.CHECK in codes("n" / Int32sb, Check(this.n & (this.n > 1)))
     for number in (-(2**31), -1, 0, 1, 2**31 - 1):
         compare_reading(Layout(Struct(*big)), number.to_bytes(4, "big", signed=True))
 

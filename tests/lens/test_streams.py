@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exset.codecs.engine import Fields, Layout, Parts
+from exset.codecs.engine import ChunkReader, Fields, Layout
 from exset.codecs.lens import bex as codec
 from exset.core.errors import Findings
 from exset.core.kernels import Engine
@@ -234,13 +234,13 @@ def test_a_long_example_is_not_tried_again_for_every_block(
     """As long as there is more in the pipe it is read first, until there is twice as much."""
     events = b"".join(b"[%d] I: %d 0.5 T: 1\n" % (n, n) for n in range(500))
     data = codec.encode(parser.parse(_source(b";\n500 " + events + b";\nI: 1;\n")))
-    tries, read = [], Parts._read
+    tries, read = [], ChunkReader._read
 
-    def counted(self: Parts, layout: Layout, source: Source) -> Fields:
+    def counted(self: ChunkReader, layout: Layout, source: Source) -> Fields:
         tries.append(len(source.data))
         return read(self, layout, source)
 
-    monkeypatch.setattr(Parts, "_read", counted)
+    monkeypatch.setattr(ChunkReader, "_read", counted)
     blocks = Blocks("x", pieces(len(data) // 500)(data), None, True, lambda seconds: ready)
     assert sum(len(part) for part in codec.stream(blocks)) == 2
     assert len(tries) < 40 if ready else len(tries) > 200

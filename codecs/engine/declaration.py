@@ -1,6 +1,9 @@
-"""A Construct declaration, checked and made ready for the drivers; and one taken apart."""
+"""Check a Construct declaration and read it into the nodes of `ir`.
 
-from typing import Final, NoReturn
+Here is also `NulString`, the one primitive that Construct lacks, and `split_declaration`.
+"""
+
+from typing import IO, Final
 
 import numpy as np
 from construct import (
@@ -10,6 +13,7 @@ from construct import (
     Check,
     Const,
     Construct,
+    Container,
     Flag,
     FormatField,
     IfThenElse,
@@ -18,10 +22,18 @@ from construct import (
     Rebuild,
     Renamed,
     RepeatUntil,
+    StreamError,
+    StringError,
     Struct,
 )
 
-from exset.codecs.engine.expressions import Scope, check_rebuilt, is_real, read_expression
+from exset.codecs.engine.expressions import (
+    Scope,
+    check_rebuilt,
+    is_real,
+    read_expression,
+    refuse,
+)
 from exset.codecs.engine.ir import (
     Alignment,
     Blob,
@@ -38,35 +50,52 @@ from exset.codecs.engine.ir import (
     Rows,
     String,
     Test,
+    fields_in,
     least_size,
-    matches,
-    named,
+    operands_in,
 )
-from exset.codecs.engine.strings import NulString
 
-# The letters of struct are sizes of their own: `l` has 4 bytes here, but 8 in NumPy.
+# Sizes by the letters of `struct`, which differ from NumPy's: `l` has 4 bytes here, 8 in NumPy.
 _SIZES: Final = {
-    "b": "i1",
-    "B": "u1",
-    "h": "i2",
-    "H": "u2",
-    "l": "i4",
-    "L": "u4",
-    "q": "i8",
-    "Q": "u8",
-    "e": "f2",
-    "f": "f4",
-    "d": "f8",
+    **{"b": "i1", "B": "u1", "h": "i2", "H": "u2", "l": "i4", "L": "u4", "q": "i8", "Q": "u8"},
+    **{"e": "f2", "f": "f4", "d": "f8"},
 }
+_FIRST_CHUNK, _MAX_CHUNK = 64, 1 << 16
+
+
+class NulString(Construct):  # type: ignore[misc]
+    """Bytes up to a NUL and the NUL, which is not part of the value: `bytes`.
+
+    It takes linear time; Construct's own NullTerminated compares byte by byte and is quadratic.
+    Raises StreamError if the data end without a NUL, StringError for a value with a NUL.
+    """
+
+    def _parse(self, stream: IO[bytes], context: Container, path: str) -> bytes:
+        chunks, size = [], _FIRST_CHUNK
+        while chunk := stream.read(size):
+            end = chunk.find(0)
+            if end >= 0:
+                stream.seek(end + 1 - len(chunk), 1)
+                chunks.append(chunk[:end])
+                return b"".join(chunks)
+            chunks.append(chunk)
+            size = min(2 * size, _MAX_CHUNK)
+        raise StreamError("the data end before the NUL of a string", path=path)
+
+    def _build(self, obj: bytes, stream: IO[bytes], context: Container, path: str) -> bytes:
+        if 0 in obj:
+            raise StringError("a NUL in a string", path=path)
+        stream.write(obj + b"\0")
+        return obj
 
 
 class Tree:
-    """A declaration that the engine can run, as nodes.
+    """A checked declaration.
 
-    root: all of them. leaves: the numbers, strings and blobs, each a column, by path. rows: the
-    arrays, by path. Known are Struct, Array, RepeatUntil, Const, Check, IfThenElse, Pass, Rebuild,
-    the fixed-size numbers, Flag, NulString, Bytes, Padding and Aligned, with `this` expressions.
-    Raises TypeError that names anything else.
+    root: its nodes. leaves: the numbers, strings and blobs, each a column, by path. rows: the
+    arrays, by path. Supported are Struct, Array, RepeatUntil, Const, Check, IfThenElse, Pass,
+    Rebuild, the fixed-size numbers, Flag, NulString, Bytes, Padding and Aligned, with `this`
+    expressions. Raises TypeError that names anything else.
     """
 
     def __init__(self, declaration: Construct) -> None:
@@ -76,11 +105,11 @@ class Tree:
         if type(declaration) is Renamed:
             declaration = declaration.subcon
         if type(declaration) is not Struct:
-            _refuse("", "a layout is a Struct")
+            refuse("", "a layout must be a Struct")
         self.root = self._record(declaration, "", None)[0]
 
     def _record(self, con: Struct, path: str, outer: Scope | None) -> tuple[Record, Scope]:
-        """The members of a Struct in turn, each seeing the names before it."""
+        """Read the members of a Struct; each sees the names before it."""
         _check_hook(con, path)
         scope = Scope(outer)
         members: list[tuple[str | None, Node]] = []
@@ -92,19 +121,19 @@ class Tree:
             node, names = self._member(inner, at, scope)
             if names is not None:
                 scope.names[name or ""] = names
-            if name is None and not _is_nameless(node):
-                _refuse(path, f"{type(inner).__name__} needs a name")
+            if name is None and not _needs_no_name(node):
+                refuse(path, f"{type(inner).__name__} needs a name")
             members.append((name, node))
         return Record(con, path, tuple(members)), scope
 
     def _member(self, con: Construct, path: str, scope: Scope) -> tuple[Node, Leaf | Scope | None]:
-        """A member of a Struct, and what its name stands for."""
+        """Read a member of a Struct; also return what expressions find under its name."""
         if type(con) is Struct:
             return self._record(con, path, scope)
         if type(con) is Aligned:
             _check_hook(con, path)
             if not isinstance(con.modulus, int) or con.modulus < 2:
-                _refuse(path, f"Aligned takes a constant from 2, not {con.modulus!r}")
+                refuse(path, f"Aligned needs a constant of 2 or more, not {con.modulus!r}")
             inner, names = self._member(con.subcon, path, scope)
             return Alignment(con, path, con.modulus, inner), names
         node = self._node(con, path, scope)
@@ -119,7 +148,7 @@ class Tree:
             check_rebuilt(con.func, path)
             return self._node(con.subcon, path, scope)
         if kind is Array:
-            return self._rows(con, path, scope)
+            return self._array(con, path, scope)
         if kind is RepeatUntil:
             return self._repeat(con, path, scope)
         if kind is IfThenElse:
@@ -128,8 +157,8 @@ class Tree:
             return Branch(con, path, condition, then, self._node(con.elsesubcon, path, scope))
         if kind is Check:
             condition = read_expression(con.func, scope, path)
-            if next(named(condition), None) is None:
-                _refuse(path, f"Check names no field: {con.func!r}")
+            if next(fields_in(condition), None) is None:
+                refuse(path, f"Check names no field: {con.func!r}")
             return Test(con, path, condition)
         if kind is Const:
             return Constant(con, path, self._constant_size(con, path))
@@ -143,85 +172,82 @@ class Tree:
         if kind is NulString:
             return self._leaf(String(con, path))
         if kind is Bytes:
-            return self._leaf(Blob(con, path, self._size(con.length, path, scope)))
+            return self._leaf(Blob(con, path, self._count(con.length, path, scope)))
         if kind is Padded and type(con.subcon) is type(Pass):
-            return Gap(con, path, self._size(con.length, path, scope))
-        _refuse(path, f"{kind.__name__} is not known to the engine")
+            return Gap(con, path, self._count(con.length, path, scope))
+        refuse(path, f"the engine does not support {kind.__name__}")
 
     def _leaf(self, leaf: Leaf) -> Leaf:
         if leaf.path in self.leaves:
-            _refuse(leaf.path, "two fields have this path")
+            refuse(leaf.path, "two fields have this path")
         self.leaves[leaf.path] = leaf
         return leaf
 
-    def _rows(self, con: Array, path: str, scope: Scope) -> Rows:
-        count = self._size(con.count, path, scope)
+    def _array(self, con: Array, path: str, scope: Scope) -> Rows:
+        count = self._count(con.count, path, scope)
         element = self._node(con.subcon, path, scope)
         if not isinstance(element, Number | String | Record):
-            _refuse(path, f"an Array may not hold {type(con.subcon).__name__}")
+            refuse(path, f"an Array cannot contain {type(con.subcon).__name__}")
         if least_size(element) == 0:
-            _refuse(path, "an element may be empty, so that no count could be too large")
+            refuse(path, "an element must have at least one byte")
         self.rows[path] = rows = Rows(con, path, count, element)
         return rows
 
     def _repeat(self, con: RepeatUntil, path: str, scope: Scope) -> Repeat:
         if type(con.subcon) is not Struct:
-            _refuse(path, f"RepeatUntil holds a Struct, not {type(con.subcon).__name__}")
+            refuse(path, f"RepeatUntil needs a Struct, not {type(con.subcon).__name__}")
         element, names = self._record(con.subcon, path, scope)
-        names.names.pop("_", None)  # Construct gives the condition the element and nothing else
+        names.names.pop("_", None)  # Construct evaluates the condition on the element alone
         condition = read_expression(con.predicate, names, path)
-        if not [*named(condition), *matches(condition)]:
-            _refuse(path, f"the condition names no field: {con.predicate!r}")
+        if not [*operands_in(condition)]:
+            refuse(path, f"the condition names no field: {con.predicate!r}")
         if least_size(element) == 0:
-            _refuse(path, "an element may be empty, so that it could repeat for ever")
+            refuse(path, "an element must have at least one byte")
         self.rows[path] = rows = Repeat(con, path, condition, element)
         return rows
 
-    def _size(self, size: object, path: str, scope: Scope) -> Expression:
-        count = read_expression(size, scope, path)
-        if is_real(count) or (isinstance(count, int) and count < 0):
-            _refuse(path, f"the count is no whole number from 0: {size!r}")
-        return count
+    def _count(self, count: object, path: str, scope: Scope) -> Expression:
+        expression = read_expression(count, scope, path)
+        if is_real(expression) or (isinstance(expression, int) and expression < 0):
+            refuse(path, f"the count must be a whole number of 0 or more: {count!r}")
+        return expression
 
     def _constant_size(self, con: Const, path: str) -> int:
-        if type(con.subcon) is Bytes or (type(con.subcon) is FormatField):
+        if type(con.subcon) in (Bytes, FormatField):
             return int(con.subcon.sizeof())
-        _refuse(path, f"Const may not hold {type(con.subcon).__name__}")
+        refuse(path, f"Const cannot contain {type(con.subcon).__name__}")
 
 
-def parted(declaration: Struct) -> tuple[Struct, Struct, Struct]:
-    """The parts of a declaration whose last two fields are a count and an array of so many records.
+def split_declaration(declaration: Struct) -> tuple[Struct, Struct, Struct]:
+    """Split a declaration whose last two fields are a count and an array of `count` records.
 
-    What comes before, the two, and a single record. TypeError if it is none such.
+    Return a Struct of the fields before the two, one of the two, and one of a single record. Raises
+    TypeError for any other declaration.
     """
     head, tail = Struct(*declaration.subcons[:-2]), Struct(*declaration.subcons[-2:])
     (_, count), (name, rows) = Tree(tail).root.members
     if not (isinstance(count, Number) and isinstance(rows, Rows) and rows.count is count):
-        raise TypeError("the last two fields must be a count and an array of so many records")
+        raise TypeError("the last two fields must be a count and an array of that many records")
     return head, tail, Struct(str(name) / Array(1, declaration.subcons[-1].subcon.subcon))
 
 
-def _is_nameless(node: Node) -> bool:
-    """Whether something has no fields, and so may stand without a name."""
+def _needs_no_name(node: Node) -> bool:
+    """Whether a node contains no field."""
     if isinstance(node, Branch):
-        return _is_nameless(node.then) and _is_nameless(node.otherwise)
+        return _needs_no_name(node.then) and _needs_no_name(node.otherwise)
     if isinstance(node, Alignment):
-        return _is_nameless(node.inner)
+        return _needs_no_name(node.inner)
     return isinstance(node, Constant | Gap | Test | Nothing)
 
 
 def _checked_name(member: Renamed, path: str) -> str:
     name = member.name
     if not isinstance(name, str) or not name.isidentifier() or name.startswith("_"):
-        _refuse(path, f"{name!r} is no name for a field")
+        refuse(path, f"{name!r} cannot be the name of a field")
     _check_hook(member, path)
     return name
 
 
 def _check_hook(con: Construct, path: str) -> None:
     if con.parsed is not None:
-        _refuse(path, "a declaration may not have hooks")
-
-
-def _refuse(path: str, message: str) -> NoReturn:
-    raise TypeError(f"{path or 'the layout'}: {message}")
+        refuse(path, "a declaration cannot have hooks")

@@ -1,0 +1,78 @@
+"""The layouts of cpio archives in the old binary format, and of the header of aeon's cache blocks.
+
+The words and the order are those of the manual, cpio(5), and of aeon (cpio.cpp).
+"""
+
+from typing import Final
+
+from construct import (
+    Aligned,
+    Array,
+    Bytes,
+    Check,
+    Const,
+    Construct,
+    Int16ul,
+    Int32ul,
+    RepeatUntil,
+    Struct,
+    obj_,
+    this,
+)
+
+MAGIC: Final = 0o070707
+
+# A number of 32 bits is two words, the high one first.
+EntryHeading = Struct(
+    "magic" / Const(MAGIC, Int16ul),
+    "dev" / Int16ul,
+    "ino" / Int16ul,
+    "mode" / Int16ul,
+    "uid" / Int16ul,
+    "gid" / Int16ul,
+    "nlink" / Int16ul,
+    "rdev" / Int16ul,
+    "mtime_high" / Int16ul,
+    "mtime_low" / Int16ul,
+    "namesize" / Int16ul,
+    Check(this.namesize > 0),
+    "filesize_high" / Int16ul,
+    "filesize_low" / Int16ul,
+)
+Name = Aligned(2, Bytes(this.namesize))  # it ends with a NUL, which namesize counts
+Data = Aligned(2, Bytes(this.filesize_high * 65536 + this.filesize_low))
+Entry = Struct(*EntryHeading.subcons, "name" / Name, "data" / Data)
+
+Archive = Struct("entries" / RepeatUntil(obj_.name == b"TRAILER!!!\0", Entry))
+
+BlockHeader = Struct(
+    "magic" / Const(b"MACR"),
+    "format_version" / Int32ul,
+    "writer_version" / Int32ul,
+    "data_type" / Bytes(8),
+    "record_count" / Int32ul,
+    "elements_per_record" / Int32ul,
+    "rest" / Bytes(36),
+)
+
+HEADING_SIZE: Final[int] = EntryHeading.sizeof()
+"""Bytes of an entry before its name."""
+LEAST_ENTRY: Final[int] = HEADING_SIZE + Name.sizeof(namesize=1)
+"""Bytes of an entry without a name or data."""
+HEADER_SIZE: Final[int] = BlockHeader.sizeof()
+
+
+def header_offset(field: str) -> int:
+    """Return the offset of a field in the header of a block."""
+    names = [member.name for member in BlockHeader.subcons]
+    return int(Struct(*BlockHeader.subcons[: names.index(field)]).sizeof())
+
+
+def first_entries(count: int) -> Construct:
+    """Declare the first `count` entries of an archive."""
+    return Struct("entries" / Array(count, Entry))
+
+
+def headings(count: int) -> Construct:
+    """Declare the headings and the names of `count` entries, one after the other."""
+    return Struct("entries" / Array(count, Struct(*EntryHeading.subcons, "name" / Name)))
