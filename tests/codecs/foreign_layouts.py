@@ -1,4 +1,4 @@
-"""Binary layouts that are no format of ours, to try the engine on."""
+"""Binary layouts of no format of exset, to test the engine."""
 
 from construct import (
     Aligned,
@@ -36,7 +36,7 @@ from construct import (
 
 from exset.codecs.engine.declaration import NulString
 
-# An archive, as cpio writes it: blobs whose sizes are sums, padded to two bytes, and a last entry.
+# An archive like cpio: blobs whose sizes are sums, padded to two bytes, and a last entry.
 ARCHIVE = Struct(
     "entries"
     / RepeatUntil(
@@ -56,7 +56,7 @@ ARCHIVE = Struct(
     "mark" / Bytes(2),
 )
 
-# Pictures: rows of samples that an expression counts, aligned as a whole, with a table at the end.
+# Pictures: arrays whose counts are expressions, alignment, and a table at the end.
 PICTURES = Struct(
     Const(b"PIC"),
     "version" / Byte,
@@ -94,7 +94,7 @@ PICTURES = Struct(
     "table" / Array(3, Struct("low" / Float32l, "high" / Float32l, Check(this.low <= this.high))),
 )
 
-# Everything that expressions can do, and numbers of every size.
+# All operators of expressions, and numbers of every size.
 NUMBERS = Struct(
     "a" / Int64sb,
     "b" / Int64ub,

@@ -33,8 +33,8 @@ from tests.codecs.foreign_layouts import LAYOUTS
 from tests.codecs.test_engine import flattened
 from tests.lens.bex_builder import RICH
 
-CASES = int(os.environ.get("EXSET_CASES", "300"))  # of each kind, of each layout
-WAYS = [False, True] if available() else [False]  # of running the kernel: plain, compiled
+CASES = int(os.environ.get("EXSET_CASES", "300"))  # of each kind, for each layout
+COMPILED = [False, True] if available() else [False]
 LIMITS = Limits(max_name=64)
 
 
@@ -117,14 +117,14 @@ ALL = {
 }
 
 
-def shown(values: Values) -> object:
+def plain(values: Values) -> object:
     if isinstance(values, Strings):
         return values.tolist()
     return values.dtype.str, values.tobytes()
 
 
 def outcome(make: Callable[[], object]) -> object:
-    """What comes out, or the error with its place."""
+    """Return the result, or the error with its place."""
     try:
         return make()
     except FormatError as error:
@@ -135,10 +135,12 @@ def outcome(make: Callable[[], object]) -> object:
         return str(error)
 
 
-def found(driver: Callable[[], Fields]) -> object:
+def all_fields(driver: Callable[[], Fields]) -> object:
+    """Return all that a driver reads, or its error."""
+
     def make() -> object:
         fields = driver()
-        columns = {path: shown(column) for path, column in fields.items()}
+        columns = {path: plain(column) for path, column in fields.items()}
         starts = {path: fields.starts[path].tolist() for path in fields.starts}
         bounds = {path: fields.bounds[path].tolist() for path in fields.bounds}
         return columns, starts, bounds, fields.end
@@ -147,32 +149,32 @@ def found(driver: Callable[[], Fields]) -> object:
 
 
 def compare_reading(layout: Layout, data: bytes) -> bool:
-    """Whether the data can be read; both drivers agree on all of it."""
+    """Check that the drivers read the same; return whether the data are valid."""
     source = Source("x", data)
-    wanted = found(lambda: reference.read(layout, source, limits=LIMITS))
-    for compiled in WAYS:
+    expected = all_fields(lambda: reference.read(layout, source, limits=LIMITS))
+    for compiled in COMPILED:
         try:
-            seen = found(lambda: reader.interpret(layout, source, LIMITS, compiled=compiled))  # noqa: B023
+            actual = all_fields(lambda: reader.interpret(layout, source, LIMITS, compiled=compiled))  # noqa: B023
         except TooLarge:
-            seen = wanted
-        assert seen == wanted, data
-    return isinstance(wanted, tuple) and isinstance(wanted[0], dict)
+            actual = expected
+        assert actual == expected, data
+    return isinstance(expected, tuple) and isinstance(expected[0], dict)
 
 
 def compare_writing(layout: Layout, fields: Mapping[str, Values]) -> bool:
-    """Whether the columns can be written; both drivers agree on the bytes or the error."""
-    wanted = outcome(lambda: reference.write(layout, fields))
-    for compiled in WAYS:
+    """Check that the drivers write the same; return whether the columns are valid."""
+    expected = outcome(lambda: reference.write(layout, fields))
+    for compiled in COMPILED:
         try:
-            seen = outcome(lambda: writer.interpret(layout, fields, compiled=compiled))  # noqa: B023
+            actual = outcome(lambda: writer.interpret(layout, fields, compiled=compiled))  # noqa: B023
         except TooLarge:
-            seen = wanted
-        assert seen == wanted
-    return isinstance(wanted, bytes)
+            actual = expected
+        assert actual == expected
+    return isinstance(expected, bytes)
 
 
 def changed(data: bytes, rng: random.Random) -> bytes:
-    """The data with a few bytes or words replaced, cut, or lengthened."""
+    """Replace, delete or insert a few bytes or words."""
     raw = bytearray(data)
     for _ in range(rng.choice([1, 1, 1, 2, 5])):
         at = rng.randrange(len(raw) + 1)
@@ -188,7 +190,7 @@ def changed(data: bytes, rng: random.Random) -> bytes:
 
 
 def changed_columns(fields: Mapping[str, Values], rng: random.Random) -> dict[str, Values]:
-    """The columns, some with a value replaced, lost or added."""
+    """Replace, delete or insert a value in some columns."""
     columns = dict(fields)
     for path in rng.sample(list(columns), rng.choice([1, 1, 2])):
         column = columns[path]
@@ -216,7 +218,7 @@ def changed_columns(fields: Mapping[str, Values], rng: random.Random) -> dict[st
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_reading_what_is_whole_or_cut(name: str) -> None:
+def test_complete_and_truncated_files(name: str) -> None:
     layout, samples = ALL[name]
     for sample in samples:
         assert compare_reading(layout, sample)
@@ -226,7 +228,7 @@ def test_reading_what_is_whole_or_cut(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_reading_what_was_changed(name: str) -> None:
+def test_changed_files(name: str) -> None:
     layout, samples = ALL[name]
     rng = random.Random(name)
     read = sum(compare_reading(layout, changed(rng.choice(samples), rng)) for _ in range(CASES))
@@ -234,7 +236,7 @@ def test_reading_what_was_changed(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_reading_anything(name: str) -> None:
+def test_any_bytes(name: str) -> None:
     layout, samples = ALL[name]
     rng = random.Random(name)
     for _ in range(CASES // 3):
@@ -258,8 +260,8 @@ def test_writing(name: str) -> None:
 
 @pytest.mark.parametrize("name", LAYOUTS)
 @pytest.mark.parametrize("engine", ["reference", "table"])
-def test_construct_agrees(name: str, engine: Engine) -> None:
-    """Both ways: what Construct builds is read as it parses it, and written as it builds it."""
+def test_the_drivers_agree_with_construct(name: str, engine: Engine) -> None:
+    """Files are read as Construct parses them, and written as Construct builds them."""
     layout, samples = ALL[name]
     rng = random.Random(name)
     for data in [*samples, *(changed(rng.choice(samples), rng) for _ in range(100))]:
@@ -272,7 +274,7 @@ def test_construct_agrees(name: str, engine: Engine) -> None:
         try:
             fields = read(layout, Source("x", data), engine=engine)
         except FormatError:
-            continue  # stricter on counts and lengths of strings
+            continue  # exset is stricter about counts and lengths of strings
         expected: dict[str, list[object]] = {path: [] for path in layout.leaves}
         flattened(parsed, "", expected)
         assert repr({path: fields[path].tolist() for path in fields}) == repr(expected)
@@ -280,7 +282,7 @@ def test_construct_agrees(name: str, engine: Engine) -> None:
 
 
 def quiet(value: object) -> object:
-    """What Construct parsed, each NaN the quiet one: what others it keeps differs by Python."""
+    """Make each NaN quiet: whether Construct keeps others depends on the version of Python."""
     if isinstance(value, Container):
         return Container({name: quiet(inner) for name, inner in value.items()})
     if isinstance(value, list):
@@ -289,7 +291,7 @@ def quiet(value: object) -> object:
 
 
 def test_more_than_64_bits() -> None:
-    """What the machine cannot work out the reference driver does."""
+    """The reference driver computes what the interpreter cannot."""
     layout, _ = ALL["numbers"]
     data = bytearray(SAMPLES["numbers"][0])
     data[:16] = b"\x7f" + b"\xff" * 15
@@ -300,8 +302,8 @@ def test_more_than_64_bits() -> None:
     assert write(layout, fields, engine="table") == bytes(data)
 
 
-def test_room_is_made_for_what_was_found() -> None:
-    """Elements far beyond the first room, and none of them like those before."""
+def test_streams_grow() -> None:
+    """There are far more elements than the first room, and the later ones are unlike the first."""
     layout = Layout(
         Struct(
             "n" / Int32ub,
@@ -320,8 +322,8 @@ def test_room_is_made_for_what_was_found() -> None:
 
 
 @pytest.mark.parametrize("engine", ["auto", "table", "reference"])
-def test_payloads_stay_where_they_are(engine: Engine) -> None:
-    """A source may be a view, of a mapped file say, and where its blobs are is told uncopied."""
+def test_blobs_are_not_copied(engine: Engine) -> None:
+    """A source may be a view, of a mapped file for instance; `spans` gives the places of blobs."""
     layout = Layout(LAYOUTS["archive"])
     container = CONTAINERS["archive"][1]
     data = LAYOUTS["archive"].build(container)
@@ -329,9 +331,9 @@ def test_payloads_stay_where_they_are(engine: Engine) -> None:
     fields = read(layout, source, engine=engine)
     starts, lengths = fields.spans("entries.data")
     spans = zip(starts.tolist(), lengths.tolist(), strict=True)
-    found = [data[start : start + length] for start, length in spans]
-    assert found == [each.data for each in container.entries]
-    assert found == fields.strings("entries.data").tolist()
+    blobs = [data[start : start + length] for start, length in spans]
+    assert blobs == [each.data for each in container.entries]
+    assert blobs == fields.strings("entries.data").tolist()
     assert write(layout, fields, engine=engine) == data
     with pytest.raises(FormatError, match="data end"):
         read(layout, Source("x", memoryview(data)[:-1]), engine=engine)

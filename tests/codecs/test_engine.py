@@ -1,4 +1,4 @@
-"""The binary engine, with layouts that belong to no format of ours."""
+"""The binary engine, with layouts of no format of exset."""
 
 import time
 
@@ -18,14 +18,12 @@ from construct import (
     Flag,
     Float32b,
     Float64l,
-    GreedyBytes,
     GreedyRange,
     IfThenElse,
     Int8sb,
     Int16ub,
     Int32sb,
     Int32ul,
-    Int64sb,
     Padded,
     Pass,
     Pointer,
@@ -101,7 +99,7 @@ def test_columns() -> None:
     assert repr(fields) == f"Fields(8 columns, {len(DATA)} bytes)"
 
 
-def test_where_the_elements_are() -> None:
+def test_offsets() -> None:
     fields = fields_of(DATA)
     assert fields.starts["goods"].tolist() == [4, 20, 26]
     assert fields.starts["goods.name"].tolist() == [4, 20, 26]
@@ -129,58 +127,41 @@ def test_write_is_the_inverse_of_read() -> None:
 
 
 BROKEN = [
-    (b"", 0, "magic", "the data end inside magic"),
-    (b"A", 0, "magic", "the data end inside magic"),
-    (b"AC\0\3", 0, "magic", "magic must be b'AB'"),
-    (b"AB\0", 2, "num_goods", "the data end inside num_goods"),
-    (b"AB\0\x64" + DATA, 2, "num_goods", "num_goods is 100, but must satisfy: num_goods < 100"),
-    (b"AB\0\3" + bytes(14), 2, "num_goods", "num_goods is 3, more than the bytes left can hold"),
-    (b"AB\0\1nut", 2, "num_goods", "num_goods is 1, more than the bytes left can hold"),
-    (b"AB\0\1nutnut", 4, "goods[0].name", "name is a string without its NUL"),
-    (DATA[:29], 29, "goods[2].num_prices", "the data end inside num_prices"),
-    (DATA[:30], 30, "goods[2].has_prices", "the data end inside has_prices"),
-    (
-        DATA[:8] + b"\5" + DATA[9:29],
-        8,
-        "goods[0].num_prices",
-        "num_prices is 5, more than the bytes left can hold",
-    ),
-    (DATA[:31], 31, "goods[2].notes[0]", "notes is a string without its NUL"),
-    (DATA[:33], 32, "goods[2].notes[1]", "notes is a string without its NUL"),
-    (DATA[:36], 34, "codes[0]", "the data end inside codes"),
-    (DATA[:41], 38, "codes[1]", "the data end inside codes"),
-    (DATA[:-1], 42, "total.sum", "the data end inside sum"),
-    (
-        DATA[:-2] + b"\xe0\xbf",
-        42,
-        "total.sum",
-        "sum is -0.5, but must satisfy: (sum >= 0) or (sum < -1)",
-    ),
+    (b"", 0, "magic"),
+    (b"A", 0, "magic"),
+    (b"AC\0\3", 0, "magic"),
+    (b"AB\0", 2, "num_goods"),
+    (b"AB\0\x64" + DATA, 2, "num_goods"),
+    (b"AB\0\3" + bytes(14), 2, "num_goods"),
+    (b"AB\0\1nut", 2, "num_goods"),
+    (b"AB\0\1nutnut", 4, "goods[0].name"),
+    (DATA[:29], 29, "goods[2].num_prices"),
+    (DATA[:30], 30, "goods[2].has_prices"),
+    (DATA[:8] + b"\5" + DATA[9:29], 8, "goods[0].num_prices"),
+    (DATA[:31], 31, "goods[2].notes[0]"),
+    (DATA[:33], 32, "goods[2].notes[1]"),
+    (DATA[:36], 34, "codes[0]"),
+    (DATA[:41], 38, "codes[1]"),
+    (DATA[:-1], 42, "total.sum"),
+    (DATA[:-2] + b"\xe0\xbf", 42, "total.sum"),
 ]
 
 
-@pytest.mark.parametrize(("data", "offset", "path", "message"), BROKEN)
-def test_errors(data: bytes, offset: int, path: str, message: str) -> None:
+@pytest.mark.parametrize(("data", "offset", "path"), BROKEN)
+def test_errors(data: bytes, offset: int, path: str) -> None:
     with pytest.raises(FormatError) as caught:
         fields_of(data)
     place = caught.value.place
     assert place is not None and place.span is not None
     assert (place.span.start, place.field) == (offset, path)
-    assert caught.value.message == message
-
-
-def test_negative_count() -> None:
-    layout = Layout(Struct("n" / Int8sb, "x" / Array(this.n, Byte)))
-    with pytest.raises(FormatError, match=r"byte 0 \(n\): n is -1, a negative count"):
-        fields_of(b"\xff\0", layout)
 
 
 def test_long_strings() -> None:
     layout = Layout(Struct("s" / NulString()))
     assert fields_of(b"12345\0", layout, max_name=5).strings("s").tolist() == [b"12345"]
-    with pytest.raises(LimitError, match="more than 4 bytes"):
+    with pytest.raises(LimitError):
         fields_of(b"12345\0", layout, max_name=4)
-    with pytest.raises(FormatError, match="without its NUL") as caught:
+    with pytest.raises(FormatError) as caught:
         fields_of(b"12345", layout, max_name=5)
     assert not isinstance(caught.value, LimitError)
 
@@ -195,85 +176,54 @@ def test_string_of_any_length(length: int) -> None:
     assert write(Layout(string), fields_of(data, Layout(string))) == data
 
 
-def test_hostile_counts_fail_at_once() -> None:
+def test_a_huge_count_fails_at_once() -> None:
     layout = Layout(Struct("n" / Int32sb, "x" / Array(this.n * 1_000_000_007, Struct("b" / Byte))))
     begin = time.monotonic()
-    with pytest.raises(FormatError, match="n is 2147483647, more than"):
+    with pytest.raises(FormatError, match="more than the bytes left"):
         fields_of(b"\x7f\xff\xff\xff" + bytes(1000), layout)
     assert time.monotonic() - begin < 1
 
 
-REFUSED: list[tuple[Construct, str]] = [
-    (Byte, "a layout is a Struct"),
-    (Struct("x" / VarInt), "x: VarInt is not known"),
-    (Struct("x" / CString("utf8")), "x: StringEncoded is not known"),
-    (Struct("x" / GreedyBytes), "x: GreedyBytes is not known"),
-    (Struct("x" / GreedyRange(Byte)), "x: GreedyRange is not known"),
-    (Struct("x" / Padded(4, Byte)), "x: Padded is not known"),
-    (Struct("r" / Float32b, "x" / Bytes(this.r)), "x: the count is no whole number"),
-    (Struct("x" / RepeatUntil(obj_ == 0, Byte)), "x: RepeatUntil holds a Struct, not FormatField"),
-    (
-        Struct("x" / RepeatUntil(lambda x, _list, _context: True, Struct("y" / Byte))),
-        "x: an expression may not hold a function",
-    ),
-    (Struct("x" / RepeatUntil(True, Struct("y" / Byte))), "the condition names no field"),
-    (
-        Struct("n" / Byte, "x" / RepeatUntil(obj_._.n == 1, Struct("y" / Byte))),
-        "is no number that is there",
-    ),
-    (
-        Struct("x" / RepeatUntil(obj_.s == b"", Struct("s" / Bytes(this._.n)))),
-        "is no number that is there",
-    ),
-    (
-        Struct("n" / Byte, "x" / RepeatUntil(obj_.s == b"", Struct("s" / Bytes(this._.n)))),
-        "an element may be empty",
-    ),
-    (Struct("n" / Byte, Check(this.n == b"x")), "only a string that is there may be"),
-    (Struct("s" / NulString(), Check(this.s == b"x")), "Check names no field"),
-    (Struct("x" / Pointer(4, Byte)), "x: Pointer is not known"),
-    (Struct("a" / Struct("x" / Aligned(this.n, Byte))), "a.x: Aligned takes a constant"),
-    (Struct("x" / Const(3, VarInt)), "x: Const may not hold VarInt"),
-    (Struct("n" / Byte, "x" / Array(lambda c: c.n, Byte)), "x: an expression may not hold a func"),
-    (Struct("n" / Byte, "x" / Array(this.m, Byte)), "x: this.*m.* is no number that is there"),
-    (Struct("x" / Array(this.n, Byte), "n" / Byte), "x: this.*n.* is no number that is there"),
-    (Struct("x" / Array(this._.n, Byte)), "is no number that is there"),
-    (Struct("n" / Byte, "x" / Array(this._params, Byte)), "is no number that is there"),
-    (Struct("a" / Array(2, Byte), "x" / Array(this.a[0], Byte)), "is no number that is there"),
-    (
-        Struct("f" / Flag, "a" / IfThenElse(this.f, Byte, Pass), "x" / Array(this.a, Byte)),
-        "is no number that is there",
-    ),
-    (Struct("n" / Byte, "x" / Array(this.n**2, Byte)), "may not use this operator"),
-    (Struct("n" / Byte, "x" / Array(this.n / 2, Byte)), "may not use this operator"),
-    (Struct("n" / Byte, "x" / Array(this.n // this.n, Byte)), "// takes a positive constant"),
-    (Struct("n" / Byte, "x" / Array(this.n % 0, Byte)), "% takes a positive constant"),
-    (Struct("n" / Byte, "x" / Array(len_(this.n), Byte)), "may not hold FuncPath"),
-    (Struct("r" / Float32b, "x" / Array(this.r + 1, Byte)), "the count is no whole number"),
-    (Struct("x" / Array(-1, Byte)), "the count is no whole number"),
-    (Struct("r" / Float32b, Check(this.r & 1)), "& is for whole numbers"),
-    (Struct("n" / Byte, Check(lambda c: True)), "an expression may not hold a function"),
-    (Struct("n" / Byte, Check(True)), "Check names no field"),
-    (Struct("n" / Byte, "x" / Array(this.n, Pass)), "an Array may not hold Pass"),
-    (Struct("n" / Byte, "x" / Array(this.n, Array(2, Byte))), "an Array may not hold Array"),
-    (
-        Struct("n" / Byte, "x" / Array(this.n, Struct("y" / Array(this._.n, Byte)))),
-        "an element may be empty",
-    ),
-    (Struct(Byte), "FormatField needs a name"),
-    (Struct(Struct("x" / Byte)), "Struct needs a name"),
-    (Struct("_x" / Byte), "'_x' is no name"),
-    (Struct("a.b" / Byte), "'a.b' is no name"),
-    (Struct("x" / Byte, "x" / Byte), "x: two fields have this path"),
-    (Struct("f" / Flag, "x" / IfThenElse(this.f, Byte, Int16ub)), "two fields have this path"),
-    (Struct("n" / Rebuild(Byte, lambda c: 1)), "Rebuild takes"),
-    (Struct("n" / Byte * print), "a declaration may not have hooks"),
+# Each kind of refusal has its message in tests/messages/others.txt; these are further cases.
+UNSUPPORTED: list[Construct] = [
+    Struct("x" / VarInt),
+    Struct("x" / CString("utf8")),
+    Struct("x" / GreedyRange(Byte)),
+    Struct("x" / Padded(4, Byte)),
+    Struct("x" / Pointer(4, Byte)),
+    Struct("x" / Const(3, VarInt)),
+    Struct("r" / Float32b, "x" / Bytes(this.r)),
+    Struct("r" / Float32b, "x" / Array(this.r + 1, Byte)),
+    Struct("r" / Float32b, Check(this.r & 1)),
+    Struct("x" / RepeatUntil(lambda x, _list, _context: True, Struct("y" / Byte))),
+    Struct("n" / Byte, "x" / RepeatUntil(obj_._.n == 1, Struct("y" / Byte))),
+    Struct("x" / RepeatUntil(obj_.s == b"", Struct("s" / Bytes(this._.n)))),
+    Struct("n" / Byte, "x" / RepeatUntil(obj_.s == b"", Struct("s" / Bytes(this._.n)))),
+    Struct("s" / NulString(), Check(this.s == b"x")),
+    Struct("n" / Byte, "a" / Struct("x" / Aligned(this._.n, Byte))),
+    Struct("n" / Byte, "x" / Array(lambda c: c.n, Byte)),
+    Struct("n" / Byte, "x" / Array(this.m, Byte)),
+    Struct("x" / Array(this.n, Byte), "n" / Byte),
+    Struct("x" / Array(this._.n, Byte)),
+    Struct("n" / Byte, "x" / Array(this._params, Byte)),
+    Struct("a" / Array(2, Byte), "x" / Array(this.a[0], Byte)),
+    Struct("f" / Flag, "a" / IfThenElse(this.f, Byte, Pass), "x" / Array(this.a, Byte)),
+    Struct("n" / Byte, "x" / Array(this.n % 0, Byte)),
+    Struct("n" / Byte, "x" / Array(len_(this.n), Byte)),
+    Struct("n" / Byte, Check(lambda c: True)),
+    Struct("n" / Byte, "x" / Array(this.n, Array(2, Byte))),
+    Struct("n" / Byte, "x" / Array(this.n, Struct("y" / Array(this._.n, Byte)))),
+    Struct(Struct("x" / Byte)),
+    Struct("_x" / Byte),
+    Struct("a.b" / Byte),
+    Struct("f" / Flag, "x" / IfThenElse(this.f, Byte, Int16ub)),
+    Struct("n" / Rebuild(Byte, lambda c: 1)),
 ]
 
 
-@pytest.mark.parametrize(("declaration", "message"), REFUSED)
-def test_refused_when_loaded(declaration: Construct, message: str) -> None:
-    with pytest.raises(TypeError, match=message):
+@pytest.mark.parametrize("declaration", UNSUPPORTED)
+def test_unsupported_declarations(declaration: Construct) -> None:
+    with pytest.raises(TypeError, match=r"^(the layout|[axnr]|[ax]\.[xys]): "):
         Layout(declaration)
 
 
@@ -291,12 +241,12 @@ def test_conditions() -> None:
     condition = ~(this.n == 3) & ((this.n <= 5) | (this.n != this.m)) & (this.m >= 1)
     layout = Layout(Struct("n" / Byte, "m" / Byte, "x" / IfThenElse(condition, Byte, Pass)))
     for n, m in [(3, 1), (5, 1), (6, 6), (6, 7), (1, 0)]:
-        wanted = n != 3 and (n <= 5 or n != m) and m >= 1
-        assert len(fields_of(bytes([n, m, 0]), layout)["x"]) == wanted
+        expected = n != 3 and (n <= 5 or n != m) and m >= 1
+        assert len(fields_of(bytes([n, m, 0]), layout)["x"]) == expected
 
 
 def flattened(value: object, path: str, into: dict[str, list[object]]) -> None:
-    """The values of a Construct container by path, in file order."""
+    """Append the values of a Construct container by path, in file order."""
     if isinstance(value, Container):
         for name, inner in value.items():
             if not name.startswith("_"):
@@ -323,7 +273,7 @@ def test_reads_what_construct_reads(data: bytes) -> None:
 
 
 @given(st.data())
-def test_any_change_is_read_or_refused(data: st.DataObject) -> None:
+def test_any_change_is_valid_or_a_format_error(data: st.DataObject) -> None:
     changed = bytearray(DATA)
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(DATA) - 1))
@@ -343,50 +293,31 @@ def changed(**columns: Values) -> dict[str, Values]:
 
 
 UNWRITABLE: list[tuple[dict[str, Values], str]] = [
-    (changed(goods__other=np.zeros(3, np.int8)), "unknown columns: goods.other"),
-    (dict(list(fields_of(DATA).items())[1:]), "missing or unknown columns: num_goods"),
-    (changed(codes=np.zeros(2, np.int32)), "codes: a column of uint32 is wanted, not int32"),
-    (changed(codes=Strings.of(["a", "b"])), "codes: a column of uint32 is wanted, not strings"),
-    (changed(goods__name=np.zeros(3, np.uint8)), "name: a column of strings is wanted, not uint8"),
-    (changed(codes=np.zeros(1, np.uint32)), "codes: 1 values, but at least 2"),
-    (changed(codes=np.zeros(3, np.uint32)), "codes: 3 values, but only 2 used"),
-    (changed(goods__name=Strings.of(["a", "b"])), "goods.name: 2 values, but at least 3"),
+    (changed(goods__other=np.zeros(3, np.int8)), "goods.other"),
+    (dict(list(fields_of(DATA).items())[1:]), "num_goods"),
+    (changed(codes=np.zeros(2, np.int32)), "codes"),
+    (changed(codes=Strings.of(["a", "b"])), "codes"),
+    (changed(goods__name=np.zeros(3, np.uint8)), "goods.name"),
+    (changed(codes=np.zeros(1, np.uint32)), "codes"),
+    (changed(codes=np.zeros(3, np.uint32)), "codes"),
+    (changed(goods__name=Strings.of(["a", "b"])), "goods.name"),
 ]
 
 
-@pytest.mark.parametrize(("columns", "message"), UNWRITABLE)
-def test_columns_that_do_not_fit(columns: dict[str, Values], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+@pytest.mark.parametrize(("columns", "path"), UNWRITABLE)
+def test_columns_that_do_not_fit(columns: dict[str, Values], path: str) -> None:
+    with pytest.raises(ValueError, match=path):
         write(LAYOUT, columns)
-
-
-def test_values_that_a_layout_forbids() -> None:
-    nul = Strings.of(["a", "b\0", "c"])
-    with pytest.raises(FormatError, match=r"goods\.name number 1: a NUL in a string"):
-        write(LAYOUT, changed(goods__name=nul))
-    with pytest.raises(FormatError, match=r"total\.sum number 0 must satisfy: \(sum >= 0\)"):
-        write(LAYOUT, changed(total__sum=np.array([-0.5])))
-    layout = Layout(Struct("n" / Int64sb, "x" / Array(this.n, Byte)))
-    with pytest.raises(FormatError, match="x: a negative count, -2"):
-        write(layout, {"n": np.array([-2]), "x": np.zeros(0, np.uint8)})
-
-
-def test_expressions_without_a_value() -> None:
-    layout = Layout(Struct("r" / Float32b, Check(this.r * 10**400 > 0)))
-    with pytest.raises(FormatError, match="byte 4: an expression has no value"):
-        fields_of(bytes(4), layout)
-    with pytest.raises(FormatError, match="an expression has no value"):
-        write(layout, {"r": np.zeros(1, np.float32)})
 
 
 def test_a_constant_needs_no_name() -> None:
     layout = Layout(Struct(Const(b"A"), "n" / Byte))
     assert write(layout, fields_of(b"A\7", layout)) == b"A\7"
-    with pytest.raises(FormatError, match="byte 0: the layout must be b'A'"):
+    with pytest.raises(FormatError, match="byte 0: the layout must be"):
         fields_of(b"B", layout)
 
 
-def test_strings_that_are_not_given_are_empty() -> None:
+def test_absent_strings_are_written_empty() -> None:
     layout = Layout(Struct("s" / NulString()))
     assert write(layout, {"s": Strings.none(1)}) == b"\0"
 

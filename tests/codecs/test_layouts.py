@@ -1,4 +1,4 @@
-"""Layouts that are only named: what they are lowered to is kept, and made anew when it must be."""
+"""Named layouts: their programs are cached, and lowered again when anything changes."""
 
 import ast
 import zlib
@@ -9,7 +9,7 @@ import pytest
 from construct import Byte, IfThenElse, Pass, Struct, this
 
 from exset.codecs.engine import Layout, layout, read, write
-from exset.codecs.engine.declaration import NulString, Tree, split_declaration
+from exset.codecs.engine.declaration import NulString, Tree
 from exset.codecs.engine.lowering import lower
 from exset.codecs.engine.program import Program
 from exset.codecs.lens import bex
@@ -21,12 +21,14 @@ from tests.core.sources import edit, source_of
 from tests.lens.bex_builder import RICH
 
 NAME = "exset.codecs.lens.layout:BinaryExampleFile"
-ODD = Struct("s" / NulString(), "x" / IfThenElse((this.s == b"") | (this.s == b"\xff"), Byte, Pass))
-DECLARATIONS = {"lens": lens_layout.BinaryExampleFile, "odd": ODD, **LAYOUTS}
+STRINGS = Struct(
+    "s" / NulString(), "x" / IfThenElse((this.s == b"") | (this.s == b"\xff"), Byte, Pass)
+)
+DECLARATIONS = {"lens": lens_layout.BinaryExampleFile, "strings": STRINGS, **LAYOUTS}
 
 
 @pytest.mark.parametrize("name", DECLARATIONS)
-def test_a_program_is_kept_whole(name: str) -> None:
+def test_programs_are_stored_without_loss(name: str) -> None:
     program = lower(Tree(DECLARATIONS[name]))
     again = Program.from_bytes(program.to_bytes())
     assert vars(again) == vars(program)
@@ -34,7 +36,7 @@ def test_a_program_is_kept_whole(name: str) -> None:
     assert again.to_bytes() == program.to_bytes()
 
 
-def test_what_is_named_is_what_is_declared() -> None:
+def test_a_named_layout_is_the_declaration() -> None:
     assert tuple(REALS.values()) == lens_layout.REALS
     assert bex.LAYOUT.tree.root.construct is lens_layout.BinaryExampleFile
     for part in (bex.LAYOUT, bex.CHUNKED.head, bex.CHUNKED.tail, bex.CHUNKED.one):
@@ -58,7 +60,7 @@ def test_the_cache_of_layouts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert len(list(tmp_path.glob("layouts/*"))) == 2
 
 
-def test_what_is_kept_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cached_program_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EXSET_CACHE", str(tmp_path))
     _ = Layout(NAME).program
     monkeypatch.setattr("exset.codecs.engine.lowering.lower", None)
@@ -67,14 +69,14 @@ def test_what_is_kept_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert "tree" not in vars(again)
 
 
-def test_no_cache_only_costs_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unwritable_cache_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.setenv("EXSET_CACHE", str(tmp_path / "file" / "x"))
     assert len(Layout(NAME).leaves) == len(bex.LAYOUT.leaves)
 
 
 @pytest.mark.parametrize("module", [lens_layout.__name__, *layout.MODULES, *layout.LIBRARIES])
-def test_programs_are_made_anew_for_another_declaration_engine_or_library(
+def test_the_cache_name_depends_on_declaration_engine_and_libraries(
     module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = Layout(NAME).cache_name
@@ -83,21 +85,16 @@ def test_programs_are_made_anew_for_another_declaration_engine_or_library(
     assert Layout(NAME).cache_name != before
 
 
-def test_all_that_a_program_depends_on_is_named() -> None:
-    """The declaration, and what makes a program, import nothing else of exset but its cache."""
-    known = {lens_layout.__name__, *layout.MODULES}
-    for module in known:
+def test_all_dependencies_of_a_program_are_listed() -> None:
+    """The modules of the engine that make a program import no other module of exset."""
+    listed = {lens_layout.__name__, *layout.MODULES}
+    for module in listed:
         for node in ast.walk(ast.parse(source_of(module))):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("exset"):
                 names = {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
-                assert names & known, f"{module} imports {node.module}"
+                assert names & listed, f"{module} imports {node.module}"
 
 
 @pytest.mark.parametrize("module", layout.LIBRARIES)
-def test_libraries_say_their_version_where_it_is_looked_for(module: str) -> None:
+def test_the_modules_of_libraries_contain_the_version(module: str) -> None:
     assert version(module.split(".")[0]).encode() in source_of(module)
-
-
-def test_what_is_no_count_and_an_array_is_not_taken_apart() -> None:
-    with pytest.raises(TypeError, match="a count and an array"):
-        split_declaration(LAYOUTS["archive"])

@@ -1,4 +1,4 @@
-"""Lens binary files built from their parts, in the words of the manual."""
+"""Build Lens binary files by hand, in the words of the manual."""
 
 import math
 import struct
@@ -55,9 +55,9 @@ def sets(*items: bytes) -> bytes:
 def example(
     *body: bytes, events: int = 1, name: bytes = b"", proc: bytes = b"", freq: float = 1
 ) -> bytes:
-    """An example; body: its special events, input sets and target sets, by default none."""
-    parts = [*body, *[sets()] * (3 - len(body))]
-    return name + b"\0" + proc + b"\0" + reals(freq) + ints(events) + b"".join(parts)
+    """An example. body: its special events, input sets and target sets, by default none."""
+    members = [*body, *[sets()] * (3 - len(body))]
+    return name + b"\0" + proc + b"\0" + reals(freq) + ints(events) + b"".join(members)
 
 
 def file(
@@ -78,16 +78,16 @@ def codes(data: bytes) -> list[str]:
 
 
 def attempt(data: bytes) -> ExampleSet | None:
-    """The set, if there is one; it survives being written and read."""
+    """Read the set, and check that it survives a round trip; return None for an error."""
     try:
-        found = read(data)
+        examples = read(data)
     except FormatError:
         return None
-    assert read(encode(found)) == found
-    return found
+    assert read(encode(examples)) == examples
+    return examples
 
 
-# One file with everything in it.
+# A file that uses all of the format.
 
 RICH = file(
     example(

@@ -1,4 +1,4 @@
-"""Lens binary files: what they mean, rule by rule, and where they are wrong."""
+"""Lens binary files: how they are decoded, rule by rule, and where they have errors."""
 
 import math
 import struct
@@ -57,7 +57,7 @@ def test_everything() -> None:
 
 
 def test_the_declaration_is_plain_construct() -> None:
-    """Construct reads and writes with it as it stands; counts are computed."""
+    """Construct itself reads and writes with it, and computes the counts."""
     parsed = BinaryExampleFile.parse(RICH)
     assert parsed.examples[0].inputs[1].ranges[0].units.unit_index == [-1]
     assert parsed.examples[1].example_numEvents == 1
@@ -70,7 +70,7 @@ def test_empty_set() -> None:
     assert encode(read(file())) == file()
 
 
-# What Lens makes of odd files. Lens, example.c: readBinaryExample.
+# How Lens reads unusual files. Lens, example.c: readBinaryExample.
 
 
 def lists_of(data: bytes) -> tuple[list[list[float]], list[int | None], list[int | None]]:
@@ -99,23 +99,20 @@ def test_later_sets_replace_earlier_ones() -> None:
     assert lists_of(data) == ([[1], [2], [3], [4]], [0, 1, 2], [1, 3, None])
     findings = Findings()
     decode(Source("x.bex", data), findings=findings)
-    assert [str(f).split("\n")[0] for f in findings] == [
-        "x.bex: byte 90 (examples[0].inputs[1].events.set_numEventsInList): event 1 already has"
-        " inputs: the later ones replace them [lens-replaced-list]",
-        "x.bex: byte 129 (examples[0].inputs[2].events.set_numEventsInList): event 2 already has"
-        " inputs: the later ones replace them [lens-replaced-list]",
-        "x.bex: byte 156 (examples[0].inputs[2].target_events.set_numEventsInList): event 1 already"
-        " has targets: the later ones replace them [lens-replaced-list]",
-        "x.bex: byte 168 (examples[0].targets[0].events.set_numEventsInList): event 1 already has"
-        " targets: the later ones replace them [lens-replaced-list]",
+    assert {finding.code for finding in findings} == {"lens-replaced-list"}
+    assert [finding.place and finding.place.field for finding in findings] == [
+        "examples[0].inputs[1].events.set_numEventsInList",
+        "examples[0].inputs[2].events.set_numEventsInList",
+        "examples[0].inputs[2].target_events.set_numEventsInList",
+        "examples[0].targets[0].events.set_numEventsInList",
     ]
 
 
-def test_a_list_named_twice_by_one_event_list_replaces_nothing() -> None:
+def test_a_repeated_event_replaces_nothing() -> None:
     assert codes(file(example(sets(), sets(inputs(listed(0, 0), dense(1)))))) == []
 
 
-def test_a_set_without_ranges_shares_what_its_first_event_has() -> None:
+def test_a_set_without_ranges_shares_the_list_of_its_first_event() -> None:
     data = file(
         example(
             sets(),
@@ -133,14 +130,14 @@ def test_a_set_without_ranges_shares_what_its_first_event_has() -> None:
     assert set(codes(data)) == {"lens-replaced-list", "lens-no-ranges"}
 
 
-def test_fewer_than_no_ranges_are_none() -> None:
+def test_a_negative_number_of_ranges_is_0() -> None:
     data = file(example(sets(), sets(listed(0) + ints(-3) + b"\0")))
     assert read(data) == read(file(example()))
 
 
-def test_shared_targets_may_be_nobodys() -> None:
-    for nobody in (listed(), ints(-7)):
-        data = file(example(sets(), sets(inputs(listed(0), dense(1), shared=nobody))))
+def test_shared_targets_may_have_no_events() -> None:
+    for no_events in (listed(), ints(-7)):
+        data = file(example(sets(), sets(inputs(listed(0), dense(1), shared=no_events))))
         assert lists_of(data) == ([[1]], [0], [None])
         assert codes(data) == []
     two = [inputs(listed(k), dense(k), shared=listed(*range(2 * k))) for k in range(2)]
@@ -158,7 +155,7 @@ def test_special_events_given_twice() -> None:
 
 
 def test_empty_ranges_have_a_value() -> None:
-    """A sparse one its own; a dense one that of its list's first event (newRange)."""
+    """A sparse range its own; a dense one the value of the first event of its list (newRange)."""
     active = sets(special(1, NAN, NAN, NAN, 0, 0.5, 0, 0.25))
     data = file(
         example(
@@ -183,23 +180,19 @@ def test_nan_is_quiet_and_flags_are_not_zero() -> None:
     data = file(
         example(sets(), sets(inputs(listed(0), dense(NAN), sparse(1, value=NAN), shared=listed(0))))
     )
-    odd = bytearray(data.replace(b"\x7f\xc0\0\0", b"\xff\x80\0\1"))
+    changed = bytearray(data.replace(b"\x7f\xc0\0\0", b"\xff\x80\0\1"))
     flags = [90, 99]  # sparse, shared
-    assert [odd[at] for at in flags] == [1, 1]
+    assert [changed[at] for at in flags] == [1, 1]
     for at in flags:
-        odd[at] = 0x80
-    assert read(bytes(odd)) == read(data)
-    assert encode(read(bytes(odd))) == data
+        changed[at] = 0x80
+    assert read(bytes(changed)) == read(data)
+    assert encode(read(bytes(changed))) == data
 
 
 def test_sizeof_real_may_be_eight() -> None:
     data = RICH[:4] + ints(8) + RICH[8:]
     assert read(data) == read(RICH)
-    findings = Findings()
-    decode(Source("x.bex", data), findings=findings)
-    assert str(next(iter(findings))).startswith(
-        "x.bex: byte 4 (sizeof_real): Lens 2.63 fails on this: sizeof(real) is 8"
-    )
+    assert "lens-refuses" in codes(data)
 
 
 def test_findings() -> None:
@@ -223,132 +216,102 @@ def test_findings_are_counted_not_all_kept() -> None:
 
 
 def test_strict_findings_are_errors() -> None:
-    with pytest.raises(FormatError, match=r"byte 41.*ignored"):
+    with pytest.raises(FormatError, match="byte 41"):
         decode(Source("x.bex", file() + b"xyz"), findings=Findings(strict=True))
 
 
-# Errors: the first byte of what is wrong, its path, and why.
+# Errors: the offset of the primitive that failed, and its path. Messages are in messages/bex.txt.
 
-NINE = "event 9 is out of range: the example has 2"
 BROKEN = [
-    (b"", 0, "magicExampleCookie", "the data end inside"),
-    (b"\xaa\xaa\xaa", 0, "magicExampleCookie", "the data end inside"),
-    (b"UUUU" + file()[4:], 0, "magicExampleCookie", "must be 0xAAAAAAAA"),
-    (file()[:4] + ints(5), 4, "sizeof_real", "sizeof_real is 5, but must satisfy"),
-    (file()[:10], 9, "set_maxTime", "the data end inside set_maxTime"),
-    (file(proc=b"x")[:9], 8, "set_proc", "a string without its NUL"),
-    (file()[:37] + ints(-1), 37, "num_examples", "num_examples is -1, a negative count"),
-    (file()[:37] + ints(2**31 - 1), 37, "num_examples", "more than the bytes left can hold"),
-    (file(example(freq=-1)), 43, "examples[0].example_frequency", "the frequency is negative"),
-    (file(example(events=0)), 47, "examples[0].example_numEvents", "must satisfy"),
-    (file(example(events=-1)), 47, "examples[0].example_numEvents", "must satisfy"),
+    (b"", 0, "magicExampleCookie"),
+    (b"\xaa\xaa\xaa", 0, "magicExampleCookie"),
+    (b"UUUU" + file()[4:], 0, "magicExampleCookie"),
+    (file()[:4] + ints(5), 4, "sizeof_real"),
+    (file()[:10], 9, "set_maxTime"),
+    (file(proc=b"x")[:9], 8, "set_proc"),
+    (file()[:37] + ints(-1), 37, "num_examples"),
+    (file()[:37] + ints(2**31 - 1), 37, "num_examples"),
+    (file(example(freq=-1)), 43, "examples[0].example_frequency"),
+    (file(example(events=0)), 47, "examples[0].example_numEvents"),
+    (file(example(events=-1)), 47, "examples[0].example_numEvents"),
     (
         file(example(), example(sets(special(0, *[0.0] * 7), special(0, *[0.0] * 7)))),
         73,
         "examples[1].example_number_of_special_events",
-        "must satisfy",
     ),
     (
         file(example(sets(special(2, *[0.0] * 7)), events=2)),
         55,
         "examples[0].special_events[0].event_num",
-        "event_num is 2, but must satisfy",
     ),
-    (
-        file(example(sets(special(-1, *[0.0] * 7)))),
-        55,
-        "examples[0].special_events[0].event_num",
-        "event_num is -1, but must satisfy",
-    ),
-    (
-        file(example(sets(), ints(-1))),
-        55,
-        "examples[0].example_numInputSets",
-        "a negative count",
-    ),
-    (
-        file(example(sets(), sets(), ints(3))),
-        59,
-        "examples[0].example_numTargetSets",
-        "more than the bytes left",
-    ),
+    (file(example(sets(special(-1, *[0.0] * 7)))), 55, "examples[0].special_events[0].event_num"),
+    (file(example(sets(), ints(-1))), 55, "examples[0].example_numInputSets"),
+    (file(example(sets(), sets(), ints(3))), 59, "examples[0].example_numTargetSets"),
     (
         file(example(sets(), sets(inputs(listed(), dense(1))))),
         59,
         "examples[0].inputs[0].events.set_numEventsInList",
-        "the list names no events",
     ),
     (
         file(example(sets(), sets(), sets(targets(ints(-1), dense(1))))),
         63,
         "examples[0].targets[0].events.set_numEventsInList",
-        "the list names no events",
     ),
     (
         file(example(sets(), sets(inputs(listed(0, 9), dense(1))), events=2)),
         67,
         "examples[0].inputs[0].events.event_num[1]",
-        NINE,
     ),
     (
         file(example(sets(), sets(inputs(listed(0, -9), dense(1))), events=2)),
         67,
         "examples[0].inputs[0].events.event_num[1]",
-        NINE,
     ),
     (
         file(example(sets(), sets(inputs(listed(0), dense(1), shared=listed(0, 1, 9))), events=2)),
         98,
         "examples[0].inputs[0].target_events.event_num[2]",
-        NINE,
     ),
     (
         file(example(), example(sets(), sets(), sets(targets(listed(9), dense(1))), events=2)),
         89,
         "examples[1].targets[0].events.event_num[0]",
-        NINE,
     ),
     (
         file(example(sets(), sets(inputs(listed(-(2**31)), dense(1))), events=2)),
         63,
         "examples[0].inputs[0].events.event_num[0]",
-        "event 2147483648 is out of range",
     ),
     (
         file(example(sets(), sets(inputs(listed(0), dense(1), dense(1)[:1] + ints(-1))))),
         86,
         "examples[0].inputs[0].ranges[1].range_numUnits",
-        "range_numUnits is -1, a negative count",
     ),
     (
         file(example(sets(), sets(inputs(listed(0), dense(*range(9)))))).replace(ints(9), ints(90)),
         72,
         "examples[0].inputs[0].ranges[0].range_numUnits",
-        "more than the bytes left can hold",
     ),
 ]
 
 
-@pytest.mark.parametrize(("data", "offset", "path", "message"), BROKEN)
-def test_errors(data: bytes, offset: int, path: str, message: str) -> None:
+@pytest.mark.parametrize(("data", "offset", "path"), BROKEN)
+def test_errors(data: bytes, offset: int, path: str) -> None:
     with pytest.raises(FormatError) as caught:
         read(data)
     place = caught.value.place
     assert place is not None and place.span is not None
     assert (place.field, place.span.start) == (path, offset)
-    assert message in caught.value.message
 
 
-def test_little_endian_files_are_told_so() -> None:
-    with pytest.raises(FormatError, match=r"hint: .* low byte first"):
+def test_little_endian_files_have_a_hint() -> None:
+    with pytest.raises(FormatError, match="little-endian"):
         read(file()[:4] + struct.pack("<i", 4) + file()[8:])
 
 
 def test_limits() -> None:
     many = file(example(events=2**31 - 1))
-    with pytest.raises(
-        LimitError, match=r"examples\[0\].example_numEvents\): more than 1,048,576 ev"
-    ):
+    with pytest.raises(LimitError, match=r"examples\[0\].example_numEvents"):
         read(many)
     some = file(example(events=300), example(events=500))
     before = some.index(ints(500))
@@ -358,7 +321,7 @@ def test_limits() -> None:
     wide = sets(*[inputs(listed(0, -99), dense(1))] * 3)
     data = file(example(sets(), wide, events=100))
     assert read(data, max_expand=300).num_events == 100
-    with pytest.raises(LimitError, match=r"inputs\[2\].events.event_num\[1\].*more than 299"):
+    with pytest.raises(LimitError, match=r"inputs\[2\].events.event_num\[1\]"):
         read(data, max_expand=299)
-    with pytest.raises(LimitError, match="more than 3 bytes"):
+    with pytest.raises(LimitError, match="set_proc"):
         read(file(proc=b"four"), max_name=3)

@@ -1,4 +1,4 @@
-"""Lens binary files: laws that hold for any set and any bytes, and what cannot be written."""
+"""Lens binary files: properties of any set and any bytes, and what they cannot store."""
 
 import itertools
 import time
@@ -38,7 +38,7 @@ from tests.lens.dump import to_plain
 
 @pytest.mark.parametrize("number", [2**31 - 1, -1, -(2**31), 0x7F7F7F7F])
 def test_any_number_may_be_wrong(number: int) -> None:
-    """A value or a FormatError, and at once: no count is believed."""
+    """A set or a FormatError, at once: no count is trusted."""
     begin = time.monotonic()
     for at in range(len(RICH) - 3):
         attempt(RICH[:at] + ints(number) + RICH[at + 4 :])
@@ -66,11 +66,11 @@ def test_any_bytes(tail: bytes) -> None:
     attempt(file()[:37] + ints(1) + b"\0\0" + reals(1) + ints(2) + tail)
 
 
-# Event lists and sets against the loops of Lens (parseBinaryEventList, readBinaryExample).
+# Event lists and sets, compared with the loops of Lens (parseBinaryEventList, readBinaryExample).
 
 
-def marked(entries: list[int]) -> list[list[int]]:
-    """The events that each entry names."""
+def expanded(entries: list[int]) -> list[list[int]]:
+    """The events of each entry."""
     v, events = 0, []
     for w in entries:
         if w < 0:
@@ -89,7 +89,7 @@ def test_spans_of_event_lists(lists: list[list[int]]) -> None:
     flat = np.array([entry for entries in lists for entry in entries], np.int32)
     first, stop = read_spans(flat, offsets)
     found = [list(range(a, b)) for a, b in zip(first.tolist(), stop.tolist(), strict=True)]
-    assert found == [events for entries in lists for events in marked(entries)]
+    assert found == [events for entries in lists for events in expanded(entries)]
 
 
 @given(st.lists(st.sets(st.integers(0, 9)), max_size=5))
@@ -99,7 +99,7 @@ def test_event_lists_are_written_in_runs(lists: list[set[int]]) -> None:
     entries, counts = write_spans(columns[0], columns[1], len(lists))
     parts = np.split(entries, np.cumsum(counts))[:-1]
     for events, part in zip(lists, parts, strict=True):
-        assert {e for span in marked(part.tolist()) for e in span} == events
+        assert {e for span in expanded(part.tolist()) for e in span} == events
         assert all(b >= 0 or -b > a for a, b in itertools.pairwise(part.tolist()))
 
 
@@ -109,11 +109,11 @@ target_sets = st.tuples(some_events, st.integers(0, 2))
 
 
 @given(st.lists(input_sets, max_size=5), st.lists(target_sets, max_size=4))
-def test_sets_of_odd_files(
+def test_sets_of_unusual_files(
     input_rows: list[tuple[list[int], int, list[int] | None]],
     target_rows: list[tuple[list[int], int]],
 ) -> None:
-    """Each list has values of its own, so that they tell which list an event has."""
+    """The values of a list are unique, and so identify the list of an event."""
     inputs_of, targets_of = dict[int, list[float]](), dict[int, list[float]]()
     written_inputs, written_targets = [], []
     for k, (listed_events, count, shared) in enumerate(input_rows):
@@ -122,7 +122,7 @@ def test_sets_of_odd_files(
         items = [dense(value) for value in values]
         written_inputs.append(inputs(listed(*listed_events), *items, shared=tail))
         current = take_set(inputs_of, listed_events, values)
-        for event in {e for span in marked(shared or []) for e in span}:
+        for event in {e for span in expanded(shared or []) for e in span}:
             targets_of[event] = current
     for k, (listed_events, count) in enumerate(target_rows):
         values = [100 + k + 0.25 * j for j in range(count)]
@@ -135,23 +135,23 @@ def test_sets_of_odd_files(
         for rows in found["lists"]
     ]
     for v, event in enumerate(found["events"]):
-        for role, wanted in (("inputs", inputs_of), ("targets", targets_of)):
+        for role, expected in (("inputs", inputs_of), ("targets", targets_of)):
             number = event[role]
-            assert ([] if number is None else values_of[number]) == wanted.get(v, [])
+            assert ([] if number is None else values_of[number]) == expected.get(v, [])
     assert len(values_of) == len({tuple(values) for values in values_of})
 
 
 def take_set(
     current: dict[int, list[float]], entries: list[int], values: list[float]
 ) -> list[float]:
-    """Give the listed events these values, or without values those of the first of them."""
-    events = sorted({event for span in marked(entries) for event in span})
+    """Assign the values to the events; without values, those of the first event."""
+    events = sorted({event for span in expanded(entries) for event in span})
     if values:
         current[events[0]] = values
-    given = current.get(events[0], [])
+    shared = current.get(events[0], [])
     for event in events[1:]:
-        current[event] = given
-    return given
+        current[event] = shared
+    return shared
 
 
 # Round trips.
@@ -166,7 +166,7 @@ def test_decode_is_the_inverse_of_encode(examples: ExampleSet) -> None:
 
 @given(example_sets(text=False), st.booleans())
 def test_both_drivers_and_both_ways_of_reading(examples: ExampleSet, is_plain: bool) -> None:
-    """The plainest of files are read at once: that is no other set than the general way gives."""
+    """The quick way for plain files gives the same set as the general way."""
     if is_plain:
         rows = [
             Example([Event(Dense([k, 0.5][: 1 + k % 2]), Sparse([k, (k + 1, k + 3)]))], name=f"{k}")
@@ -182,8 +182,8 @@ def test_both_drivers_and_both_ways_of_reading(examples: ExampleSet, is_plain: b
         assert read(data) == found == examples
 
 
-def test_an_event_may_say_what_only_its_bits_tell_apart() -> None:
-    """Lens calls -0 and 0 the same and would not write this event."""
+def test_an_event_may_differ_in_the_sign_of_zero_alone() -> None:
+    """Lens compares -0 and 0 as equal, and would not write this event."""
     examples = ExampleSet.from_examples([Example([Event(default_input=-0.0)])])
     assert read(encode(examples)) == examples
 
@@ -202,9 +202,9 @@ LOSSES = [
 ]
 
 
-@pytest.mark.parametrize(("odd", "path", "written"), LOSSES)
-def test_what_a_binary_file_cannot_hold(odd: Example, path: str, written: bytes) -> None:
-    examples = ExampleSet.from_examples([Example(), odd, Example(name="after")])
+@pytest.mark.parametrize(("lossy", "path", "written"), LOSSES)
+def test_losses(lossy: Example, path: str, written: bytes) -> None:
+    examples = ExampleSet.from_examples([Example(), lossy, Example(name="after")])
     with pytest.raises(FormatError) as caught:
         encode(examples)
     assert caught.value.place is not None and caught.value.place.field == path
@@ -223,8 +223,7 @@ def test_set_proc_with_a_nul() -> None:
     assert encode(examples, lossy=True) == file(proc=b"a")
 
 
-def test_encode_takes_any_form() -> None:
-    """A set whose columns are not in normal form is written as the same set that is."""
+def test_encode_accepts_sets_not_in_normal_form() -> None:
     found = read(RICH)
     unused = found.with_columns(
         lists=np.append(found.lists, found.lists[-1]),

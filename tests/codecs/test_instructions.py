@@ -1,7 +1,8 @@
-"""Instructions that are carried out together: where they are, where not, and that nothing shows."""
+"""Every instruction of the interpreter runs; superinstructions change nothing but the speed."""
 
 import itertools
 from collections.abc import Iterator
+from typing import SupportsIndex
 
 import numpy as np
 import pytest
@@ -23,16 +24,17 @@ from construct import (
     this,
 )
 
-from exset.codecs.engine import Layout, Values, execution, program, read
+from exset.codecs.engine import Layout, Values, execution, program, read, write
 from exset.codecs.engine.declaration import NulString
 from exset.core.source import Source
 from exset.grammars.columns.ragged import Strings
-from tests.codecs.test_drivers import compare_reading, compare_writing
+from tests.codecs.foreign_layouts import LAYOUTS
+from tests.codecs.test_drivers import SAMPLES, compare_reading, compare_writing
 
 PAIR = Struct("p" / Byte)
 MANY = Array(this.n, Byte)
 
-# Every instruction that stands for several is here; `tail` jumps into the middle of one.
+# It contains every superinstruction; `tail` jumps into the middle of one.
 DECLARATION = Struct(
     "n" / Int32sb,
     "rows"
@@ -74,7 +76,7 @@ ROWS = [
     row(3, False, Container(x=-1.0, a=[]), True),
 ]
 DATA: bytes = DECLARATION.build(Container(n=len(ROWS), rows=ROWS, end=1))
-JOINED = [
+FUSED = [
     program.TAKE_EACH,
     program.BLOCK_LOAD_FORK,
     program.BLOCK_BULK,
@@ -83,14 +85,49 @@ JOINED = [
 ]
 
 
-def codes(*members: Construct) -> list[int]:
-    """What the instructions of a layout do."""
+class Trace(list[list[int]]):
+    """The instructions of a program. operations: those that the interpreter fetched."""
+
+    def __init__(self, code: list[list[int]]) -> None:
+        super().__init__(code)
+        self.operations: set[int] = set()
+
+    def __getitem__(self, at: SupportsIndex) -> list[int]:  # type: ignore[override]
+        row = super().__getitem__(at)
+        self.operations.add(row[0])
+        return row
+
+
+def traced(layout: Layout, data: bytes) -> set[int]:
+    """The operations that run while data are read and written."""
+    trace = layout.program.code = Trace(layout.program.code)
+    assert write(layout, read(layout, Source("x", data))) == data
+    return trace.operations
+
+
+def test_every_instruction_runs() -> None:
+    operations = traced(Layout(DECLARATION), DATA)
+    for name, declaration in LAYOUTS.items():
+        for sample in SAMPLES[name]:
+            operations |= traced(Layout(declaration), sample)
+    others = Struct(
+        *("r" / Float32b, Check(-this.r < 1), "m" / Byte, Check(this.m)),
+        *("n" / Byte, Check((this.n < 2**70) & ~(this.n == 5))),
+    )
+    operations |= traced(Layout(others), b"\0\0\0\0\1\1")
+    names = [name for name, value in vars(program).items() if type(value) is int and name.isupper()]
+    names = names[names.index("BLOCK") : names.index("END") + 1]
+    assert [name for name in names if getattr(program, name) not in operations] == []
+
+
+def operations_of(*members: Construct) -> list[int]:
+    """The operations of the program of a layout."""
     return [row[0] for row in Layout(Struct(*members)).program.code]
 
 
-def test_every_kind_is_there() -> None:
+def test_every_superinstruction_is_generated() -> None:
     there = [row[0] for row in LAYOUT.program.code]
-    assert set(JOINED) <= set(there)
+    assert set(FUSED) <= set(there)
     assert there.count(program.CHECK_LESS_EQUAL) == 1
     assert program.CHECK not in there
 
@@ -108,8 +145,8 @@ def test_every_kind_is_there() -> None:
         ("n" / Int32sb, "s" / NulString(), "x" / MANY),
     ],
 )
-def test_what_is_not_joined(members: tuple[Construct, ...]) -> None:
-    there = codes(*members)
+def test_no_superinstruction_is_generated(members: tuple[Construct, ...]) -> None:
+    there = operations_of(*members)
     forks = program.TAKE_EACH, program.BLOCK_FORK, program.BLOCK_LOAD_FORK
     assert not {*forks, program.TAKE_BULK} & set(there)
     layout = Layout(Struct(*members))
@@ -117,17 +154,17 @@ def test_what_is_not_joined(members: tuple[Construct, ...]) -> None:
         compare_reading(layout, bytes(data))
 
 
-def test_a_test_is_not_taken_apart_where_a_part_may_fail() -> None:
+def test_a_condition_is_not_split_where_an_operand_may_fail() -> None:
     big = "n" / Int32sb, Check((this.n > 0) & (this.n * this.n * this.n * this.n * 9 > 5))
-    assert program.CHECK in codes(*big)
-    assert program.CHECK in codes("x" / Float32b, Check(this.x < 1))
-    assert program.CHECK in codes("n" / Int32sb, Check(this.n & (this.n > 1)))
+    assert program.CHECK in operations_of(*big)
+    assert program.CHECK in operations_of("x" / Float32b, Check(this.x < 1))
+    assert program.CHECK in operations_of("n" / Int32sb, Check(this.n & (this.n > 1)))
     for number in (-(2**31), -1, 0, 1, 2**31 - 1):
         compare_reading(Layout(Struct(*big)), number.to_bytes(4, "big", signed=True))
 
 
 def changes() -> Iterator[bytes]:
-    """The data, cut anywhere, or with any byte changed."""
+    """The data, truncated anywhere, or with any byte changed."""
     yield from (DATA[:end] for end in range(len(DATA) + 1))
     for at, value in itertools.product(range(len(DATA)), [0, 1, 2, 5, 127, 128, 255]):
         yield DATA[:at] + bytes([value]) + DATA[at + 1 :]
@@ -135,7 +172,7 @@ def changes() -> Iterator[bytes]:
 
 @pytest.mark.parametrize("room", [1, 2, 1024])
 def test_reading(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An error, or the end of the room for a stream, at each instruction of those that are one."""
+    """An error, or a full stream, at each instruction of a superinstruction."""
     monkeypatch.setattr(execution, "_ROOM", room)
     assert compare_reading(LAYOUT, DATA)
     for data in changes():
@@ -144,7 +181,7 @@ def test_reading(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("room", [1, 1024])
 def test_writing(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Likewise: each column lacks a value, has one too many, or others."""
+    """Each column lacks a value, has one too many, or has other values."""
     monkeypatch.setattr(execution, "_ROOM", room)
     fields: dict[str, Values] = dict(read(LAYOUT, Source("x", DATA)))
     assert compare_writing(LAYOUT, fields)
@@ -163,7 +200,7 @@ def test_writing(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_offsets_beyond_32_bits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run that comes to a large offset begins again with large numbers."""
+    """A run that reaches a large offset is repeated with 64-bit numbers."""
     monkeypatch.setattr(execution, "_INT32", 40)
     fields = read(LAYOUT, Source("x", DATA))
     assert compare_reading(LAYOUT, DATA)
