@@ -111,7 +111,7 @@ def check_expansion(
         k = int(np.searchsorted(ends, left, "right"))
         if k < ends.size:
             place = fields.place(source, f"{kind.path}.event_num", int(entries[k]))
-            message = f"the event lists contain more than {limits.max_expand} events in all"
+            message = f"the event lists name more than {limits.max_expand} events in all"
             raise LimitError(message, place=place, hint=remedy("max_expand"))
         left -= int(ends[-1]) if ends.size else 0
     raise AssertionError("the events are not too many")
