@@ -3,26 +3,11 @@
 from collections.abc import Iterable
 from typing import TypeAlias
 
+from exset.codecs.engine import ir
 from exset.codecs.engine import program as op
-from exset.codecs.engine.ir import (
-    Blob,
-    Constant,
-    Expression,
-    Gap,
-    Match,
-    Node,
-    Number,
-    Rows,
-    String,
-    Test,
-    fields_in,
-    format_expression,
-    is_number_array,
-    least_size,
-)
 from exset.codecs.engine.program import Feed, Kind, Leaf, Origin, Program
 
-_Source: TypeAlias = Node | tuple[Number, ...] | None
+_Source: TypeAlias = ir.Node | tuple[ir.Number, ...] | None
 _Row: TypeAlias = list[int]
 
 
@@ -33,7 +18,7 @@ class Assembler:
         """Begin a program."""
         self.program = Program()
         self.used = frozenset(used)
-        self.block: list[Number] = []
+        self.block: list[ir.Number] = []
         # The register that holds a field: a register of reals if the field is a real.
         self.registers: dict[str, int] = {}
 
@@ -84,12 +69,12 @@ class Assembler:
         self.program.streams += 2
         return self.program.streams - 2
 
-    def feed(self, what: Number | String | Blob | Match) -> int:
+    def feed(self, what: ir.Number | ir.String | ir.Blob | ir.Match) -> int:
         """Add a feed: the values of a field that the program needs while it writes."""
-        if isinstance(what, Match):
+        if isinstance(what, ir.Match):
             feed = Feed(what.field.path, value=what.value)
         else:
-            feed = Feed(what.path, isinstance(what, Number) and what.is_real)
+            feed = Feed(what.path, isinstance(what, ir.Number) and what.is_real)
         self.program.feeds.append(feed)
         return len(self.program.feeds) - 1
 
@@ -98,7 +83,7 @@ class Assembler:
         if not self.block:
             return
         numbers, self.block = tuple(self.block), []
-        size = sum(least_size(number) for number in numbers)
+        size = sum(ir.least_size(number) for number in numbers)
         stream, offset, last = self.stream(), 0, numbers[-1]
         if last.path in self.used and last.stored.str == ">i4":
             target = self.registers[last.path] = self.register()
@@ -109,9 +94,9 @@ class Assembler:
             self.program.leaves[number.path] = Leaf(number.stored.str, stream, offset)
             if number.path in self.used and number.path not in self.registers:
                 self._load(number, stream, size - offset)
-            offset += least_size(number)
+            offset += ir.least_size(number)
 
-    def _load(self, number: Number, stream: int, back: int) -> None:
+    def _load(self, number: ir.Number, stream: int, back: int) -> None:
         dtype = number.stored
         form = op.LITTLE * (dtype.str[0] == "<") + op.SIGNED * (dtype.kind == "i")
         form += op.FLAG * (dtype.kind == "b")
@@ -122,31 +107,31 @@ class Assembler:
         self._add(load, target, back, dtype.itemsize, form, where)
 
 
-def _origin_of(source: Node | tuple[Number, ...]) -> Origin:
+def _origin_of(source: ir.Node | tuple[ir.Number, ...]) -> Origin:
     """Describe the node, or the block of numbers, that an instruction is made from."""
     match source:
         case tuple():
-            numbers = tuple((each.path, least_size(each)) for each in source)
+            numbers = tuple((each.path, ir.least_size(each)) for each in source)
             return Origin("block", source[0].path, numbers=numbers)
-        case Test(condition=condition):
-            text = format_expression(condition)
+        case ir.Test(condition=condition):
+            text = ir.format_expression(condition)
             return Origin("test", source.path, _first_field(condition), text=text)
-        case Constant(size=size):
+        case ir.Constant(size=size):
             return Origin("constant", source.path, size=size, value=source.construct.value)
-        case String():
+        case ir.String():
             return Origin("string", source.path)
-        case Rows(count=count):
-            kind: Kind = "numbers" if is_number_array(source) else "rows"
-            return Origin(kind, source.path, _first_field(count), least_size(source.element))
-        case Blob(count=count) | Gap(count=count):
-            kind = "blob" if isinstance(source, Blob) else "gap"
+        case ir.Rows(count=count):
+            kind: Kind = "numbers" if ir.is_number_array(source) else "rows"
+            return Origin(kind, source.path, _first_field(count), ir.least_size(source.element))
+        case ir.Blob(count=count) | ir.Gap(count=count):
+            kind = "blob" if isinstance(source, ir.Blob) else "gap"
             return Origin(kind, source.path, _first_field(count), 1)
         case _:
             return Origin("alignment", source.path)
 
 
-def _first_field(expression: Expression) -> str | None:
-    return next((number.path for number in fields_in(expression)), None)
+def _first_field(expression: ir.Expression) -> str | None:
+    return next((number.path for number in ir.fields_in(expression)), None)
 
 
 def fuse(code: list[_Row]) -> None:

@@ -27,32 +27,13 @@ from construct import (
     Struct,
 )
 
+from exset.codecs.engine import ir
 from exset.codecs.engine.expressions import (
     Scope,
     check_rebuilt,
     is_real,
     read_expression,
     refuse,
-)
-from exset.codecs.engine.ir import (
-    Alignment,
-    Blob,
-    Branch,
-    Constant,
-    Expression,
-    Gap,
-    Leaf,
-    Node,
-    Nothing,
-    Number,
-    Record,
-    Repeat,
-    Rows,
-    String,
-    Test,
-    fields_in,
-    least_size,
-    operands_in,
 )
 
 # Sizes by the letters of `struct`, which differ from NumPy's: `l` has 4 bytes here, 8 in NumPy.
@@ -90,29 +71,27 @@ class NulString(Construct):  # type: ignore[misc]
 
 
 class Tree:
-    """A checked declaration.
+    """A checked declaration. root: its nodes.
 
-    root: its nodes. leaves: the numbers, strings and blobs, each a column, by path. rows: the
-    arrays, by path. Supported are Struct, Array, RepeatUntil, Const, Check, IfThenElse, Pass,
+    Supported are Struct, Array, RepeatUntil, Const, Check, IfThenElse, Pass,
     Rebuild, the fixed-size numbers, Flag, NulString, Bytes, Padding and Aligned, with `this`
     expressions. Raises TypeError that names anything else.
     """
 
     def __init__(self, declaration: Construct) -> None:
         """Check a declaration."""
-        self.leaves: dict[str, Leaf] = {}
-        self.rows: dict[str, Rows | Repeat] = {}
+        self._paths = set[str]()
         if type(declaration) is Renamed:
             declaration = declaration.subcon
         if type(declaration) is not Struct:
             refuse("", "a layout must be a Struct")
         self.root = self._record(declaration, "", None)[0]
 
-    def _record(self, con: Struct, path: str, outer: Scope | None) -> tuple[Record, Scope]:
+    def _record(self, con: Struct, path: str, outer: Scope | None) -> tuple[ir.Record, Scope]:
         """Read the members of a Struct; each sees the names before it."""
         _check_hook(con, path)
         scope = Scope(outer)
-        members: list[tuple[str | None, Node]] = []
+        members: list[tuple[str | None, ir.Node]] = []
         for member in con.subcons:
             name, inner, at = None, member, path
             if type(member) is Renamed:
@@ -124,9 +103,11 @@ class Tree:
             if name is None and not _needs_no_name(node):
                 refuse(path, f"{type(inner).__name__} needs a name")
             members.append((name, node))
-        return Record(con, path, tuple(members)), scope
+        return ir.Record(con, path, tuple(members)), scope
 
-    def _member(self, con: Construct, path: str, scope: Scope) -> tuple[Node, Leaf | Scope | None]:
+    def _member(
+        self, con: Construct, path: str, scope: Scope
+    ) -> tuple[ir.Node, ir.Leaf | Scope | None]:
         """Read a member of a Struct; also return what expressions find under its name."""
         if type(con) is Struct:
             return self._record(con, path, scope)
@@ -135,11 +116,11 @@ class Tree:
             if not isinstance(con.modulus, int) or con.modulus < 2:
                 refuse(path, f"Aligned needs a constant of 2 or more, not {con.modulus!r}")
             inner, names = self._member(con.subcon, path, scope)
-            return Alignment(con, path, con.modulus, inner), names
+            return ir.Alignment(con, path, con.modulus, inner), names
         node = self._node(con, path, scope)
-        return node, node if isinstance(node, Number | String | Blob) else None
+        return node, node if isinstance(node, ir.Leaf) else None
 
-    def _node(self, con: Construct, path: str, scope: Scope) -> Node:
+    def _node(self, con: Construct, path: str, scope: Scope) -> ir.Node:
         _check_hook(con, path)
         kind = type(con)
         if kind is Struct or kind is Aligned:
@@ -154,59 +135,57 @@ class Tree:
         if kind is IfThenElse:
             condition = read_expression(con.condfunc, scope, path)
             then = self._node(con.thensubcon, path, scope)
-            return Branch(con, path, condition, then, self._node(con.elsesubcon, path, scope))
+            return ir.Branch(con, path, condition, then, self._node(con.elsesubcon, path, scope))
         if kind is Check:
             condition = read_expression(con.func, scope, path)
-            if next(fields_in(condition), None) is None:
+            if next(ir.fields_in(condition), None) is None:
                 refuse(path, f"Check names no field: {con.func!r}")
-            return Test(con, path, condition)
+            return ir.Test(con, path, condition)
         if kind is Const:
-            return Constant(con, path, self._constant_size(con, path))
+            return ir.Constant(con, path, self._constant_size(con, path))
         if kind is type(Pass):
-            return Nothing(con, path)
+            return ir.Nothing(con, path)
         if kind is FormatField and con.fmtstr[1] in _SIZES:
             stored = np.dtype(_SIZES[con.fmtstr[1]]).newbyteorder(con.fmtstr[0])
-            return self._leaf(Number(con, path, stored))
+            return self._leaf(ir.Number(con, path, stored))
         if kind is type(Flag):
-            return self._leaf(Number(con, path, np.dtype(np.bool_)))
+            return self._leaf(ir.Number(con, path, np.dtype(np.bool_)))
         if kind is NulString:
-            return self._leaf(String(con, path))
+            return self._leaf(ir.String(con, path))
         if kind is Bytes:
-            return self._leaf(Blob(con, path, self._count(con.length, path, scope)))
+            return self._leaf(ir.Blob(con, path, self._count(con.length, path, scope)))
         if kind is Padded and type(con.subcon) is type(Pass):
-            return Gap(con, path, self._count(con.length, path, scope))
+            return ir.Gap(con, path, self._count(con.length, path, scope))
         refuse(path, f"the engine does not support {kind.__name__}")
 
-    def _leaf(self, leaf: Leaf) -> Leaf:
-        if leaf.path in self.leaves:
+    def _leaf(self, leaf: ir.Leaf) -> ir.Leaf:
+        if leaf.path in self._paths:
             refuse(leaf.path, "two fields have this path")
-        self.leaves[leaf.path] = leaf
+        self._paths.add(leaf.path)
         return leaf
 
-    def _array(self, con: Array, path: str, scope: Scope) -> Rows:
+    def _array(self, con: Array, path: str, scope: Scope) -> ir.Rows:
         count = self._count(con.count, path, scope)
         element = self._node(con.subcon, path, scope)
-        if not isinstance(element, Number | String | Record):
+        if not isinstance(element, ir.Number | ir.String | ir.Record):
             refuse(path, f"an Array cannot contain {type(con.subcon).__name__}")
-        if least_size(element) == 0:
+        if ir.least_size(element) == 0:
             refuse(path, "an element must have at least one byte")
-        self.rows[path] = rows = Rows(con, path, count, element)
-        return rows
+        return ir.Rows(con, path, count, element)
 
-    def _repeat(self, con: RepeatUntil, path: str, scope: Scope) -> Repeat:
+    def _repeat(self, con: RepeatUntil, path: str, scope: Scope) -> ir.Repeat:
         if type(con.subcon) is not Struct:
             refuse(path, f"RepeatUntil needs a Struct, not {type(con.subcon).__name__}")
         element, names = self._record(con.subcon, path, scope)
         names.names.pop("_", None)  # Construct evaluates the condition on the element alone
         condition = read_expression(con.predicate, names, path)
-        if not [*operands_in(condition)]:
+        if not [*ir.operands_in(condition)]:
             refuse(path, f"the condition names no field: {con.predicate!r}")
-        if least_size(element) == 0:
+        if ir.least_size(element) == 0:
             refuse(path, "an element must have at least one byte")
-        self.rows[path] = rows = Repeat(con, path, condition, element)
-        return rows
+        return ir.Repeat(con, path, condition, element)
 
-    def _count(self, count: object, path: str, scope: Scope) -> Expression:
+    def _count(self, count: object, path: str, scope: Scope) -> ir.Expression:
         expression = read_expression(count, scope, path)
         if is_real(expression) or (isinstance(expression, int) and expression < 0):
             refuse(path, f"the count must be a whole number of 0 or more: {count!r}")
@@ -226,18 +205,18 @@ def split_declaration(declaration: Struct) -> tuple[Struct, Struct, Struct]:
     """
     head, tail = Struct(*declaration.subcons[:-2]), Struct(*declaration.subcons[-2:])
     (_, count), (name, rows) = Tree(tail).root.members
-    if not (isinstance(count, Number) and isinstance(rows, Rows) and rows.count is count):
+    if not (isinstance(count, ir.Number) and isinstance(rows, ir.Rows) and rows.count is count):
         raise TypeError("the last two fields must be a count and an array of that many records")
     return head, tail, Struct(str(name) / Array(1, declaration.subcons[-1].subcon.subcon))
 
 
-def _needs_no_name(node: Node) -> bool:
+def _needs_no_name(node: ir.Node) -> bool:
     """Whether a node contains no field."""
-    if isinstance(node, Branch):
+    if isinstance(node, ir.Branch):
         return _needs_no_name(node.then) and _needs_no_name(node.otherwise)
-    if isinstance(node, Alignment):
+    if isinstance(node, ir.Alignment):
         return _needs_no_name(node.inner)
-    return isinstance(node, Constant | Gap | Test | Nothing)
+    return isinstance(node, ir.Constant | ir.Gap | ir.Test | ir.Nothing)
 
 
 def _checked_name(member: Renamed, path: str) -> str:

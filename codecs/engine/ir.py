@@ -21,11 +21,6 @@ class Number:
     stored: np.dtype[np.generic]
 
     @property
-    def native(self) -> np.dtype[np.generic]:
-        """The dtype of its column."""
-        return self.stored.newbyteorder("=")
-
-    @property
     def is_real(self) -> bool:
         """Whether it is a floating-point number."""
         return self.stored.kind == "f"

@@ -7,32 +7,11 @@ expressions use; the columns are gathered later, from the offsets.
 from collections import defaultdict
 from typing import Final
 
+from exset.codecs.engine import ir
 from exset.codecs.engine import program as op
 from exset.codecs.engine.assembly import Assembler, fuse
 from exset.codecs.engine.declaration import Tree
 from exset.codecs.engine.expressions import is_real
-from exset.codecs.engine.ir import (
-    Alignment,
-    Blob,
-    Branch,
-    Constant,
-    Expression,
-    Gap,
-    Match,
-    Node,
-    Nothing,
-    Number,
-    Operation,
-    Record,
-    Repeat,
-    Rows,
-    String,
-    Test,
-    expressions_in,
-    fields_in,
-    least_size,
-    operands_in,
-)
 from exset.codecs.engine.program import Leaf, Program, Row
 
 _INT64: Final = 2**63
@@ -63,14 +42,14 @@ def lower(tree: Tree) -> Program:
 
 class _Lowering(Assembler):
     def __init__(self, tree: Tree) -> None:
-        expressions = [*expressions_in(tree.root)]
-        super().__init__(number.path for each in expressions for number in fields_in(each))
-        self.matches: dict[str, list[Match]] = defaultdict(list)
+        expressions = [*ir.expressions_in(tree.root)]
+        super().__init__(number.path for each in expressions for number in ir.fields_in(each))
+        self.matches: dict[str, list[ir.Match]] = defaultdict(list)
         for expression in expressions:
-            for operand in operands_in(expression):
-                if isinstance(operand, Match):
+            for operand in ir.operands_in(expression):
+                if isinstance(operand, ir.Match):
                     self.matches[operand.field.path].append(operand)
-        self.matched: dict[Match, int] = {}
+        self.matched: dict[ir.Match, int] = {}
         self.node(tree.root)
         self.emit(op.END)
         fuse(self.program.code)
@@ -79,41 +58,41 @@ class _Lowering(Assembler):
 
     # Nodes.
 
-    def node(self, node: Node) -> None:
+    def node(self, node: ir.Node) -> None:
         match node:
-            case Record():
+            case ir.Record():
                 for _, member in node.members:
                     self.node(member)
-            case Number():
+            case ir.Number():
                 self.block.append(node)
-            case String() | Blob():
+            case ir.String() | ir.Blob():
                 self.text(node)
-            case Gap():
+            case ir.Gap():
                 self.gap(node)
-            case Alignment():
+            case ir.Alignment():
                 self.alignment(node)
-            case Constant():
+            case ir.Constant():
                 self.constant(node)
-            case Test():
+            case ir.Test():
                 self.check(node, node.condition)
-            case Rows():
+            case ir.Rows():
                 self.array(node)
-            case Repeat():
+            case ir.Repeat():
                 self.repeat(node)
-            case Branch():
+            case ir.Branch():
                 self.branch(node)
             case _:
                 pass
 
-    def check(self, node: Test, condition: Expression) -> None:
+    def check(self, node: ir.Test, condition: ir.Expression) -> None:
         """Lower a test, or one operand of its `and`, which fails as the whole does."""
         match condition:
-            case Operation("&", (Operation() as left, Operation() as right)) if (
+            case ir.Operation("&", (ir.Operation() as left, ir.Operation() as right)) if (
                 left.operator in _TRUTHS and right.operator in _TRUTHS and _is_plain(right)
             ):
                 self.check(node, left)
                 self.check(node, right)
-            case Operation("<" | "<=" | ">" | ">=" as symbol, operands) if not any(
+            case ir.Operation("<" | "<=" | ">" | ">=" as symbol, operands) if not any(
                 map(is_real, operands)
             ):
                 code, _, swapped = _COMPARISONS[symbol]
@@ -122,11 +101,11 @@ class _Lowering(Assembler):
             case _:
                 self.emit(op.CHECK, self.condition(condition), origin=node)
 
-    def text(self, node: String | Blob) -> None:
-        count = self.count(node.count) if isinstance(node, Blob) else 0
+    def text(self, node: ir.String | ir.Blob) -> None:
+        count = self.count(node.count) if isinstance(node, ir.Blob) else 0
         self.flush()
         stream, feed = self.pair(), self.feed(node)
-        if isinstance(node, Blob):
+        if isinstance(node, ir.Blob):
             self.program.leaves[node.path] = Leaf("blob", stream)
             self.emit(op.BLOB, stream, count, feed, origin=node)
         else:
@@ -138,11 +117,11 @@ class _Lowering(Assembler):
             begin = self.add_constant(match.value)
             self.emit(op.MATCH, target, begin, len(match.value), 0, where)
 
-    def gap(self, node: Gap) -> None:
+    def gap(self, node: ir.Gap) -> None:
         count = self.count(node.count)
         self.emit(op.GAP, self._filler(node.pattern), count, origin=node)
 
-    def alignment(self, node: Alignment) -> None:
+    def alignment(self, node: ir.Alignment) -> None:
         begin = self.register()
         self.emit(op.MARK, begin)
         self.node(node.inner)
@@ -154,30 +133,30 @@ class _Lowering(Assembler):
         self.program.gaps.append((stream, pattern))
         return stream
 
-    def constant(self, node: Constant) -> None:
+    def constant(self, node: ir.Constant) -> None:
         self.flush()
         raw, stream = bytes(node.construct.build(None)), self.stream()
         self.program.fixed.append((stream, raw))
         self.emit(op.CONSTANT, self.add_constant(raw), len(raw), stream, origin=node)
 
-    def array(self, node: Rows) -> None:
+    def array(self, node: ir.Rows) -> None:
         bare = _unclamped(node.count)
         count = self.count(node.count if bare is None else bare)
         self.flush()
-        if isinstance(node.element, Number):
-            stream, size = self.pair(), least_size(node.element)
+        if isinstance(node.element, ir.Number):
+            stream, size = self.pair(), ir.least_size(node.element)
             self.program.leaves[node.path] = Leaf(node.element.stored.str, stream)
             self.program.rows[node.path] = Row(stream + 1, stream, size, True, False)
             self.emit(op.BULK, stream, size, count, bare is not None, origin=node)
             return
         stream, counter, lenient = self.stream(), self.register(), bare is not None
-        least = least_size(node.element) if [*fields_in(node.count)] else 0
+        least = ir.least_size(node.element) if [*ir.fields_in(node.count)] else 0
         begin = self.emit(op.EACH, stream, count, least, 0, counter, lenient, origin=node)
         body = self.element(node, stream)
         self.emit(op.NEXT, counter, body, self.here() + 1)
         self.patch(begin, 4)
 
-    def repeat(self, node: Repeat) -> None:
+    def repeat(self, node: ir.Repeat) -> None:
         self.flush()
         stream, counter = self.stream(), self.register()
         self.emit(op.SET, counter, 0)
@@ -185,25 +164,25 @@ class _Lowering(Assembler):
         condition = self.condition(node.condition)
         self.emit(op.UNTIL, stream, condition, counter, body)
 
-    def element(self, node: Rows | Repeat, counts: int) -> int:
+    def element(self, node: ir.Rows | ir.Repeat, counts: int) -> int:
         """Lower the element of an array; return the index of its first instruction."""
         body, first = self.here(), _first(node.element)
         begin: int | str
-        if isinstance(first, Number | String):
+        if isinstance(first, ir.Number | ir.String):
             begin = first.path
         else:
             begin = self.stream()
             self.emit(op.PLACE, begin)
-        least, is_record = least_size(node.element), isinstance(node.element, Record)
+        least, is_record = ir.least_size(node.element), isinstance(node.element, ir.Record)
         self.program.rows[node.path] = Row(counts, begin, least, False, is_record)
         self.node(node.element)
         self.flush()
         return body
 
-    def branch(self, node: Branch) -> None:
+    def branch(self, node: ir.Branch) -> None:
         skip = self.emit(op.UNLESS, self.condition(node.condition), 0)
         self.node(node.then)
-        if isinstance(node.otherwise, Nothing):
+        if isinstance(node.otherwise, ir.Nothing):
             self.patch(skip, 2)
             return
         leave = self.emit(op.GO, 0)
@@ -213,10 +192,10 @@ class _Lowering(Assembler):
 
     # Expressions. Each method returns the register of the value, of whole numbers or of reals.
 
-    def count(self, expression: Expression) -> int:
+    def count(self, expression: ir.Expression) -> int:
         return self.expression(expression)[0]
 
-    def condition(self, expression: Expression) -> int:
+    def condition(self, expression: ir.Expression) -> int:
         register, is_real = self.expression(expression)
         if not is_real:
             return register
@@ -224,14 +203,14 @@ class _Lowering(Assembler):
         self.emit(op.TRUTH, target, register)
         return target
 
-    def expression(self, expression: Expression) -> tuple[int, bool]:
+    def expression(self, expression: ir.Expression) -> tuple[int, bool]:
         self.flush()
         match expression:
-            case Number():
+            case ir.Number():
                 return self.registers[expression.path], expression.is_real
-            case Match():
+            case ir.Match():
                 return self.matched[expression], False
-            case Operation():
+            case ir.Operation():
                 operands = [self.expression(each) for each in expression.operands]
                 return self.operation(expression.operator, operands)
             case float():
@@ -284,22 +263,24 @@ class _Lowering(Assembler):
         return place if is_real else self.real_result(op.TO_REAL, place)
 
 
-def _unclamped(count: Expression) -> Number | None:
+def _unclamped(count: ir.Expression) -> ir.Number | None:
     """The field of a count `field * (field > 0)`, in which a negative number means 0."""
     match count:
-        case Operation("*", (Number() as x, Operation(">", (y, 0)))) if x is y and not x.is_real:
+        case ir.Operation("*", (ir.Number() as x, ir.Operation(">", (y, 0)))) if (
+            x is y and not x.is_real
+        ):
             return x
         case _:
             return None
 
 
-def _is_plain(condition: Operation) -> bool:
+def _is_plain(condition: ir.Operation) -> bool:
     """Whether no operand is an operation, which could fail."""
-    return not any(isinstance(each, Operation) for each in condition.operands)
+    return not any(isinstance(each, ir.Operation) for each in condition.operands)
 
 
-def _first(node: Node) -> Node:
+def _first(node: ir.Node) -> ir.Node:
     """The first node in a node that is no record."""
-    while isinstance(node, Record) and node.members:
+    while isinstance(node, ir.Record) and node.members:
         node = node.members[0][1]
     return node

@@ -37,7 +37,6 @@ from exset.codecs.engine.ir import (
     Blob,
     Branch,
     Gap,
-    Leaf,
     Node,
     Nothing,
     Number,
@@ -52,6 +51,7 @@ from exset.codecs.engine.ir import (
     least_size,
 )
 from exset.codecs.engine.layout import Layout
+from exset.codecs.engine.program import Leaf
 from exset.core.errors import FormatError, Place
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
@@ -148,15 +148,15 @@ class _Reading:
         self.texts: dict[str, list[bytes]] = defaultdict(list)
         self.numbers = {
             path: array(_CODES.get(leaf.native.char, leaf.native.char))
-            for path, leaf in layout.tree.leaves.items()
-            if isinstance(leaf, Number)
+            for path, leaf in layout.leaves.items()
+            if leaf.is_number
         }
 
     def fields(self, end: int) -> Fields:
         """Return the columns."""
         return Fields(
             self.layout,
-            {path: self._column(leaf) for path, leaf in self.layout.tree.leaves.items()},
+            {path: self._column(path, leaf) for path, leaf in self.layout.leaves.items()},
             self.places(),
             {path: offsets_of(_longs(self.counts[path])) for path in self.layout.rows},
             end,
@@ -169,10 +169,10 @@ class _Reading:
             path: _longs(self.starts[path]) for path in [*self.layout.leaves, *self.layout.rows]
         }
 
-    def _column(self, leaf: Leaf) -> Values:
-        if isinstance(leaf, Number):
-            return quiet_nans(np.array(self.numbers[leaf.path]).astype(leaf.native))
-        return Strings.of(self.texts[leaf.path])
+    def _column(self, path: str, leaf: Leaf) -> Values:
+        if leaf.is_number:
+            return quiet_nans(np.array(self.numbers[path]).astype(leaf.native))
+        return Strings.of(self.texts[path])
 
     def parse(self, node: Node, subcon: Construct, stream: IO[bytes], context: Container) -> object:
         """Read the Construct object of a probe, and record it."""
