@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 # The numbers in the state: the offset of the next byte in the buffer; the counts of tokens and
 # steps; a token that is lexed but not shifted yet (its kind, or -1, and its end); how many steps
-# need room; the depth of the stack; the row of the transition cache that stands for the stack, or
+# need room; the depth of the stack; the row of the stack in the transition cache, or
 # 0; the counts of rows and of remembered steps.
 (POSITION, TOKENS, STEPS, KIND, END, NEEDED, DEPTH, ROW, ROWS, KEPT, STATE_SIZE) = range(11)
 

@@ -9,6 +9,11 @@ from exset.parsers.engine import driver, reference
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.stream import ParseStream, Rejection
 
+LENS_PIECES = (
+    b"I: T: i: t: B: b: name: freq: proc: max: min: actI: [ ] { } ( ) * ; 0 1 2 3-4 -5 - 1.5 .5 1e "
+    b'-x x " \\ \n # \r g \t 0x1 inf nan +1 \xff \x00'
+).split(b" ")
+
 Outcome = tuple[list[int], ...] | tuple[object, ...]
 
 

@@ -2,7 +2,6 @@
 
 import json
 import logging
-import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,13 +21,9 @@ from exset.parsers.lbann.list_tokens import GRAMMAR as SAMPLE_LIST
 from exset.parsers.lens.steps import EXAMPLE
 from exset.parsers.lens.tokens import GRAMMAR
 from tests.core.sources import edit, source_of
-from tests.parsers.drivers import driven, judged, stream_of
+from tests.parsers.drivers import LENS_PIECES, driven, judged, stream_of
 from tests.parsers.foreign_grammars import ARITHMETIC, INI, JSON
 
-LENS_PIECES = (
-    b"I: T: i: t: B: b: name: freq: proc: max: min: actI: [ ] { } ( ) * ; 0 1 2 3-4 -5 - 1.5 .5 1e "
-    b'-x x " \\ \n # \r g \t 0x1 inf nan +1 \xff \x00'
-).split(b" ")
 LIST_PIECES = (
     b"single-sample conduit_hdf5_exclusion MULTI-SAMPLE_INCLUSION Multi-sample_inclusion_V2 \n \n "
     b"\n conduit_hdf5_inclusion\n2 3 1\nd\nf multi 1 +2 -3 4x . ... \r \t a.h5 \xff \xa0 \0"
@@ -132,13 +127,6 @@ def test_terminals_that_are_not_regular_are_refused(terminal: str, what: str) ->
         _ = grammar.lowered
 
 
-def test_grammars_too_large_for_the_kernel_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("exset.parsers.engine.lowering.MOST_MOVES", 10)
-    grammar = Grammar(file="x", start="start", steps=(), text="start: A\nA: /[xyz]+/")
-    with pytest.raises(ValueError, match="too large"):
-        _ = grammar.lowered
-
-
 def test_grammars_whose_terminals_collide_are_refused() -> None:
     grammar = Grammar(file="x", start="start", steps=(), text="start: A | B\nA: /a+/\nB: /[ab]+/")
     with pytest.raises(Exception, match="Collision"):
@@ -224,17 +212,3 @@ def test_compiling_is_announced(
 
         kernels.compiled(convert)
     assert "compiling kernels" in caplog.text
-
-
-def test_small_files_import_no_compiler_and_no_parser_generator(tmp_path: Path) -> None:
-    program = (
-        "import sys, exset\n"
-        "print(exset.loads('I: 1 0 T: 1;', format='ex'))\n"
-        "bad = {'lark', 'interegular', 'numba', 'construct', 'h5py'} & set(sys.modules)\n"
-        "print(sorted(bad))\n"
-    )
-    _ = GRAMMAR.lowered  # in the cache
-    run = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert run.stdout.splitlines() == ["ExampleSet(1 example, 1 event)", "[]"]
