@@ -1,4 +1,4 @@
-"""Hypothesis strategies for loader configurations of aeon, made of the tables that check them."""
+"""Hypothesis strategies for aeon loader configurations, made from the tables of the schema."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -9,25 +9,27 @@ from hypothesis import strategies as st
 from exset.core.errors import Findings
 from exset.grammars.aeon.config.model import LoaderConfig
 from exset.grammars.aeon.config.schema import AUGMENTATION, LOADER, TABLES, etl_types
-from exset.grammars.aeon.config.schema_types import Constraint, Dialect, Kind, Member, Table
+from exset.grammars.aeon.config.schema_types import (
+    ITEM_KINDS,
+    Constraint,
+    Dialect,
+    Kind,
+    Member,
+    Table,
+)
 
 Draws = st.SearchStrategy[object]
 
-_REAL: Final = st.floats(width=32, allow_nan=False, allow_infinity=False)
 _NAMES: Final = st.text(st.characters(codec="utf-8"), max_size=6)
-_INT32: Final = st.integers(-(1 << 31), (1 << 31) - 1)
-_UINT32: Final = st.integers(0, (1 << 32) - 1)
 _PLAIN: Final[Mapping[Kind, Draws]] = MappingProxyType(
     {
         "string": _NAMES,
         "bool": st.booleans(),
-        "int32": _INT32,
-        "uint32": _UINT32,
+        "int32": st.integers(-(1 << 31), (1 << 31) - 1),
+        "uint32": st.integers(0, (1 << 32) - 1),
         "size": st.integers(0, (1 << 64) - 1),
-        "float": _REAL,
-        "strings": st.lists(_NAMES, max_size=3),
-        "floats": st.lists(_REAL, max_size=3),
-        "doubles": st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=3),
+        "float": st.floats(width=32, allow_nan=False, allow_infinity=False),
+        "double": st.floats(allow_nan=False, allow_infinity=False),
         "any": st.none() | st.integers() | st.dictionaries(_NAMES, st.booleans(), max_size=2),
     }
 )
@@ -35,8 +37,7 @@ _SIZE: Final = st.integers(1, 1 << 12)
 _DURATION: Final = st.builds(
     "{} {}".format, st.integers(1, 400), st.sampled_from(["milliseconds", "seconds"])
 )
-# What members must be together is kept by drawing each of what goes with all.
-_APART: Final[Mapping[tuple[str, str], Draws]] = MappingProxyType(
+_FITTING: Final[Mapping[tuple[str, str], Draws]] = MappingProxyType(
     {
         ("loader", "iteration_mode_count"): st.integers(1, (1 << 31) - 1),
         ("char_map", "alphabet"): st.sampled_from(["", "ABC", "a'_ ", "\u00e9\u00df"]),
@@ -54,21 +55,23 @@ _APART: Final[Mapping[tuple[str, str], Draws]] = MappingProxyType(
         ("batch_sampler", "max_sample"): st.integers(0, 10),
     }
 )
-_WANTED: Final = frozenset(
+"""Values that fit all values of other members, by table and member."""
+
+_ALWAYS: Final = frozenset(
     (("loader", "iteration_mode_count"), ("image", "crop_enable"), ("loader", "augmentation"))
 )
-"""Members that are always given, for the sake of others."""
+"""Members that are always given, because their defaults do not fit other members."""
 
 
 @st.composite
 def config_dicts(draw: st.DrawFn, dialect: Dialect = "head") -> dict[str, object]:
-    """Configurations that a version of aeon takes, as Python programs write them."""
+    """Draw a configuration that a version of aeon accepts, as a dict."""
     return draw(_object(LOADER, dialect))
 
 
 @st.composite
 def loader_configs(draw: st.DrawFn, dialect: Dialect = "head") -> LoaderConfig:
-    """Configurations that a version of aeon takes."""
+    """Draw a configuration that a version of aeon accepts."""
     return LoaderConfig.from_dict(draw(config_dicts(dialect)), dialect=dialect, findings=Findings())
 
 
@@ -77,28 +80,32 @@ def _object(draw: st.DrawFn, table: Table, dialect: Dialect) -> dict[str, object
     made = {
         name: draw(_member(table, member, dialect))
         for name, member in table.members_of(dialect).items()
-        if member.required or (table.name, name) in _WANTED or draw(st.integers(0, 3)) == 0
+        if member.required or (table.name, name) in _ALWAYS or draw(st.integers(0, 3)) == 0
     }
     return dict(draw(st.permutations(list(made.items()))))
 
 
 def _member(table: Table, member: Member, dialect: Dialect) -> Draws:
-    if (table.name, member.name) in _APART:
-        return _APART[table.name, member.name]
+    if (table.name, member.name) in _FITTING:
+        return _FITTING[table.name, member.name]
     if member.name in ("height", "width"):
         return _SIZE
     if member.table == "etl":
         return st.lists(_etl(dialect), max_size=3)
+    inner: Draws
     if member.table == "augmentation":
-        return _augmentation(dialect) if member.kind == "object" else st.just([]) | _alone(dialect)
+        inner = _augmentation(dialect)
+        return inner if member.kind == "object" else st.lists(inner, max_size=1)
     if member.table is not None:
-        inner: Draws = _object(TABLES[member.table], dialect)
+        inner = _object(TABLES[member.table], dialect)
         return st.lists(inner, max_size=2) if member.kind == "objects" else inner
     if member.kind in ("float_pair", "int_pair"):
         return _pair(member)
-    return (
-        _PLAIN[member.kind] if member.constraint is None else _ruled(member.kind, member.constraint)
-    )
+    if member.kind in ITEM_KINDS:
+        return st.lists(_PLAIN[ITEM_KINDS[member.kind]], max_size=3)
+    if member.constraint is None:
+        return _PLAIN[member.kind]
+    return _constrained(member.kind, member.constraint)
 
 
 @st.composite
@@ -115,11 +122,7 @@ def _augmentation(draw: st.DrawFn, dialect: Dialect) -> dict[str, object]:
     return {"type": "image", **made}
 
 
-def _alone(dialect: Dialect) -> Draws:
-    return st.lists(_augmentation(dialect), min_size=1, max_size=1)
-
-
-def _ruled(kind: Kind, constraint: Constraint) -> Draws:
+def _constrained(kind: Kind, constraint: Constraint) -> Draws:
     if constraint.one_of:
         return st.sampled_from(constraint.one_of)
     if kind == "float":

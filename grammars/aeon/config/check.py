@@ -13,7 +13,14 @@ from exset.core.source import Span
 from exset.grammars.aeon.config.findings import PendingFinding, member_path, titled
 from exset.grammars.aeon.config.numbers import float32, integer
 from exset.grammars.aeon.config.schema import AUGMENTATION, TABLES, etl_types
-from exset.grammars.aeon.config.schema_types import TITLES, Constraint, Dialect, Kind, Member
+from exset.grammars.aeon.config.schema_types import (
+    ITEM_KINDS,
+    TITLES,
+    Constraint,
+    Dialect,
+    Kind,
+    Member,
+)
 from exset.grammars.aeon.config.settings import Settings, Value
 from exset.grammars.aeon.config.suggestions import did_you_mean, nearest, unknown_hint
 from exset.grammars.columns.tree import Node
@@ -30,13 +37,6 @@ _EXPECTED: Final[Mapping[Kind, str]] = {
     "strings": "a list of strings",
     **dict.fromkeys(("floats", "doubles"), "a list of numbers"),
     **dict.fromkeys(("float_pair", "int_pair"), "a list of two numbers"),
-}
-_ITEMS: Final[Mapping[Kind, Kind]] = {
-    "strings": "string",
-    "floats": "float",
-    "doubles": "double",
-    "float_pair": "float",
-    "int_pair": "int32",
 }
 _MOST_SHOWN: Final = 40
 _MOST_HINTS: Final = 100
@@ -145,7 +145,7 @@ class Check:
             return content
         if kind in ("int32", "uint32", "size", "float", "double"):
             return self._number(kind, node, path)
-        if kind not in _ITEMS or not isinstance(content, tuple):
+        if kind not in ITEM_KINDS or not isinstance(content, tuple):
             raise self._refuse_type(path, node, _EXPECTED[kind])
         if kind in ("float_pair", "int_pair"):
             if len(content) < 2:
@@ -155,7 +155,7 @@ class Check:
                 self.report("aeon-surplus", f"{path}[{number}]", item.span, why=why)
             content = content[:2]
         items = (
-            self._plain(_ITEMS[kind], item, f"{path}[{number}]")
+            self._plain(ITEM_KINDS[kind], item, f"{path}[{number}]")
             for number, item in enumerate(content)
         )
         return tuple(items)

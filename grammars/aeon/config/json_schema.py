@@ -14,6 +14,7 @@ from typing import Final
 
 from exset.grammars.aeon.config.schema import AUGMENTATION, ETL, TABLES
 from exset.grammars.aeon.config.schema_types import (
+    ITEM_KINDS,
     Constraint,
     Dialect,
     Kind,
@@ -36,19 +37,15 @@ def _array(items: Schema) -> Schema:
 
 
 _LARGEST: Final = 3.4028234663852886e38
-_INT32: Final = _integer(-(1 << 31), (1 << 31) - 1)
-_FLOAT: Final[Schema] = {"type": "number", "minimum": -_LARGEST, "maximum": _LARGEST}
 _KINDS: Final[Mapping[Kind, Schema]] = MappingProxyType(
     {
         "string": {"type": "string"},
         "bool": {"type": "boolean"},
-        "int32": _INT32,
+        "int32": _integer(-(1 << 31), (1 << 31) - 1),
         "uint32": _integer(0, (1 << 32) - 1),
         "size": _integer(0, (1 << 64) - 1),
-        "float": _FLOAT,
-        "strings": _array({"type": "string"}),
-        "floats": _array(_FLOAT),
-        "doubles": _array({"type": "number"}),
+        "float": {"type": "number", "minimum": -_LARGEST, "maximum": _LARGEST},
+        "double": {"type": "number"},
         "any": {},
     }
 )
@@ -125,10 +122,10 @@ def _member(member: Member) -> Schema:
     if member.kind == "objects":
         return {**schema, **_array({"$ref": f"#/$defs/{member.table}"})}
     bounds = _bounds(member.constraint or Constraint())
-    if member.kind in ("float_pair", "int_pair"):
-        number = _FLOAT if member.kind == "float_pair" else _INT32
-        return {**schema, **_array({**number, **bounds}), "minItems": 2, "maxItems": 2}
-    return {**schema, **_KINDS[member.kind], **bounds}
+    if member.kind not in ITEM_KINDS:
+        return {**schema, **_KINDS[member.kind], **bounds}
+    size = {"minItems": 2, "maxItems": 2} if member.kind.endswith("_pair") else {}
+    return {**schema, **_array({**_KINDS[ITEM_KINDS[member.kind]], **bounds}), **size}
 
 
 def _bounds(constraint: Constraint) -> Schema:

@@ -35,6 +35,17 @@ _List: TypeAlias = Literal["strings", "floats", "doubles", "float_pair", "int_pa
 Kind: TypeAlias = Literal[_Scalar, _List, "object", "objects", "any"]
 """The C++ type of a member: `size` is a size_t, a pair holds the bounds of a distribution."""
 
+ITEM_KINDS: Final[Mapping[Kind, Kind]] = MappingProxyType(
+    {
+        "strings": "string",
+        "floats": "float",
+        "doubles": "double",
+        "float_pair": "float",
+        "int_pair": "int32",
+    }
+)
+"""The kind of the items of each list of plain values."""
+
 Plain: TypeAlias = str | int | float | bool | tuple[str, ...] | tuple[float, ...] | None
 """A default; None if the member has none."""
 
