@@ -81,6 +81,7 @@ def test_all_errors_have_places_and_hints() -> None:
         (config(IMAGE, IMAGE), "aeon-later", "etl[1]"),
         (config(zoom=[1, 2]), "aeon-overlooked", "zoom"),
         (config(an=[1, 2]), "aeon-unknown", "an"),
+        (config(**{"augmentation[1]": 3}), "aeon-unknown", "augmentation[1]"),
         (config(single_thread=True), "aeon-unknown", "single_thread"),
         (config(minibatch_size=3), "aeon-unknown", "minibatch_size"),
         (augmented({"flip": True}), "aeon-missing", "augmentation[0].type"),

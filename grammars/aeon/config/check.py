@@ -102,7 +102,7 @@ class Check:
 
     def _is_unread(self, code: str, path: str) -> bool:
         """Whether aeon never reads the value at a path: most parts of augmentation objects."""
-        if not path.startswith("augmentation["):
+        if not path.startswith("augmentation[") or code == "aeon-unknown":
             return False
         if not path.startswith("augmentation[0]"):
             # aeon looks for the type of every object, whether it uses the object or not.
