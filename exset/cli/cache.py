@@ -11,10 +11,10 @@ import click
 
 from exset import api
 from exset.cli.commands import Group, option, secondary_option
-from exset.cli.inputs import CommonOptions, common_options, roots_option
+from exset.cli.inputs import CommonOptions, Whole, common_options, roots_option
 from exset.cli.manifest import selection_options
 from exset.cli.output import require_option, usage_error
-from exset.cli.paths import allowed_folders, file_argument
+from exset.cli.paths import file_argument
 from exset.cli.reports import Report, json_option, json_rows, show_findings, verdict
 from exset.core.errors import Findings, FormatError, Severity, blaming, safe
 from exset.core.limits import Limits
@@ -38,12 +38,13 @@ manifest_option = option("--manifest", metavar="FILE", help="The manifest of the
 
 def plan_options(command: Command) -> Command:
     """Add the options of aeon that determine the records of a cache and its blocks."""
-    root = option("--manifest-root", "root", metavar="FOLDER", default="", help="As in aeon.")
+    root = option(
+        "--manifest-root", "root", metavar="FOLDER", default="", help="Folder of relative paths."
+    )
     size = option(
         "--block-size",
-        metavar="N",
-        type=click.IntRange(min=1),
-        help="As in aeon (as the existing blocks, or 5000).",
+        type=Whole(1),
+        help="Records in a block (default: as in existing blocks, else 5000).",
     )
     dialect = secondary_option(
         "--dialect",
@@ -267,14 +268,12 @@ def _plan(
 
     dialect = options.pop("dialect")
     size = options.pop("block_size")
-    access = allowed_folders(options.pop("roots", ()), common.untrusted)
+    options |= {"block_size": size or BLOCK_SIZE, "access": common.access}
     source = api.read_source(manifest, limits=common.limits)
     records = parse(source, limits=common.limits, findings=findings, dialect=dialect)
     try:
         with blaming(manifest):
-            plan = Plan.of(
-                records, block_size=size or BLOCK_SIZE, access=access, findings=findings, **options
-            )
+            plan = Plan.of(records, findings=findings, **options)
     except FormatError:
         raise
     except ValueError as error:

@@ -98,7 +98,6 @@ def convert(
     output: str | None,
     to: str | None,
     common: CommonOptions,
-    jobs: int,
 ) -> int:
     """Convert files to another format.
 
@@ -121,7 +120,7 @@ def convert(
     to_stdout = any(job.target == "-" for job in tasks)
     if to_stdout and json_rows() is not None:
         usage_error("--json and the file would both go to standard output: name another OUTPUT")
-    if common.untrusted and tasks:
+    if common.access.roots and tasks:
         for option in tasks[0].format.options:  # all targets have the same format
             if option.untrusted:
                 options.setdefault(option.name, option.untrusted)
@@ -141,7 +140,9 @@ def convert(
 
     makes_folder = output is not None and any(job.target != output for job in tasks)
     work = Converter(common, options, makes_folder)
-    return for_each_file(work, tasks, show, jobs=jobs, action="converting", visible=to_stdout)
+    return for_each_file(
+        work, tasks, show, jobs=common.jobs, action="converting", visible=to_stdout
+    )
 
 
 def _write_row(outcome: Outcome[Job, Converted]) -> None:

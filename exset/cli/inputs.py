@@ -1,7 +1,7 @@
 """Options that commands share: how files are read, what may be accessed, how many processes."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import wraps
 from typing import TypeVar, cast
 
@@ -17,6 +17,7 @@ from exset.core.limits import Limits
 from exset.core.protocols import Model, OptionValue
 from exset.core.source import Source
 from exset.families.format import Format, OptionError
+from exset.io.access import Access
 
 Command = TypeVar("Command", bound=Callable[..., object])
 M = TypeVar("M", bound=Model)
@@ -40,9 +41,11 @@ class CommonOptions:
     options: dict[str, OptionValue]
     limits: Limits
     strict: bool
-    untrusted: bool
+    access: Access
+    """The folders and links that may be opened for files that a file names."""
     verbosity: int
     """-1 with `--quiet`, 1 with `--verbose`, else 0."""
+    jobs: int
 
     def load(self, path: str) -> LoadedFile:
         """Read a file; raises FormatError and OSError as `exset.load` does."""
@@ -97,10 +100,20 @@ def common_options(command: Command) -> Command:
         quiet: bool,
         verbose: bool,
         from_format: str | None = None,
+        roots: tuple[str, ...] = (),
+        follow_links: bool = False,
+        no_locking: bool = False,
+        jobs: int = 1,
         **rest: object,
     ) -> object:
         options = format_options.values(writing=False)
-        common = CommonOptions(from_format, options, limits, strict, untrusted, verbose - quiet)
+        access = Access(
+            roots=allowed_folders(roots, untrusted),
+            links=follow_links,
+            locking=False if no_locking else None,
+        )
+        verbosity = verbose - quiet
+        common = CommonOptions(from_format, options, limits, strict, access, verbosity, jobs)
         try:
             return command(*args, common=common, **rest)
         except OptionError as error:
@@ -126,29 +139,16 @@ def verbosity_options(command: Command) -> Command:
 
 
 def access_options(command: Command) -> Command:
-    """Add the options of access to HDF5 files, which arrive as `access`.
+    """Add the options of access to HDF5 files, above `common_options`."""
+    return _follow_links(roots_option(_no_locking(command)))
 
-    They need `common_options` below them, as they use `--untrusted`.
-    """
 
-    @wraps(command)
-    def with_access(
-        *args: object,
-        follow_links: bool,
-        roots: tuple[str, ...],
-        untrusted: bool,
-        no_locking: bool,
-        **rest: object,
-    ) -> object:
-        locking = False if no_locking else None
-        access = replace(allowed_folders(roots, untrusted), links=follow_links, locking=locking)
-        return command(*args, access=access, untrusted=untrusted, **rest)
+class Whole(click.IntRange):
+    """A whole number; help calls it N."""
 
-    links = secondary_option("--follow-links", is_flag=True, help="Follow links in HDF5 files.")
-    unlocked = secondary_option(
-        "--no-locking", is_flag=True, help="Do not lock HDF5 files (for parallel file systems)."
-    )
-    return cast(Command, links(roots_option(unlocked(with_access))))
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        """Return the placeholder in help."""
+        return "N"
 
 
 class FormatName(click.Choice[str]):
@@ -186,8 +186,7 @@ def _parse_limits(ctx: click.Context, option: click.Parameter, values: tuple[str
 jobs_option = option(
     "-j",
     "--jobs",
-    metavar="N",
-    type=click.IntRange(min=0),
+    type=Whole(0),
     default=1,
     help="Use N processes, one for each file; 0 for all cores.",
 )
@@ -198,6 +197,10 @@ roots_option = secondary_option(
     multiple=True,
     is_eager=True,  # the paths in lists of files are checked against it
     help="Open no file outside of this folder.",
+)
+_follow_links = secondary_option("--follow-links", is_flag=True, help="Follow links in HDF5 files.")
+_no_locking = secondary_option(
+    "--no-locking", is_flag=True, help="Do not lock HDF5 files (for parallel file systems)."
 )
 _quiet = secondary_option("-q", "--quiet", is_flag=True, help="Report only problems.")
 _verbose = secondary_option("-v", "--verbose", is_flag=True, help="Report details.")

@@ -36,7 +36,7 @@ def inspect_options(command: Callable[..., object]) -> Callable[..., object]:
 
 @click.command(cls=FormatCommand)
 @inspect_options
-def info(files: tuple[str, ...], common: CommonOptions, jobs: int) -> int:
+def info(files: tuple[str, ...], common: CommonOptions) -> int:
     """Summarise files: format, counts, groups, sizes.
 
     \b
@@ -45,12 +45,12 @@ def info(files: tuple[str, ...], common: CommonOptions, jobs: int) -> int:
 
     With -v, exset shows the findings, too.
     """
-    return _inspect(files, common, jobs, full=False)
+    return _inspect(files, common, full=False)
 
 
 @click.command(cls=FormatCommand)
 @inspect_options
-def stats(files: tuple[str, ...], common: CommonOptions, jobs: int) -> int:
+def stats(files: tuple[str, ...], common: CommonOptions) -> int:
     """Summarise files in full: all counts and distributions.
 
     \b
@@ -58,10 +58,10 @@ def stats(files: tuple[str, ...], common: CommonOptions, jobs: int) -> int:
 
     This includes the output of "exset info", and may take longer.
     """
-    return _inspect(files, common, jobs, full=True)
+    return _inspect(files, common, full=True)
 
 
-def _inspect(files: tuple[str, ...], common: CommonOptions, jobs: int, full: bool) -> int:
+def _inspect(files: tuple[str, ...], common: CommonOptions, full: bool) -> int:
     work = partial(_summarise, common=common, full=full)
     separators = iter(("",))
 
@@ -74,7 +74,7 @@ def _inspect(files: tuple[str, ...], common: CommonOptions, jobs: int, full: boo
             _show(found, common.verbosity)
         return Exit.OK
 
-    return for_each_file(work, files, show, jobs=jobs, action="reading")
+    return for_each_file(work, files, show, jobs=common.jobs, action="reading")
 
 
 def _summarise(path: str, common: CommonOptions, full: bool) -> FileSummary:

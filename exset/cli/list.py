@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from exset.cli.commands import Group, option, secondary_option
 from exset.cli.inputs import (
     CommonOptions,
+    Whole,
     access_options,
     common_options,
     jobs_option,
@@ -21,7 +22,6 @@ from exset.cli.reports import Report, show_findings
 from exset.core.errors import Findings, FormatError, Severity, blaming
 from exset.core.text import counted
 from exset.grammars.lbann.list_types import Kind
-from exset.io.access import Access
 
 if TYPE_CHECKING:
     from exset.grammars.lbann.sample_list import SampleList
@@ -62,14 +62,10 @@ def build(
     paths: tuple[str, ...],
     output: str,
     kind: str,
-    sample: str | None,
-    pattern: str | None,
-    finite: tuple[str, ...],
     directory: str | None,
     journal: str | None,
-    access: Access,
     common: CommonOptions,
-    jobs: int,
+    **options: Any,
 ) -> Report:
     """Build a list of the samples in HDF5 files and folders.
 
@@ -85,20 +81,12 @@ def build(
     from exset.runtime.lbann.list_build import built, search_for, searched
     from exset.runtime.lbann.list_convert import recast
 
-    if sample is not None and pattern is not None:
+    if options["sample"] is not None and options["pattern"] is not None:
         usage_error("use --sample or --pattern, not both")
     files = files_in(paths)
     findings = common.new_findings()
-    search = search_for(
-        files,
-        findings,
-        sample=sample,
-        pattern=pattern,
-        finite=finite,
-        access=access,
-        limits=common.limits,
-    )
-    outcomes = searched(search, files, jobs=jobs, journal=journal)
+    search = search_for(files, findings, access=common.access, limits=common.limits, **options)
+    outcomes = searched(search, files, jobs=common.jobs, journal=journal)
     try:
         with blaming(", ".join(paths)):
             found = list(progress(outcomes, len(files), "searching"))
@@ -106,7 +94,7 @@ def build(
     except FormatError:
         show_findings(findings, common.verbosity, SHOWN)
         raise
-    samples = recast(samples, kind, findings, jobs=jobs, lossy=True)
+    samples = recast(samples, kind, findings, jobs=common.jobs, lossy=True)
     report = _written(samples, output, findings)
     report.failed = findings.worst is Severity.ERROR
     return report
@@ -138,7 +126,7 @@ def merge(
 
 @lists.command()
 @one_file
-@option("--seed", metavar="N", type=click.IntRange(min=0), required=True, help="The seed.")
+@option("--seed", type=Whole(0), required=True, help="The seed.")
 @model_output(FORMAT)
 @reading_options
 def shuffle(file: str, seed: int, output: str, common: CommonOptions) -> Report:
@@ -158,7 +146,7 @@ def shuffle(file: str, seed: int, output: str, common: CommonOptions) -> Report:
 
 @lists.command()
 @one_file
-@option("--ranks", metavar="N", type=click.IntRange(min=1), required=True, help="Number of ranks.")
+@option("--ranks", type=Whole(1), required=True, help="Number of ranks.")
 @option("--keep-order", is_flag=True, help="Simulate LBANN's --keep_sample_order.")
 @model_output(FORMAT)
 @reading_options

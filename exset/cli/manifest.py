@@ -10,7 +10,7 @@ import click
 
 from exset import formats
 from exset.cli.commands import Group, option
-from exset.cli.inputs import CommonOptions, reading_options, verbosity_options
+from exset.cli.inputs import CommonOptions, Whole, reading_options, verbosity_options
 from exset.cli.models import model_output, written
 from exset.cli.output import usage_error
 from exset.cli.paths import file_argument, one_file
@@ -29,13 +29,18 @@ Command = TypeVar("Command", bound=Callable[..., object])
 
 def selection_options(command: Command) -> Command:
     """Add the options of aeon that select records of a manifest."""
-    for names, attributes in (
-        ("--random-seed", {"metavar": "N", "type": click.IntRange(0, 2**32 - 1), "default": 0}),
-        ("--shuffle-manifest", {"is_flag": True}),
-        ("--subset-fraction", {"metavar": "F", "type": float, "default": 1.0}),
-    ):
-        command = option(names, help="As in aeon.", **attributes)(command)
-    return command
+    fraction = option(
+        "--subset-fraction",
+        metavar="F",
+        type=float,
+        default=1.0,
+        help="Fraction of the records to use (1).",
+    )
+    shuffle = option("--shuffle-manifest", is_flag=True, help="Shuffle the records first.")
+    seed = option(
+        "--random-seed", type=Whole(0, 2**32 - 1), default=0, help="Seed of fraction and shuffle."
+    )
+    return fraction(shuffle(seed(command)))
 
 
 @click.group(cls=Group)
@@ -93,7 +98,7 @@ def build(
 @one_file
 @model_output(FORMAT)
 @option("--by", metavar="COLUMN", type=int, default=-1, help="The class (last column).")
-@option("--seed", metavar="N", type=click.IntRange(min=0), help="Shuffle the records.")
+@option("--seed", type=Whole(0), help="Shuffle the records.")
 @reading_options
 def balance(file: str, output: str, by: int, seed: int | None, common: CommonOptions) -> Report:
     """Repeat records of small classes until all classes have the same size.

@@ -12,7 +12,7 @@ from exset import samples
 from exset.core.errors import safe
 from exset.core.limits import DEFAULT
 from exset.io import files
-from exset.io.access import Access, lies_in
+from exset.io.access import lies_in
 
 PATH = click.Path(readable=False)
 """The type of paths; an unreadable file is an error when it is read, and the others follow."""
@@ -87,14 +87,14 @@ def expanded(arguments: Iterable[str], roots: tuple[str, ...] = ()) -> Iterator[
             yield argument
 
 
-def allowed_folders(roots: tuple[str, ...], untrusted: bool) -> Access:
-    """Return which folders may be accessed: `roots`, else with `untrusted` the current one."""
-    return Access(roots=roots or ((os.curdir,) if untrusted else ()))
+def allowed_folders(roots: tuple[str, ...], untrusted: bool) -> tuple[str, ...]:
+    """Return `roots`, else with `untrusted` the current folder; empty for no restriction."""
+    return roots or ((os.curdir,) if untrusted else ())
 
 
 def _roots(ctx: click.Context) -> tuple[str, ...]:
     """Return the folders that the paths of a list must be in; empty if any folder will do."""
-    return allowed_folders(ctx.params.get("roots", ()), ctx.params.get("untrusted", False)).roots
+    return allowed_folders(ctx.params.get("roots", ()), ctx.params.get("untrusted", False))
 
 
 def _matches(pattern: str) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from exset.cli.commands import Command, option, secondary_option
-from exset.cli.inputs import CommonOptions, reading_options
+from exset.cli.inputs import CommonOptions, Whole, reading_options
 from exset.cli.output import usage_error
 from exset.cli.paths import one_file
 from exset.cli.reports import Report, json_option
@@ -34,9 +34,7 @@ _SLICE = re.compile(r"(-?\d+)|(-?\d*):(-?\d*)(?::(-?\d*))?", re.ASCII)
 )
 @option("--inputs", metavar="GROUP=SIZE", multiple=True, help="The input groups, in order.")
 @option("--targets", metavar="GROUP=SIZE", multiple=True, help="The target groups, in order.")
-@secondary_option(
-    "--ticks", metavar="N", type=click.IntRange(min=1), help="Draw a row a tick, N a unit of time."
-)
+@secondary_option("--ticks", type=Whole(1), help="Draw a row a tick, N a unit of time.")
 @json_option("examples", "counts", "findings", file="file", output="output")
 @reading_options
 def plot(

@@ -1,9 +1,11 @@
 """`exset sampler plan`: the numbers of an epoch of N x M batches, without training."""
 
+from typing import Any
+
 import click
 
 from exset.cli.commands import Group, option, secondary_option
-from exset.cli.inputs import CommonOptions, common_options
+from exset.cli.inputs import CommonOptions, Whole, common_options
 from exset.cli.output import usage_error
 from exset.cli.paths import file_argument
 from exset.cli.reports import Report, json_option
@@ -23,31 +25,34 @@ def sampler() -> None:
 
 @sampler.command()
 @file_argument("labels", "LABELS")
-@option("-n", "classes", type=click.IntRange(1), required=True, help="Classes in a batch.")
-@option("-m", "samples", type=click.IntRange(1), required=True, help="Samples of a class.")
+@option("-n", "classes", type=Whole(1), required=True, help="Classes in a batch.")
+@option("-m", "samples", type=Whole(1), required=True, help="Samples of a class.")
 @option("--column", metavar="NAME", help="The column of labels, or the HDF5 dataset.")
-@option("--sampler", "name", default="planned", help="random, exhaustive or planned (default).")
 @option(
-    "--world-size", metavar="N", type=click.IntRange(1, 100_000), default=1, help="Number of ranks."
+    "--sampler",
+    "name",
+    metavar="NAME",
+    default="planned",
+    help="random, exhaustive or planned (default).",
 )
+@option("--world-size", "num_replicas", type=Whole(1, 100_000), default=1, help="Number of ranks.")
 @option("--seed", metavar="N", type=int, default=1234, help="Seed of the batches (1234).")
-@secondary_option("--epoch", metavar="N", type=click.IntRange(0), default=0, help="The epoch (0).")
+@secondary_option("--epoch", type=Whole(0), default=0, help="The epoch (0).")
 @secondary_option("--drop-last", is_flag=True, help="Drop batches instead of repeating some.")
-@secondary_option("--no-shuffle", is_flag=True, help="Keep the order of the data.")
+@secondary_option(
+    "--no-shuffle", "shuffle", flag_value=False, default=True, help="Keep the order of the data."
+)
 @json_option("sampler", *PLAN_KEYS, labels="labels", n="classes", m="samples")
 @common_options
 def plan(
     labels: str,
     classes: int,
     samples: int,
-    world_size: int,
     name: str,
     column: str | None,
-    drop_last: bool,
-    no_shuffle: bool,
-    seed: int,
     epoch: int,
     common: CommonOptions,
+    **options: Any,
 ) -> Report:
     """Draw the batches of an epoch, and report their numbers.
 
@@ -62,17 +67,7 @@ def plan(
 
     array = read_labels(labels, column, limits=common.limits)
     try:
-        sampler = build_sampler(
-            name,
-            array,
-            classes,
-            samples,
-            shuffle=not no_shuffle,
-            drop_last=drop_last,
-            rank=0,
-            num_replicas=world_size,
-            seed=seed,
-        )
+        sampler = build_sampler(name, array, classes, samples, rank=0, **options)
     except ValueError as error:
         usage_error(str(error))
     sampler.set_epoch(epoch)

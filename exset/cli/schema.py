@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import click
 
@@ -18,16 +18,29 @@ from exset.core.errors import Findings, Severity, blaming, safe
 from exset.core.limits import Limits
 from exset.core.text import counted
 from exset.io import files
-from exset.io.access import Access
 
 if TYPE_CHECKING:
     from exset.grammars.lbann.schema import Schema
     from exset.runtime.lbann.sample_reader import HasPairs, Pair
 
-compat_option = option("--compat", type=click.Choice(["lbann"]), help="Refuse what LBANN refuses.")
-sample_option = option(
-    "--sample", metavar="FILE ID", type=(str, str), help="A sample: its file, and its path there."
-)
+Command = TypeVar("Command", bound=Callable[..., object])
+
+
+def schema_options(*keys: str) -> Callable[[Command], Command]:
+    """Add two schemas and the options of their use; `keys` are members of the JSON."""
+    rows = json_option(*keys, "counts", "findings", data="data", experiment="experiment")
+    sample = option(
+        "--sample", metavar="FILE ID", type=(str, str), help="A sample: its file and its path."
+    )
+    compat = option("--compat", type=click.Choice(["lbann"]), help="Refuse what LBANN refuses.")
+    data = file_argument("data", "DATA")
+    experiment = file_argument("experiment", "EXPERIMENT")
+
+    def add(command: Command) -> Command:
+        command = sample(compat(rows(access_options(common_options(command)))))
+        return data(experiment(command))
+
+    return add
 
 
 @click.group(cls=Group)
@@ -36,19 +49,12 @@ def schema() -> None:
 
 
 @schema.command()
-@file_argument("data", "DATA")
-@file_argument("experiment", "EXPERIMENT")
-@sample_option
-@json_option("fields", "packed", "counts", "findings", data="data", experiment="experiment")
-@compat_option
-@access_options
-@common_options
+@schema_options("fields", "packed")
 def show(
     data: str,
     experiment: str,
     sample: tuple[str, str] | None,
     compat: Literal["lbann"] | None,
-    access: Access,
     common: CommonOptions,
 ) -> Report:
     """Show which fields an EXPERIMENT schema reads, and how.
@@ -68,21 +74,15 @@ def show(
     packing = plan(merged, compat=compat, findings=findings)
     layout = None
     if sample is not None:
-        with File(sample[0], access, common.limits) as file:
+        with File(sample[0], common.access, common.limits) as file:
             layout = lay_out(file, sample[1], packing, findings)
     row = schema_show.to_dict(merged, packing, layout)
     return Report(row, findings, map(safe, schema_show.lines(merged, packing, layout)))
 
 
 @schema.command()
-@file_argument("data", "DATA")
-@file_argument("experiment", "EXPERIMENT")
+@schema_options()
 @click.argument("lists", metavar="[LIST]...", nargs=-1, callback=all_paths)
-@sample_option
-@json_option("counts", "findings", data="data", experiment="experiment")
-@compat_option
-@access_options
-@common_options
 @jobs_option
 def check(
     data: str,
@@ -90,9 +90,7 @@ def check(
     lists: tuple[str, ...],
     sample: tuple[str, str] | None,
     compat: Literal["lbann"] | None,
-    access: Access,
     common: CommonOptions,
-    jobs: int,
 ) -> Report:
     """Check schemas against the HDF5 files of LISTs, or against one sample.
 
@@ -112,7 +110,12 @@ def check(
     if not samples:
         usage_error("no samples to check: name a LIST, or use --sample")
     for finding in check_files(
-        samples, *schemas, compat=compat, access=access, limits=common.limits, jobs=jobs
+        samples,
+        *schemas,
+        compat=compat,
+        access=common.access,
+        limits=common.limits,
+        jobs=common.jobs,
     ):
         findings.add(finding)
     failed = findings.worst is Severity.ERROR
@@ -149,9 +152,7 @@ def build(
     output: str,
     experiment: str | None,
     packs: tuple[str, ...],
-    access: Access,
     common: CommonOptions,
-    jobs: int,
 ) -> Report:
     """Build a data schema of the samples in HDF5 files and folders.
 
@@ -172,9 +173,9 @@ def build(
         files_in(paths),
         sample,
         normalise=normalise,
-        access=access,
+        access=common.access,
         limits=common.limits,
-        jobs=jobs,
+        jobs=common.jobs,
     )
     findings = built.findings
     if common.strict:

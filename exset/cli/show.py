@@ -7,7 +7,7 @@ import click
 from exset import api, formats, streaming
 from exset.cli.commands import option
 from exset.cli.format_options import FormatCommand
-from exset.cli.inputs import CommonOptions, LoadedFile, reading_options
+from exset.cli.inputs import CommonOptions, LoadedFile, Whole, reading_options
 from exset.cli.output import usage_error
 from exset.cli.paths import one_file
 from exset.cli.reports import Report, tally_text
@@ -47,8 +47,7 @@ def cat(file: str, common: CommonOptions, **options: bool) -> Report:
     "-n",
     "--units",
     "count",
-    metavar="N",
-    type=click.IntRange(min=0),
+    type=Whole(0),
     default=10,
     help="The number of examples or records (10).",
 )

@@ -2,13 +2,14 @@
 
 import os
 import re
+from typing import Any
 
 import click
 
 from exset import api, formats
 from exset.cli.commands import option
 from exset.cli.format_options import FormatCommand
-from exset.cli.inputs import CommonOptions, reading_options
+from exset.cli.inputs import CommonOptions, Whole, reading_options
 from exset.cli.output import usage_error
 from exset.cli.paths import one_file
 from exset.cli.reports import Report, json_option
@@ -29,12 +30,11 @@ _PART = re.compile(
 @click.argument("parts", metavar="[OUTPUT=SIZE]...", nargs=-1)
 @option(
     "--trainers",
-    metavar="N",
-    type=click.IntRange(min=1),
+    type=Whole(1),
     help="Write N equal files t0_FILE, t1_FILE, ...",
 )
 @option("-o", "--output", metavar="FOLDER", help="The folder for the files of --trainers.")
-@option("--seed", metavar="N", type=click.IntRange(min=0), help="Choose at random with this seed.")
+@option("--seed", type=Whole(0), help="Choose at random with this seed.")
 @option("--by", metavar="GROUP", help="Keep each group in one file.")
 @option("--stratify", metavar="GROUP", help="Divide each group in the same ratio.")
 @json_option("parts", "counts", "findings", file="file")
@@ -44,10 +44,8 @@ def split(
     parts: tuple[str, ...],
     trainers: int | None,
     output: str | None,
-    seed: int | None,
-    by: str | None,
-    stratify: str | None,
     common: CommonOptions,
+    **how: Any,
 ) -> Report:
     """Split a file into disjoint files (train/test).
 
@@ -75,7 +73,7 @@ def split(
         api.check_convertible(fmt, _format_of(target, fmt), source)
     sizes = [size for _, size in targets]
     try:
-        models = split_model(loaded.model, sizes, seed=seed, by=by, stratify=stratify)
+        models = split_model(loaded.model, sizes, **how)
     except FormatError:
         raise
     except ValueError as error:

@@ -13,14 +13,13 @@ from exset.cli.paths import some_files
 from exset.cli.reports import json_option, json_rows, tally_text, verdict, write_file_row
 from exset.core.errors import Findings
 from exset.core.jobs import Outcome
-from exset.io.access import Access
 
 
 @click.command(cls=FormatCommand)
 @some_files
 @option("--files", "check_files", is_flag=True, help="Check the files that it names, too.")
 @json_option()
-@secondary_option("--base", metavar="FOLDER", default="", help="The folder of relative paths.")
+@secondary_option("--base", metavar="FOLDER", default="", help="Folder of relative paths.")
 @access_options
 @reading_options
 @jobs_option
@@ -28,9 +27,7 @@ def validate(
     files: tuple[str, ...],
     check_files: bool,
     base: str,
-    access: Access,
     common: CommonOptions,
-    jobs: int,
 ) -> int:
     """Check files: errors and likely mistakes.
 
@@ -63,20 +60,12 @@ def validate(
         return Exit.BAD_FILE if failed else Exit.OK
 
     # With several files there is a process for each; with one, for the files that it names.
-    inner_jobs = jobs if len(files) == 1 else 1
-    check = partial(
-        _check,
-        common=common,
-        base=base if check_files else None,
-        access=access,
-        jobs=inner_jobs,
-    )
-    return for_each_file(check, files, show, jobs=jobs, action="checking")
+    inner_jobs = common.jobs if len(files) == 1 else 1
+    check = partial(_check, common=common, base=base if check_files else None, jobs=inner_jobs)
+    return for_each_file(check, files, show, jobs=common.jobs, action="checking")
 
 
-def _check(
-    path: str, common: CommonOptions, base: str | None, access: Access, jobs: int
-) -> Findings:
+def _check(path: str, common: CommonOptions, base: str | None, jobs: int) -> Findings:
     """Check a file; with a `base`, which may be empty, also the files that it names."""
     return api.validate(
         path,
@@ -85,7 +74,7 @@ def _check(
         engine="auto",
         check_files=base is not None,
         base=base or "",
-        access=access,
+        access=common.access,
         jobs=jobs,
         **common.options,
     )
