@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cache, partial
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Any
 
 import click
 
@@ -19,7 +19,7 @@ from exset.core.errors import FormatError, safe
 class Option(click.Option):
     """An option in a section of the help; the help omits the range of a number."""
 
-    section: ClassVar[str] = "Options"
+    section: str = "Options"
 
     def get_help_extra(self, ctx: click.Context) -> Any:
         """Return what follows the help in brackets."""
@@ -31,7 +31,7 @@ class Option(click.Option):
 class SecondaryOption(Option):
     """An option that few people need: its section is the last one."""
 
-    section: ClassVar[str] = "More options"
+    section: str = "More options"
 
 
 option = partial(click.option, cls=Option)

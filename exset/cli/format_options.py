@@ -16,11 +16,10 @@ Command = TypeVar("Command", bound=Callable[..., object])
 class FormatOption(commands.Option):
     """An option of one format or more. `values` returns the values that the user set."""
 
-    section = "Options of formats"
-
     def __init__(self, declarations: list[str], *, writing: bool, **attributes: Any) -> None:
         """Keep the value in click's `meta`; no command takes it as an argument."""
         self.writing = writing
+        self.section = "Options of formats" if writing else commands.SecondaryOption.section
         super().__init__(declarations, expose_value=False, callback=_keep, **attributes)
 
 
