@@ -49,7 +49,7 @@ def plan_options(command: Command) -> Command:
     dialect = secondary_option(
         "--dialect",
         metavar="DIALECT",
-        type=click.Choice(tuple(Dialect)),
+        type=click.Choice([*map(str, Dialect)]),
         help="The version of aeon: head, seed or csv.",
     )
     return root(size(dialect(selection_options(command))))
