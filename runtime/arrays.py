@@ -1,57 +1,51 @@
-"""NumPy or CuPy: the namespace `xp` that array code is written over, and moves between devices.
+"""Arrays of NumPy or CuPy: the namespace `xp` that array code uses, and copies between devices.
 
-The only module that imports CuPy. Code over `xp` is tested where no GPU is, too: see
-`exset.runtime.portable`.
+This is the only module that imports CuPy.
 """
 
 import sys
 from importlib import import_module
 from types import ModuleType
-from typing import Literal, TypeVar, get_args
+from typing import Final, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from exset.grammars.columns.arrays import Longs, is_constant
-from exset.runtime.portable import PORTABLE, Guarded
 
-Device = Literal["cpu", "cuda", "portable"]
+Device: TypeAlias = str
+"""The name of a device: "cpu" for NumPy, "cuda" for CuPy."""
+
+MODULES: Final = {"cpu": "numpy", "cuda": "cupy"}
+"""The module whose arrays are on each device."""
 
 Item = TypeVar("Item", bound=np.generic)
 
 
-def namespace(device: str = "cpu") -> ModuleType:
-    """The module whose functions make arrays on a device.
+def namespace(device: Device = "cpu") -> ModuleType:
+    """Return the module whose functions make arrays on a device.
 
-    Raises ValueError for a device that there is none of, ImportError where CuPy is wanted and not
-    installed.
+    Raises ValueError for an unknown device, and ImportError for "cuda" without CuPy.
     """
-    if device == "cpu":
-        return np
-    if device == "portable":
-        return PORTABLE
-    if device != "cuda":
-        known = ", ".join(get_args(Device)[:2])
-        raise ValueError(f"no device is called {device!r}; there are {known}")
+    if device not in MODULES:
+        raise ValueError(f"unknown device {device!r}: use 'cpu' or 'cuda'")
     try:
-        return import_module("cupy")
+        return import_module(MODULES[device])
     except ImportError:
         hint = "pip install 'exset[cuda12]', or 'exset[cuda13]' for CUDA 13"
-        raise ImportError(f"device='cuda' needs CuPy: {hint}") from None
+        raise ImportError(f"device={device!r} needs CuPy: {hint}") from None
 
 
 def namespace_of(array: object) -> ModuleType:
-    """The module whose functions take an array; NumPy for what is no array."""
-    if isinstance(array, Guarded):
-        return PORTABLE
-    home = type(array).__module__.partition(".")[0]
-    return sys.modules[home] if home == "cupy" else np
+    """Return the module whose functions take an array; NumPy for other objects."""
+    module = type(array).__module__.partition(".")[0]
+    return sys.modules[module] if module in MODULES.values() else np
 
 
 def to_device(xp: ModuleType, array: NDArray[Item]) -> NDArray[Item]:
-    """A column of the host on the device of a namespace; as it is on that of NumPy.
+    """Copy a column of the host to the device of a namespace; nothing to do for NumPy.
 
-    What repeats goes as one element.
+    A column of one repeated value is copied as one element.
     """
     if xp is np:
         return array
@@ -63,13 +57,13 @@ def to_device(xp: ModuleType, array: NDArray[Item]) -> NDArray[Item]:
 
 
 def to_host(array: NDArray[Item]) -> NDArray[Item]:
-    """An array as one of NumPy, copied only from another device."""
+    """Return an array as a NumPy array; copies only from another device."""
     get = getattr(array, "get", None)
     return np.asarray(array if get is None else get())
 
 
 def repeat(xp: ModuleType, array: NDArray[Item], counts: Longs) -> NDArray[Item]:
-    """Each element so many times; CuPy itself repeats only by counts that the host knows."""
+    """Repeat each element by its count; CuPy's own `repeat` needs counts on the host."""
     if xp is np:
         return np.repeat(array, counts)
     ends = xp.cumsum(counts)
@@ -79,7 +73,7 @@ def repeat(xp: ModuleType, array: NDArray[Item], counts: Longs) -> NDArray[Item]
 
 
 def spread(xp: ModuleType, starts: Longs, lengths: Longs) -> Longs:
-    """The numbers start, start + 1, ... of each run, run after run: int64."""
+    """Return the numbers start, start + 1, ... of each run, concatenated, as int64."""
     ends = xp.cumsum(lengths)
     total = int(ends[-1]) if ends.size else 0
     numbers = repeat(xp, starts - (ends - lengths), lengths)
@@ -90,9 +84,10 @@ def spread(xp: ModuleType, starts: Longs, lengths: Longs) -> Longs:
 def padded(
     xp: ModuleType, values: NDArray[Item], offsets: Longs
 ) -> tuple[NDArray[Item], NDArray[np.bool_]]:
-    """Rows of different lengths as rows of the longest, padded with 0, and what is not padding.
+    """Pad rows of different lengths with 0; also return a mask that is False for padding.
 
-    values: row after row; offsets: int64 [rows + 1]. Both results have the shape [rows, longest].
+    `values`: the rows, concatenated. `offsets`: int64 [rows + 1]. Both results have the shape
+    [rows, longest row].
     """
     lengths = offsets[1:] - offsets[:-1]
     wide = int(lengths.max()) if lengths.size else 0
@@ -103,9 +98,9 @@ def padded(
 
 
 def windows(xp: ModuleType, array: NDArray[Item], wide: int) -> NDArray[Item]:
-    """Every run of so many elements (at least one, at most all) as the row of a view.
+    """Return a view whose rows are all runs of `wide` elements of a one-dimensional array.
 
-    The array is one-dimensional; the runs share its memory, and may be written.
+    The rows share the memory of the array and are writable. `wide` is from 1 to the array's size.
     """
     step = array.strides[0]
     rows: NDArray[Item] = xp.lib.stride_tricks.as_strided(
@@ -115,7 +110,7 @@ def windows(xp: ModuleType, array: NDArray[Item], wide: int) -> NDArray[Item]:
 
 
 def evenly(numbers: Longs) -> Longs | slice:
-    """Indices as a slice, if they rise in equal steps; what a slice selects is a view."""
+    """Return indices as a slice if they rise in equal steps: a slice selects a view."""
     if numbers.size == 0:
         return slice(0, 0)
     first = int(numbers[0])

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, settings
 
 from exset.core import kernels
 from exset.core.kernels import Engine
+from tests.training import portable
 
 # HYPOTHESIS_PROFILE chooses: dev tries new cases each time, ci the same ones, nightly many.
 settings.register_profile("dev", max_examples=50, deadline=None)
@@ -22,6 +23,8 @@ settings.register_profile(
 )
 settings.register_profile("nightly", max_examples=20_000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+assert portable.PORTABLE  # makes "portable" a device
 
 
 @pytest.fixture(scope="session")

@@ -60,14 +60,14 @@ def loaded(path: Path) -> ExampleSet | None:
 def judge(examples: ExampleSet, device: str) -> None:
     """That dense, sparse, padded and ticked arrays are what the slow model says."""
     told = exset.Findings()
-    arrays = to_arrays(examples, device=device, findings=told)  # type: ignore[arg-type]
+    arrays = to_arrays(examples, device=device, findings=told)
     check(examples, arrays)
     layouts = arrays.input_layout, arrays.target_layout
     expected = []
     for side, layout in zip(SIDES, layouts, strict=True):
         slow = list(slow_model.rows(examples, side, dict(layout.groups) or layout.units))
         expected.append(np.array(slow, np.float32).reshape(len(slow), layout.units))
-    sparse = exset.to_csr(examples, *layouts, device=device, findings=told)  # type: ignore[arg-type]
+    sparse = exset.to_csr(examples, *layouts, device=device, findings=told)
     for side, rows, dense in zip(SIDES, sparse, expected, strict=True):
         check_sparse(examples, side, rows, dense)
     check_padded(examples, arrays, expected)

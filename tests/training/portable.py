@@ -1,14 +1,17 @@
-"""NumPy cut down to what CuPy has too, whose arrays refuse to meet those of the host.
+"""A namespace with the functions that NumPy and CuPy share, for tests without a GPU.
 
-CuPy's do the same; so code that runs with this namespace should run on a GPU, and tests find what
-would not where there is none.
+Its arrays refuse to be combined with arrays of the host, as CuPy's do. So code that runs with it
+should run on a GPU.
 """
 
+import sys
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
+
+from exset.runtime import arrays
 
 _SHARED = (
     *("arange", "argsort", "asarray", "broadcast_to", "ceil", "concatenate", "cumsum", "empty"),
@@ -19,12 +22,12 @@ _SHARED = (
 
 
 class Guarded(np.ndarray):
-    """An array that only meets its like and scalars, as if it lay on a device of its own."""
+    """An array that combines only with its like and scalars, as if it were on another device."""
 
     def __array_ufunc__(  # type: ignore[no-untyped-def]
         self, ufunc, method, *inputs, **options
     ) -> object:
-        plain = [_opened(each) for each in (*inputs, *options.pop("out", ()))]
+        plain = [_plain(each) for each in (*inputs, *options.pop("out", ()))]
         ins, out = plain[: len(inputs)], tuple(plain[len(inputs) :])
         done = getattr(ufunc, method)(*ins, **options, **({"out": out} if out else {}))
         return _guarded(done)
@@ -33,30 +36,30 @@ class Guarded(np.ndarray):
         raise TypeError(f"{func.__name__} is not one of the functions that NumPy and CuPy share")
 
     def __getitem__(self, key: object) -> object:  # type: ignore[override]
-        return _guarded(self.view(np.ndarray)[_opened(key)])  # type: ignore[call-overload]
+        return _guarded(self.view(np.ndarray)[_plain(key)])  # type: ignore[call-overload]
 
     def __setitem__(self, key: object, value: object) -> None:
-        self.view(np.ndarray)[_opened(key)] = _opened(value)  # type: ignore[call-overload]
+        self.view(np.ndarray)[_plain(key)] = _plain(value)  # type: ignore[call-overload]
 
     def get(self) -> NDArray[np.generic]:
-        """The same on the host."""
+        """Return a copy on the host."""
         return self.view(np.ndarray).copy()
 
 
-def _opened(given: object) -> object:
-    """What a function of NumPy may have: inside lists and tuples, too. Raises TypeError."""
-    if isinstance(given, Guarded):
-        return given.view(np.ndarray)
-    if isinstance(given, np.ndarray):
-        raise TypeError("an array of the host meets one of a device")
-    if isinstance(given, tuple | list):
-        return type(given)(map(_opened, given))
-    return given
+def _plain(value: object) -> object:
+    """Unwrap arrays, also inside lists and tuples; TypeError for an array of the host."""
+    if isinstance(value, Guarded):
+        return value.view(np.ndarray)
+    if isinstance(value, np.ndarray):
+        raise TypeError("an array of the host is combined with one of a device")
+    if isinstance(value, tuple | list):
+        return type(value)(map(_plain, value))
+    return value
 
 
-def _guarded(given: object) -> object:
-    """What came back, guarded; a number stays on the device as an array of no dimensions."""
-    return np.asarray(given).view(Guarded)
+def _guarded(value: object) -> object:
+    """Wrap a result; a number becomes an array of no dimensions."""
+    return np.asarray(value).view(Guarded)
 
 
 def _portable() -> ModuleType:
@@ -67,10 +70,10 @@ def _portable() -> ModuleType:
         if isinstance(function, type):
             return function
 
-        def call(*given: object, **options: object) -> object:
+        def call(*value: object, **options: object) -> object:
             if name == "asarray":
-                return np.array(*given, **options).view(Guarded)  # type: ignore[call-overload]
-            return _guarded(function(*map(_opened, given), **options))
+                return np.array(*value, **options).view(Guarded)  # type: ignore[call-overload]
+            return _guarded(function(*map(_plain, value), **options))
 
         return call
 
@@ -85,3 +88,6 @@ def _portable() -> ModuleType:
 
 
 PORTABLE = _portable()
+Guarded.__module__ = PORTABLE.__name__
+sys.modules[PORTABLE.__name__] = PORTABLE
+arrays.MODULES["portable"] = PORTABLE.__name__
