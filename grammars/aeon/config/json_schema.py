@@ -8,6 +8,7 @@ COUNT: `exset validate` checks the others.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
@@ -75,8 +76,9 @@ def json_schema(dialect: Dialect = "head") -> Schema:
 
 
 def text() -> str:
-    """Return the text of the published file."""
-    return json.dumps(json_schema(), indent=1) + "\n"
+    """Return the text of the published file, with one line for each innermost object."""
+    text = json.dumps(json_schema(), indent=1) + "\n"
+    return re.sub(r"\{[^{}]*\}", lambda found: re.sub(r"\n *", " ", found[0]), text)
 
 
 def _by_type(tables: Iterable[Table], dialect: Dialect) -> Schema:
