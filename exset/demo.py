@@ -1,4 +1,4 @@
-"""`exset demo`: the bundled samples written, checked, converted and read back, before your eyes."""
+"""`exset demo`: write, check, convert and read the bundled samples."""
 
 import errno
 import os
@@ -13,7 +13,7 @@ from exset.io import files
 
 @dataclass(frozen=True)
 class Step:
-    """One sample that was written, checked, converted and read back: file names and units."""
+    """A sample, the file that it was converted to, and the number of its units."""
 
     name: str
     converted: str
@@ -21,9 +21,9 @@ class Step:
 
 
 def describe(folder: str) -> Iterator[str]:
-    """Write every sample into a folder, validate it, convert it and compare; yield what to say.
+    """Run the demo in a folder, and yield its output, line by line.
 
-    Raises FileExistsError if the folder holds files that are not the demo's own, and OSError.
+    Raises FileExistsError if the folder contains files that are not of the demo, and OSError.
     """
     pairs = _prepared(folder)
     yield f"In {folder}:"
@@ -32,7 +32,7 @@ def describe(folder: str) -> Iterator[str]:
         known = api.target_format(step.converted)
         yield (
             f"  {step.name:<{wide}}  valid, {known.family.counted(step.units)}"
-            f"  ->  {step.converted}, which reads back the same"
+            f"  ->  {step.converted}, which is equal"
         )
     yield "Try next:"
     for verb, name in (
@@ -46,7 +46,7 @@ def describe(folder: str) -> Iterator[str]:
 
 
 def steps(folder: str) -> Iterator[Step]:
-    """Do what `run` says, step by step."""
+    """Write every sample into a folder, check it, convert it and compare."""
     for name, other in _prepared(folder).items():
         path, target = os.path.join(folder, name), os.path.join(folder, other)
         files.write(path, samples.read(name).data)
@@ -54,15 +54,17 @@ def steps(folder: str) -> Iterator[Step]:
             raise FormatError("a bundled sample is not valid", place=Place.of(path), code="demo")
         count = converting.convert(path, target)
         if api.load(target) != api.load(path):
-            raise FormatError("it did not read back the same", place=Place.of(target), code="demo")
+            raise FormatError(
+                "the converted file differs from the original", place=Place.of(target), code="demo"
+            )
         yield Step(name, other, count)
 
 
 def _prepared(folder: str) -> dict[str, str]:
-    """Make the folder; return the name of every sample, and what it is converted to."""
+    """Create the folder; return the name of every sample, and of its converted file."""
     pairs = {name: _converted(name) for name in samples.names()}
     if os.path.lexists(folder) and not os.path.isdir(folder):
-        reason = "a file is called that; name a folder, as in: exset demo FOLDER"
+        reason = "a file has this name; use another folder: exset demo FOLDER"
         raise NotADirectoryError(errno.ENOTDIR, reason, folder)
     os.makedirs(folder, exist_ok=True)
     _check(folder, {*pairs, *pairs.values()})
@@ -70,7 +72,7 @@ def _prepared(folder: str) -> dict[str, str]:
 
 
 def _converted(name: str) -> str:
-    """Return the name of a sample in the other format of its family, or written again."""
+    """Return the name of a sample in another format of its family, or of a copy."""
     known = formats.by_suffix(name)
     assert known is not None
     other = next((each for each in formats.of_family(known.family) if each != known), None)
@@ -78,9 +80,9 @@ def _converted(name: str) -> str:
 
 
 def _check(folder: str, own: set[str]) -> None:
-    """Refuse a folder with files that the demo did not write."""
-    strange = sorted(set(os.listdir(folder)) - own)
-    if strange:
-        some = ", ".join(strange[:3]) + (", ..." if len(strange) > 3 else "")
-        reason = f"the folder holds other files ({some}); name another, as in: exset demo FOLDER"
+    """Raise FileExistsError if a folder contains files that the demo did not write."""
+    others = sorted(set(os.listdir(folder)) - own)
+    if others:
+        some = ", ".join(others[:3]) + (", ..." if len(others) > 3 else "")
+        reason = f"the folder contains other files ({some}); use another: exset demo FOLDER"
         raise FileExistsError(errno.EEXIST, reason, folder)

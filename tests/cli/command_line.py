@@ -12,7 +12,7 @@ DRAWN = pytest.mark.skipif(not CAN_DRAW, reason="the extra plot is not installed
 
 
 def run(*arguments: object, stdin: bytes | None = None) -> Result:
-    """What the command line says to some words, and how it ends: never with a traceback."""
+    """Run the command line; there is never a traceback."""
     result = CliRunner().invoke(cli, [*map(str, arguments)], input=stdin)
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exc_info
     assert "Traceback" not in result.stderr

@@ -1,4 +1,4 @@
-"""The command line: what it shows, and how it ends."""
+"""The command line: output and exit codes."""
 
 import errno
 import gzip
@@ -31,7 +31,7 @@ def test_version_and_help() -> None:
 
 
 def test_many_files_in_processes() -> None:
-    """With --jobs all is said and done as without, in the same order."""
+    """With --jobs, output and exit code are the same, in the same order."""
     write(a_ex=XOR, b_ex=TRAP, bad_ex=BAD, c_ex_gz=gzip.compress(XOR))
     names = ("a.ex", "missing.ex", "bad.ex", "-", "b.ex", "c.ex.gz")
     for verb in (
@@ -49,7 +49,7 @@ def test_many_files_in_processes() -> None:
     assert run("info", "a.ex", "-j", "-1").exit_code == 2
 
 
-def test_what_the_library_says_is_shown_once(
+def test_notices_of_the_library_are_shown_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def recognise(*arguments: object) -> Format:
@@ -93,8 +93,8 @@ def test_info() -> None:
     assert result.exit_code == 0 and result.stderr == ""
     for words in ("exset::xor.ex: Lens example file, text", "4, 4 named", "onset", "header"):
         assert words in result.stdout
-    write(trap_ex=TRAP, bad_ex=BAD)
-    result = run("info", "bad.ex", "trap.ex")
+    write(warn_ex=TRAP, bad_ex=BAD)
+    result = run("info", "bad.ex", "warn.ex")
     assert result.exit_code == 1 and "bad.ex:2:" in result.stderr
     assert "1 warning" in result.stdout
 
@@ -110,7 +110,7 @@ def test_info_json() -> None:
     assert pulse["header"]["default_target"] == "NaN" and pulse["events_each"] == [2, 4]
 
 
-def test_info_json_of_what_cannot_be_read() -> None:
+def test_info_json_of_files_that_cannot_be_read() -> None:
     write(xor_ex=XOR, bad_ex=BAD)
     result = run("info", "--json", "missing.ex", "bad.ex", "xor.ex")
     assert result.exit_code == 3 and result.stderr.startswith("exset: missing.ex: ")
@@ -129,22 +129,22 @@ def test_info_json_of_what_cannot_be_read() -> None:
 
 
 def test_validate() -> None:
-    write(xor_ex=XOR, trap_ex=TRAP, bad_ex=BAD)
+    write(xor_ex=XOR, warn_ex=TRAP, bad_ex=BAD)
     assert run("validate", "xor.ex").stdout == "xor.ex: ok\n"
-    result = run("validate", "xor.ex", "trap.ex", "bad.ex")
+    result = run("validate", "xor.ex", "warn.ex", "bad.ex")
     assert (result.exit_code, result.stderr) == (1, "")
     for words in (
         "xor.ex: ok\n",
-        "trap.ex:2:2: warning: ",
+        "warn.ex:2:2: warning: ",
         "\n ^^^^\n",
-        "trap.ex: ok, 1 warning\n",
+        "warn.ex: ok, 1 warning\n",
         "bad.ex:2:5: ",
         "bad.ex: not valid, 1 error\n",
     ):
         assert words in result.stdout
-    assert run("validate", "trap.ex").exit_code == 0
-    result = run("validate", "--strict", "trap.ex")
-    assert result.exit_code == 1 and "trap.ex: not valid, 1 warning\n" in result.stdout
+    assert run("validate", "warn.ex").exit_code == 0
+    result = run("validate", "--strict", "warn.ex")
+    assert result.exit_code == 1 and "warn.ex: not valid, 1 warning\n" in result.stdout
 
 
 def test_validate_json() -> None:
@@ -170,12 +170,12 @@ def test_validate_json() -> None:
 
 
 def test_many_findings_are_counted() -> None:
-    write(trap_ex=b"[max:] I:2;\n" * 250)
-    result = run("validate", "trap.ex")
-    assert result.stdout.count("trap.ex:") == 101
+    write(warn_ex=b"[max:] I:2;\n" * 250)
+    result = run("validate", "warn.ex")
+    assert result.stdout.count("warn.ex:") == 101
     assert "... and 150 more [lens-missing-value]\n" in result.stdout
-    assert result.stdout.endswith("trap.ex: ok, 250 warnings\n")
-    assert "and 247 more" in run("convert", "trap.ex", "x.bex").stderr
+    assert result.stdout.endswith("warn.ex: ok, 250 warnings\n")
+    assert "and 247 more" in run("convert", "warn.ex", "x.bex").stderr
 
 
 def test_cat() -> None:
@@ -214,7 +214,7 @@ def test_formats() -> None:
 
 
 def test_names_and_contents_are_escaped() -> None:
-    """Neither a file's name nor what is in it may drive the terminal, or be taken for markup."""
+    """Neither the name nor the content of a file controls the terminal or is read as markup."""
     name = f"{EVIL}.ex"
     Path(name).write_bytes(
         f"name:{{{EVIL}}} I:({EVIL.replace('[', '').replace(']', '')}) 1".encode()
@@ -243,7 +243,7 @@ def test_names_and_contents_are_escaped() -> None:
 
 
 def test_real_files(corpus: Path) -> None:
-    """Every verb on every tenth real file: the same set comes back, or the file is refused."""
+    """Every tenth real file: a conversion returns the same set, or the file is an error."""
     paths = sorted((corpus / "lens" / "files").rglob("*.ex*"))[::10]
     assert paths
     for path in paths:

@@ -109,10 +109,10 @@ def test_a_plan_never_writes_twice(inputs: list[str], output: str | None, to: st
 
 
 def test_convert_options() -> None:
-    write(trap_ex=TRAP, negative_ex=b"freq:-1 I:1;", xor_ex=XOR)
-    result = run("convert", "trap.ex", "trap.bex")
-    assert result.exit_code == 0 and "trap.ex:2:2: warning: " in result.stderr
-    result = run("convert", "--strict", "trap.ex", "strict.bex")
+    write(warn_ex=TRAP, negative_ex=b"freq:-1 I:1;", xor_ex=XOR)
+    result = run("convert", "warn.ex", "warn.bex")
+    assert result.exit_code == 0 and "warn.ex:2:2: warning: " in result.stderr
+    result = run("convert", "--strict", "warn.ex", "strict.bex")
     assert result.exit_code == 1 and not os.path.exists("strict.bex")
     result = run("convert", "negative.ex", "n.bex")
     assert result.exit_code == 1 and result.stderr.startswith("negative.ex: (examples[0].freq")

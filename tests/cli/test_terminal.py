@@ -30,10 +30,10 @@ def start(*arguments: str, **options: object) -> "subprocess.Popen[bytes]":
 
 @pytest.fixture(autouse=True)
 def interrupted() -> Iterator[None]:
-    """Programs hear an interrupt, even where these tests run in the background and are deaf."""
-    deaf = signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Let programs receive interrupts, also if these tests run in the background."""
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
-    signal.signal(signal.SIGINT, deaf)
+    signal.signal(signal.SIGINT, handler)
 
 
 def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
@@ -44,18 +44,18 @@ def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
         os.close(reader)
         process = start(*arguments, stdout=writer)
         os.close(writer)
-        _, talk = process.communicate(timeout=60)
-        assert (talk, process.returncode) == (b"", 141)
+        _, errors = process.communicate(timeout=60)
+        assert (errors, process.returncode) == (b"", 141)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
 def test_a_full_disk() -> None:
     with open("/dev/full", "wb") as full:
         process = start("cat", "exset::xor.ex", stdout=full)
-        _, talk = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=60)
     assert process.returncode == 3
     message = f"exset: standard output: {os.strerror(errno.ENOSPC)}"
-    assert talk.decode().splitlines() == [message]
+    assert errors.decode().splitlines() == [message]
 
 
 def test_interrupted(tmp_path: Path) -> None:
@@ -64,33 +64,33 @@ def test_interrupted(tmp_path: Path) -> None:
     process = start("cat", str(path))
     with open(path, "wb"):  # waits until the other end is open, too
         process.send_signal(signal.SIGINT)
-        _, talk = process.communicate(timeout=60)
-    assert (process.returncode, talk) == (130, b"exset: interrupted\n")
+        _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (130, b"exset: interrupted\n")
 
 
 def test_interrupted_with_processes(tmp_path: Path) -> None:
-    """An interrupt reaches all processes, as on a terminal; none says a word, nothing is left."""
+    """An interrupt reaches all processes: none prints a message, and no file is left."""
     names = [str(tmp_path / f"{i}.ex") for i in range(5)]
     for name in names:
         os.mkfifo(name)
     process = start("convert", "-j", "2", "--to", "bex", *names, start_new_session=True)
     with open(names[0], "wb"), open(names[1], "wb"):
         os.killpg(process.pid, signal.SIGINT)
-        _, talk = process.communicate(timeout=60)
-    assert (process.returncode, talk) == (130, b"exset: interrupted\n")
+        _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (130, b"exset: interrupted\n")
     assert sorted(map(str, tmp_path.iterdir())) == names
 
 
 def on_terminal(*arguments: str, stdout: int | None = None) -> bytes:
-    """Return what the command line shows on a terminal; its data go elsewhere, if that is said."""
+    """Return what a command shows on a terminal; `stdout` may be another file."""
     master, terminal = pty.openpty()
     process = start(*arguments, stdout=terminal if stdout is None else stdout, stderr=terminal)
     os.close(terminal)
     shown = b""
     try:
-        while piece := os.read(master, 4096):
-            shown += piece
-    except OSError:  # how Linux says that the other end is closed
+        while data := os.read(master, 4096):
+            shown += data
+    except OSError:  # Linux: the other end is closed
         pass
     process.wait(60)
     os.close(master)
@@ -122,7 +122,7 @@ def test_progress_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_progress_stays_out_of_the_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is for a terminal that does not see the data themselves."""
+    """A terminal that shows the data shows no progress."""
     monkeypatch.setenv("TERM", "xterm")
     names = ["exset::xor.ex"] * 3
     with open(tmp_path / "data", "wb") as data:
@@ -133,7 +133,7 @@ def test_progress_stays_out_of_the_data(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_head_of_a_pipe_that_stays_open(tmp_path: Path) -> None:
-    """What is asked for is shown, though more may come."""
+    """head prints the examples and does not wait for more."""
     path = tmp_path / "pipe"
     os.mkfifo(path)
     process = start("head", "-n", "2", "--from", "ex", str(path))

@@ -1,4 +1,4 @@
-"""No byte of a file or of its name drives a terminal, whatever verb shows it."""
+"""No byte of a file or of its name controls a terminal, in any command."""
 
 import os
 import re
@@ -29,7 +29,7 @@ TEXTS = {
     "json": '{"etl": [{"type": "%s", "%s": "%s"}], "manifest_filename": "%s", "batch_size": 1}',
     "records": "@BINARY\n%s\n%s\n%s\n%s\n",
 }
-"""A file of each text format, with places for names and for what is no name."""
+"""A file of each text format, with placeholders for text."""
 
 VERBS = (
     *(("info",), ("validate",), ("cat",), ("stats",), ("validate", "--files"), ("info", "--json")),
@@ -56,13 +56,13 @@ VERBS = (
 
 
 def shown(arguments: tuple[str, ...]) -> str:
-    """What a verb shows on a terminal, on both streams."""
+    """Return what a command shows on a terminal, on both streams."""
     return command_line.run(*arguments).output_bytes.decode("utf-8", "surrogateescape")
 
 
 @pytest.fixture(autouse=True)
 def on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both streams say that they are one: what goes to a pipe is for programs, and raw."""
+    """Make both streams terminals: pipes get the raw data."""
     monkeypatch.setattr(_NamedTextIOWrapper, "isatty", lambda self: True)
 
 

@@ -1,4 +1,4 @@
-"""Every verb on every format: what it does, and how it ends."""
+"""Every command on every format: output and exit code."""
 
 import json
 import os
@@ -74,21 +74,21 @@ def _check_text_of(fmt: Format, file: Path, model: Model) -> None:
 @every
 @pytest.mark.parametrize("data", [b"", b"\0", b"\xff\xfe[{", b"a: [", bytes(range(256)) * 3])
 def test_every_verb_on_a_bad_file(known: Format, file: Path, data: bytes) -> None:
-    """Some of it some format takes; nothing ends in another way than it should."""
+    """Some formats accept some of the data; the exit code is always 0 or 1."""
     other = f"good{known.suffix}"
     Path(other).write_bytes(file.read_bytes())
     file.write_bytes(data)
-    told = ("--from", known.name)
+    source = ("--from", known.name)
     codes = set()
     for verb in ("info", "validate", "stats", "cat", "head"):
         for more in ((), ("--strict",), ("-q",) * (verb in ("validate", "cat", "head"))):
-            done = run(verb, *told, *more, file)
+            done = run(verb, *source, *more, file)
             codes.add(done.exit_code)
             assert done.exit_code in (0, 1) or (verb == "head" and done.exit_code == 2)
             assert done.exit_code != 1 or str(file) in done.stderr + done.stdout
-    assert run("diff", *told, other, file).exit_code in (0, 1)
-    assert run("split", *told, file, "1=1", "2=rest").exit_code in (1, 2)
-    assert run("convert", *told, file, "-o", "x", "--to", known.name).exit_code in (0, 1)
+    assert run("diff", *source, other, file).exit_code in (0, 1)
+    assert run("split", *source, file, "1=1", "2=rest").exit_code in (1, 2)
+    assert run("convert", *source, file, "-o", "x", "--to", known.name).exit_code in (0, 1)
 
 
 @every
@@ -114,7 +114,7 @@ def test_an_option_that_means_nothing_is_wrong_usage(known: Format, file: Path) 
 
 def test_patterns_and_lists_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("b.ex", "a.ex", "deep/c.ex", "[odd].ex"):
+    for name in ("b.ex", "a.ex", "deep/c.ex", "[x].ex"):
         Path(name).parent.mkdir(exist_ok=True)
         exset.save(exset.load("exset::xor.ex"), name)
     Path("files").write_bytes(b"b.ex\r\n\n*.ex\nexset::xor.ex\n")
@@ -125,8 +125,8 @@ def test_patterns_and_lists_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ]
 
     assert files("?.ex") == ["a.ex", "b.ex"]
-    assert files("**/*.ex") == ["[odd].ex", "a.ex", "b.ex", "deep/c.ex"]
-    assert files("[odd].ex") == ["[odd].ex"]
+    assert files("**/*.ex") == ["[x].ex", "a.ex", "b.ex", "deep/c.ex"]
+    assert files("[x].ex") == ["[x].ex"]
     assert files("@files") == ["b.ex", "*.ex", "exset::xor.ex"]
     assert files("exset::xor*.bex") == ["exset::xor-binary.bex"]
     assert run("info", "nothing*.ex").exit_code == 3
@@ -140,16 +140,16 @@ def test_patterns_and_lists_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_quiet_and_verbose(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("trap.ex").write_bytes(b"[max:] I:2;\n" * 9 + b";\n")
-    assert "and 6 more" in run("convert", "trap.ex", "x.bex").stderr
-    assert run("convert", "-q", "trap.ex", "-o", "x.bex").stderr == ""
-    told = run("convert", "-v", "trap.ex", "-o", "x.bex").stderr
-    assert "more" not in told and "lens-empty-example" in told
+    Path("warn.ex").write_bytes(b"[max:] I:2;\n" * 9 + b";\n")
+    assert "and 6 more" in run("convert", "warn.ex", "x.bex").stderr
+    assert run("convert", "-q", "warn.ex", "-o", "x.bex").stderr == ""
+    verbose = run("convert", "-v", "warn.ex", "-o", "x.bex").stderr
+    assert "more" not in verbose and "lens-empty-example" in verbose
     for verb in ("cat", "head"):
-        assert run(verb, "trap.ex").stderr.startswith("trap.ex: 9 warnings, 1 note ")
-        assert run(verb, "-q", "trap.ex").stderr == ""
-        assert run(verb, "-v", "trap.ex").stderr.count("[lens-missing-value]") == 9
-        assert run(verb, "--strict", "trap.ex").exit_code == 1
+        assert run(verb, "warn.ex").stderr.startswith("warn.ex: 9 warnings, 1 note ")
+        assert run(verb, "-q", "warn.ex").stderr == ""
+        assert run(verb, "-v", "warn.ex").stderr.count("[lens-missing-value]") == 9
+        assert run(verb, "--strict", "warn.ex").exit_code == 1
     assert run("validate", "-q", "exset::xor.ex").stdout == ""
     done = run("split", "-q", "exset::xor.ex", "a.ex=1", "b.ex=rest")
     assert (done.stdout, done.stderr) == ("", "")
@@ -157,7 +157,7 @@ def test_quiet_and_verbose(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert row["parts"] == [{"target": "a.ex", "units": 1}, {"target": "b.ex", "units": 3}]
 
 
-def test_convert_says_in_json_what_came_of_each(
+def test_convert_writes_a_json_object_for_each_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -171,8 +171,8 @@ def test_convert_says_in_json_what_came_of_each(
     assert run("convert", "--json", "exset::xor.ex", "-", "--to", "bex").exit_code == 2
 
 
-def test_head_reads_no_more_than_it_takes(tmp_path: Path) -> None:
-    """What is wrong further on does not matter, nor whether there is anything further on."""
+def test_head_reads_only_what_it_needs(tmp_path: Path) -> None:
+    """An error after the last example that is shown does not matter."""
     path = tmp_path / "long.ex"
     path.write_bytes(b"I: 1 0 T: 1;\n" * 200_000 + b"I: five;\n")
     done = run("head", path)
@@ -183,7 +183,7 @@ def test_head_reads_no_more_than_it_takes(tmp_path: Path) -> None:
     assert len(exset.loads(run("head", "exset::xor-binary.bex").stdout)) == 4
 
 
-def test_parts_by_name() -> None:
+def test_split_by_name() -> None:
     xor = exset.load("exset::xor.ex", model=exset.ExampleSet)
     ones, rest = exset.split(xor, ["*1", None])
     assert [example.name for example in ones.examples] == ["01", "11"]
@@ -208,7 +208,7 @@ def test_parts_by_name() -> None:
         exset.split(xor, [])
 
 
-def test_split_by_name_as_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_split_by_name_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     done = run("split", "exset::xor.ex", "ones.ex=name:*1", "others.ex=rest", "--seed", "1")
     assert done.stderr == "ones.ex: 2 examples\nothers.ex: 2 examples\n"
@@ -221,7 +221,7 @@ def test_completion(shell: str) -> None:
     assert done.exit_code == 0 and "_EXSET_COMPLETE" in done.stdout
 
 
-def test_words_are_completed() -> None:
+def test_words_that_complete_a_command_line() -> None:
     from click.shell_completion import ShellComplete
 
     def words(*arguments: str) -> list[str]:
