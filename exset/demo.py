@@ -29,9 +29,9 @@ def describe(folder: str) -> Iterator[str]:
     yield f"In {folder}:"
     wide = max(map(len, pairs))
     for step in steps(folder):
-        known = api.target_format(step.converted)
+        family = api.target_format(step.converted).family
         yield (
-            f"  {step.name:<{wide}}  valid, {known.family.counted(step.units)}"
+            f"  {step.name:<{wide}}  valid, {family.counted(step.units)}"
             f"  ->  {step.converted}, which is equal"
         )
     yield "Try next:"
@@ -73,10 +73,10 @@ def _prepared(folder: str) -> dict[str, str]:
 
 def _converted(name: str) -> str:
     """Return the name of a sample in another format of its family, or of a copy."""
-    known = formats.by_suffix(name)
-    assert known is not None
-    other = next((each for each in formats.of_family(known.family) if each != known), None)
-    return formats.stem(name) + (other.suffix if other else f"-again{known.suffix}")
+    fmt = formats.by_suffix(name)
+    assert fmt is not None
+    other = next((each for each in formats.of_family(fmt.family) if each != fmt), None)
+    return formats.stem(name) + (other.suffix if other else f"-again{fmt.suffix}")
 
 
 def _check(folder: str, own: set[str]) -> None:
