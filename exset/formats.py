@@ -141,6 +141,11 @@ def by_suffix(name: str) -> Format | None:
     return None
 
 
+def by_signature(head: bytes) -> Format | None:
+    """Return the first of exset's text formats whose signature matches, or None."""
+    return next((fmt for fmt in FORMATS if not fmt.magic and _matches(fmt, head)), None)
+
+
 def detect(head: bytes, name: str) -> Format:
     """Return the format of a file: by magic, else by the suffix of its name, else by signature.
 

@@ -88,6 +88,27 @@ def test_the_build_finds_every_package() -> None:
     assert not found - packages - {"exset.codecs", "exset.explained"}
 
 
+FAMILIES = {"lens", "lbann", "aeon", "samplers"}
+SHARED = {"columns", "engine", "reports", "shared", "training"}
+
+
+def room(name: str) -> str:
+    """The folder of a module inside its layer: a family, a shared folder, or none."""
+    parts = name.split(".")
+    return parts[2] if len(parts) > 3 and parts[1] in FOLDERS else ""
+
+
+def test_no_family_imports_another() -> None:
+    wrong = []
+    for name in modules():
+        for other, line in imports(name):
+            own, target = room(name), room(other)
+            is_foreign = target not in SHARED and target not in ("", own)
+            if (own in FAMILIES or own in SHARED) and is_foreign:
+                wrong.append(f"{name}:{line} imports {other}")
+    assert not wrong, "\n".join(wrong)
+
+
 def test_public_names() -> None:
     for name in exset.__all__:
         value = getattr(exset, name)

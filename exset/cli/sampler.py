@@ -62,7 +62,7 @@ def plan(
     LABELS contains the label of each item: a CSV file, a manifest, a NumPy array (.npy) or an HDF5
     file. The column is a name, or a number from 0.
     """
-    from exset.runtime.samplers.label_files import read_labels
+    from exset.labels import read_labels
     from exset.runtime.samplers.registry import build_sampler
 
     array = read_labels(labels, column, limits=common.limits)

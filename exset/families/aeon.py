@@ -17,6 +17,7 @@ MANIFEST: Final = Family(
     files="exset.runtime.aeon.manifest_files:check_files",
     groups=(("label", "exset.runtime.aeon.manifest_classes:label_groups"),),
     columns="exset.runtime.aeon.manifest_classes:column_groups",
+    labels="exset.runtime.aeon.manifest_classes:labels",
     dataset="exset.runtime.aeon.manifest_dataset:ManifestDataset",
     names="exset.runtime.aeon.report:record_names",
     differences="exset.runtime.aeon.differences:manifests",

@@ -32,12 +32,14 @@ class Family:
     `unit`: the word for one of the things that `len(model)` counts. `summary`: the
     function that reports a model, a `Reporter`.
 
-    Optional functions. `files`: checks the files that a
-    model names, a `FileCheck`. `groups`: pairs of a name and a function that returns the number of
-    the group of each unit. `columns`: returns the same by the number of a column. `names`: yields
-    the name of each unit, as bytes. `differences`: compares two models, a `Comparison`. `dataset`:
-    makes a `Dataset` of a model. `folder`: opens a folder by its path and limits, as something that
-    `dataset` takes. `units`: a module with the functions of `Units`, for streams and writers.
+    Optional functions. `files`: checks the files that a model names, a `FileCheck`. `groups`: pairs
+    of a name and a function that returns the number of the group of each unit. `columns`: returns
+    the same for the number of a column. `labels`: returns the label of each unit, for a model, the
+    name of a column or None, and the name of the file. `names`: yields the name of each unit, as
+    bytes. `differences`: compares two models, a `Comparison`. `dataset`: makes a `Dataset` of a
+    model. `folder`: opens a folder by its path and limits, as something that `dataset` takes.
+
+    Further: `units`: a module with the functions of `Units`, for streams and writers.
     `has_partial_formats`: whether each format stores another part of a model, without findings.
     """
 
@@ -49,6 +51,7 @@ class Family:
     files: str | None = None
     groups: tuple[tuple[str, str], ...] = ()
     columns: str | None = None
+    labels: str | None = None
     dataset: str | None = None
     folder: str | None = None
     names: str | None = None

@@ -33,10 +33,10 @@ from exset.grammars.columns.inputs import check_kind, raw, shown
 from exset.grammars.columns.rows import Table
 from exset.grammars.columns.spans import Spans, first_of, normal_spans
 from exset.grammars.columns.strings import Strings
+from exset.grammars.columns.views import Views
 from exset.grammars.lbann.list_files import File, Totals, check_word, check_words
 from exset.grammars.lbann.list_ids import Id, Ids, id_values, ids_at, integer_ids, take_ids
 from exset.grammars.lbann.list_types import Kind
-from exset.grammars.lens.views import Views
 
 Counts: TypeAlias = NDArray[np.uint64]
 MAX_SAMPLES: Final = 2**62

@@ -30,6 +30,7 @@ from exset.grammars.columns.arrays import (
 from exset.grammars.columns.html import table
 from exset.grammars.columns.inputs import check_kind
 from exset.grammars.columns.ragged import Reals, Strings
+from exset.grammars.columns.views import Views
 from exset.grammars.lens.columns import (
     REAL_FIELDS,
     TIME_FIELDS,
@@ -40,7 +41,7 @@ from exset.grammars.lens.columns import (
     SetHeader,
 )
 from exset.grammars.lens.normal_form import normal_form
-from exset.grammars.lens.views import ExampleView, Views, printable
+from exset.grammars.lens.views import ExampleView, printable
 
 if TYPE_CHECKING:
     from exset.grammars.lens import build

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from exset.core.errors import FormatError, Place
 from exset.grammars.aeon.manifest import Manifest
 from exset.grammars.columns.arrays import Longs
 
@@ -22,6 +23,31 @@ def column_groups(manifest: Manifest, column: int) -> Longs:
 def label_groups(manifest: Manifest) -> Longs:
     """As `column_groups` of the last column, which is where labels are."""
     return column_groups(manifest, max(len(manifest.types), 1) - 1)
+
+
+def labels(manifest: Manifest, column: str | None, name: str) -> list[str]:
+    """Return the field of each record in a column, by its number; by default in the last one.
+
+    Raises FormatError for a column that does not exist and for an empty field; `name`: of the file.
+    """
+    numbers = [str(number) for number in range(len(manifest.types))]
+    which = column or (numbers[-1] if numbers else "")
+    if which not in numbers:
+        kinds = zip(numbers, manifest.types, strict=True)
+        there = ", ".join(f"{number} ({kind})" for number, kind in kinds) or "none"
+        raise FormatError(
+            f"{f'no column {column!r};' if column else 'which column?'} there are: {there}",
+            place=Place(name),
+            hint="name one with --column",
+            code="labels",
+        )
+    found = []
+    for line, field in zip(manifest.lines.tolist(), manifest.column(int(which)), strict=True):
+        if not field:
+            place = Place(name, line=line)
+            raise FormatError(f"no label in column {which}", place=place, code="labels")
+        found.append(field.decode("utf-8", "surrogateescape"))
+    return found
 
 
 def balanced(manifest: Manifest, by: int = -1, *, seed: int | None = None) -> Manifest:

@@ -13,6 +13,7 @@ from exset.grammars.columns.arrays import Longs, chosen_rows, row_indices
 from exset.grammars.lens.examples import TIME_FIELDS, ExampleSet
 from exset.runtime.arrays import Device, namespace, to_device
 from exset.runtime.lens.arrays import ExampleArrays, arrays_of, check_size
+from exset.runtime.lens.example_sampler import ExampleBatchSampler, ExampleSampler
 from exset.runtime.lens.fill_sides import filling_of, layouts_of
 from exset.runtime.lens.network_layout import MODEL, SIDES, Layout, LayoutLike
 from exset.runtime.lens.runs import Columns
@@ -83,6 +84,16 @@ class ExampleDataset(Dataset):
     def batch(self, indices: ArrayLike) -> dict[str, Values]:
         """Return the arrays of some samples; raises as `Dataset.batch`."""
         return self._made(np, chosen_rows(indices, len(self)))
+
+    def check_sampler(self, sampler: object) -> None:
+        """Raise ValueError for a sampler of events if samples are examples, or the other way."""
+        kinds = ExampleSampler | ExampleBatchSampler
+        if isinstance(sampler, kinds) and sampler.among != len(self):
+            raise ValueError(
+                f"the sampler chooses from {sampler.among} samples, the dataset has {len(self)}"
+                f" {self.by}s: by='example' goes with examples, batches(size, events=True) with"
+                " events"
+            )
 
     def to_arrays(self, device: Device = "cpu") -> dict[str, Values]:
         """Return the arrays of all samples, expanded on the device."""

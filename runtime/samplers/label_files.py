@@ -1,4 +1,4 @@
-"""Labels from files: a column of a CSV file or a manifest, a NumPy array, an HDF5 dataset."""
+"""Labels from files: a column of a CSV file, a NumPy array, an HDF5 dataset."""
 
 import csv
 import io
@@ -9,12 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.core.errors import FormatError, Place
-from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
-from exset.grammars.aeon.manifest_types import Dialect
-from exset.io.files import read
-from exset.parsers.aeon import manifest
-from exset.parsers.aeon.manifest_dialects import guessed
 from exset.runtime.samplers.grouping import Labels
 
 if TYPE_CHECKING:
@@ -30,21 +25,17 @@ _REAL = 4 << 30
 _RATIO = 1000
 
 
-def read_labels(path: str, column: str | None = None, *, limits: Limits = DEFAULT) -> Labels:
-    """Read the labels that a file holds, one for each item; its content tells what it is.
+def labels_in(source: Source, column: str | None = None) -> Labels:
+    """Return the labels in a file, one for each item.
 
-    column: of a CSV file, by its name in the first line, or by its number from 0 where the first
-    line is an item like the others, by default `label` or `labels`; of a manifest with a header its
-    number, by default the last; of an HDF5 file the dataset's path. FormatError for what holds no
-    labels, LimitError and OSError as `exset.io.files.read`.
+    `column`: of a CSV file, its name in the first line, or its number from 0 where the first line
+    is an item; by default `label` or `labels`. Of an HDF5 file, the path of the dataset. Raises
+    FormatError for a file without labels.
     """
-    source = read(path, limits=limits)
     if source.data.startswith(_NPY):
         return _npy(source)
     if source.data.startswith(_HDF5):
         return _hdf5(source, column)
-    if source.data and guessed(source.data) is Dialect.HEAD:
-        return _manifest(source, column, limits)
     return _csv(source, column)
 
 
@@ -67,21 +58,6 @@ def _npy(source: Source) -> NDArray[np.generic]:
     if not 0 <= shape[0] * dtype.itemsize <= len(source.data) - begin:
         _refuse(source, f"cut short: it says that it has {shape[0]} labels, and ends before them")
     return np.frombuffer(source.data, dtype, shape[0], begin)
-
-
-def _manifest(source: Source, column: str | None, limits: Limits) -> list[str]:
-    read = manifest.parse(source, limits=limits)
-    numbers = [str(number) for number in range(len(read.types))]
-    which = column or (numbers[-1] if numbers else "")
-    if which not in numbers:
-        kinds = zip(numbers, read.types, strict=True)
-        _choose(source, column, [f"{number} ({kind})" for number, kind in kinds])
-    labels = []
-    for line, label in zip(read.lines.tolist(), read.column(int(which)), strict=True):
-        if not label:
-            _refuse(source, f"no label in column {which}", line=line)
-        labels.append(label.decode("utf-8", "surrogateescape"))
-    return labels
 
 
 def _csv(source: Source, column: str | None) -> list[str]:

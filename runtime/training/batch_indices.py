@@ -9,9 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.runtime.arrays import to_host
-from exset.runtime.lens.dataset import ExampleDataset
-from exset.runtime.lens.example_sampler import ExampleBatchSampler, ExampleSampler
-from exset.runtime.training.dataset import Dataset
 
 Indices: TypeAlias = NDArray[np.integer]
 
@@ -31,18 +28,6 @@ def batches_of(
         if drop_last and len(indices) < batch_size:
             return
         yield indices
-
-
-def check_examples(dataset: Dataset, sampler: object) -> None:
-    """Raises ValueError for indices of examples where those of events are wanted, and back."""
-    if not isinstance(dataset, ExampleDataset):
-        return
-    if isinstance(sampler, ExampleSampler | ExampleBatchSampler) and sampler.among != len(dataset):
-        raise ValueError(
-            f"the sampler chooses from {sampler.among} samples, the dataset has {len(dataset)}"
-            f" {dataset.by}s: by='example' goes with examples, batches(size, events=True) with"
-            " events"
-        )
 
 
 def _parts(sampler: Iterable[object], size: int) -> Iterator[object]:

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.runtime.arrays import Device, namespace, to_host
-from exset.runtime.samplers.base import NxMSampler
-from exset.runtime.training.batch_indices import batches_of, check_examples, checksum_after
+from exset.runtime.training.batch_indices import batches_of, checksum_after
 from exset.runtime.training.dataset import Dataset, Values
 from exset.runtime.training.prefetch import Ahead
 from exset.runtime.training.transfer import Sent, Transfer, transfer
@@ -46,6 +45,20 @@ class Stateful(Protocol):
 
     def load_state_dict(self, state: Mapping[str, object]) -> None:
         """Go on after that."""
+        ...
+
+
+@runtime_checkable
+class FixedSize(Protocol):
+    """A sampler of indices that knows the size of its batches, such as an `NxMSampler`."""
+
+    @property
+    def batch_size(self) -> int:
+        """The number of indices in a batch."""
+        ...
+
+    def batches(self) -> Iterable[object]:
+        """Return an iterable of batches."""
         ...
 
 
@@ -90,7 +103,7 @@ class Batches:
         drop_last: bool = False,
     ) -> None:
         """Take dataset and sampler; nothing is read yet."""
-        if isinstance(sampler, NxMSampler):
+        if isinstance(sampler, FixedSize):
             if batch_size not in (None, sampler.batch_size):
                 raise ValueError(
                     f"batch_size must be {sampler.batch_size}, the sampler's, not {batch_size}"
@@ -98,7 +111,7 @@ class Batches:
             sampler, batch_size = sampler.batches(), None
         elif hasattr(sampler, "__array__"):
             sampler = to_host(cast("NDArray[np.generic]", sampler))
-        check_examples(dataset, sampler)
+        dataset.check_sampler(sampler)
         if batch_size is not None and index(batch_size) < 1:
             raise ValueError(f"batch_size must be at least 1, not {batch_size}")
         if batch_size is None and drop_last:

@@ -49,6 +49,9 @@ class Dataset(ABC):
         FormatError, LimitError and OSError for samples that cannot be read.
         """
 
+    def check_sampler(self, sampler: object) -> None:  # noqa: B027
+        """Raise ValueError for a sampler that chooses from something other than these samples."""
+
     @property
     def ragged(self) -> tuple[str, ...]:
         """The names of the fields that samples have more or less of."""

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from exset.grammars.columns.views import Views
 from exset.grammars.lens.build import Dense, Event, Example, Sparse
 from exset.grammars.lens.examples import ExampleSet, SetHeader
-from exset.grammars.lens.views import RangeView, Views
+from exset.grammars.lens.views import RangeView
 from exset.testing import example_sets
 
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from exset.core.errors import FormatError
-from exset.runtime.samplers.label_files import read_labels
+from exset.labels import read_labels
 from tests.cli import command_line
 
 LABELS = [0, 0, 0, 0, 0, 1, 1, 1, 2, 2]

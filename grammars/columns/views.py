@@ -1,0 +1,49 @@
+"""Sequences of views: objects that are made when they are asked for."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import SupportsIndex, TypeVar, overload
+
+V = TypeVar("V", covariant=True)
+
+
+class Views(Sequence[V]):
+    """A sequence of views, each made on access; a slice is another such sequence.
+
+    `what` names the sequence in an IndexError, and in a TypeError for an index of another type.
+    """
+
+    def __init__(self, make: Callable[[int], V], numbers: range, what: str) -> None:
+        self._make = make
+        self._numbers = numbers
+        self._what = what
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __iter__(self) -> Iterator[V]:
+        return map(self._make, self._numbers)
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> V: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Views[V]": ...
+    def __getitem__(self, index: SupportsIndex | slice) -> "V | Views[V]":
+        if isinstance(index, slice):
+            return Views(self._make, self._numbers[index], self._what)
+        try:
+            number = self._numbers[index]
+        except IndexError:
+            raise IndexError(f"{self._what}: no index {index}, there are {len(self)}") from None
+        except TypeError:
+            kind = type(index).__name__
+            raise TypeError(f"{self._what}: an integer or a slice is wanted, not {kind}") from None
+        return self._make(number)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Views):
+            return NotImplemented
+        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+
+    def __repr__(self) -> str:
+        head = [repr(view) for view in self[:3]]
+        return f"[{', '.join(head)}{', ...' if len(self) > 3 else ''}]"
