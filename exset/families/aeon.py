@@ -46,6 +46,7 @@ CONFIG: Final = Family(
 )
 
 _WRITE_DIALECT: Final = "Write a manifest or a loader configuration for this version of aeon."
+_DIALECTS: Final = tuple(dialect.value for dialect in Dialect)
 _READ_DIALECT: Final = "Read a manifest or a loader configuration as this version of aeon does."
 _CPIO_MAGIC: Final = b"\xc7\x71"
 _BLOCK_FINDINGS: Final = ("exset.grammars.aeon.block_findings",)
@@ -84,14 +85,14 @@ FORMATS: Final = (
         reader="exset.parsers.aeon.manifest:parse",
         writer="exset.parsers.aeon.manifest_text:render",
         options=(
-            Option("dialect", _WRITE_DIALECT, tuple(Dialect), default="the version that was read"),
+            Option("dialect", _WRITE_DIALECT, _DIALECTS, default="the version that was read"),
             LOSSY,
         ),
         read_options=(
             Option(
                 "dialect",
                 _READ_DIALECT,
-                tuple(Dialect),
+                _DIALECTS,
                 default="guessed from the file",
                 attribute="dialect",
             ),

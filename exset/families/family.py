@@ -128,9 +128,8 @@ class Family:
         return counted(count, self.unit)
 
     def unit_functions(self) -> Units:
-        """Return the family's `units`; TypeError for a family without."""
-        if self.units is None:
-            raise TypeError(f"{self.noun}s cannot be read or written in chunks")
+        """Return the functions of `units`; a family with a streamer has them."""
+        assert self.units is not None, f"the family {self.name} has no `units`"
         return cast(Units, import_module(self.units))
 
 

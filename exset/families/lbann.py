@@ -61,7 +61,7 @@ FORMATS: Final = (
             Option(
                 "kind",
                 "Write a sample list of another type, such as CONDUIT_HDF5_INCLUSION.",
-                choices=tuple(Kind),
+                choices=tuple(kind.value for kind in Kind),
                 metavar="TYPE",
                 default="the type that was read",
             ),

@@ -37,10 +37,10 @@ def test_a_plan(npy: Path) -> None:
     assert (
         shown.stdout
         == (
-            "items        10 in 3 classes, the largest of 5\n"
-            "too small    0 classes of fewer than 2 items\n"
+            "items        10 in 3 classes, the largest has 5\n"
+            "too small    0 classes have fewer than 2 items\n"
             "batches      3 of 2 x 2, 3 with 2 distinct classes\n"
-            "ranks        2, 2 batches each, 1 drawn again\n"
+            "ranks        2, 2 batches each, 1 repeated\n"
             "coverage     100.00%: 10 items\n"
             "repeats      6 of 16 indices\n"
         )
@@ -56,8 +56,8 @@ def test_other_samplers(npy: Path) -> None:
     for name in ("random", "balr.samplers.nxm_samplers.ExhaustiveNxMSampler"):
         assert run(npy, "-n", 2, "-m", 2, "--sampler", name).exit_code == 0
     dropped = run(npy, "-n", 2, "-m", 2, "--world-size", 9, "--drop-last")
-    assert "9, 0 batches each, 3 left out" in dropped.stdout
-    assert "some classes never" in dropped.stdout
+    assert "9, 0 batches each, 3 dropped" in dropped.stdout
+    assert "some classes are never" in dropped.stdout
 
 
 def test_what_cannot_be_meant(npy: Path, tmp_path: Path) -> None:
