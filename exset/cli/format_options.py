@@ -124,7 +124,7 @@ def _help(options: list[Option]) -> str:
 
 def _type(options: list[Option]) -> click.ParamType[Any] | None:
     choices = dict.fromkeys(choice for option in options for choice in option.choices)
-    return _Choice(options[0].name, [*map(str, choices)]) if choices else None
+    return _Choice(options[0].name, list(choices)) if choices else None
 
 
 class _Choice(click.Choice[str]):

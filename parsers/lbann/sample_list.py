@@ -49,8 +49,6 @@ def parse(
     runs the lowered grammar, always compiled; "auto" compiles for long texts only. Raises
     FormatError where LBANN fails, crashes or hangs; LimitError; ValueError for other `ids`.
     """
-    if ids not in (None, "text", "integer"):
-        raise ValueError(f'ids must be "text" or "integer", not {ids!r}')
     findings = Findings() if findings is None else findings
     return _Reading(source, limits, findings, engine, ids).whole()
 
