@@ -13,7 +13,7 @@ from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source, Span
 from exset.grammars.columns import tree
-from exset.grammars.columns.tree import DEEPEST
+from exset.grammars.columns.tree import DEEPEST, Style
 from exset.grammars.lbann.schema import (
     DIRECTIVES,
     HWC,
@@ -79,7 +79,7 @@ class _Reader:
         return Schema(root, self._source)
 
     def _node(self, item: tree.Node, span: Span | None, depth: int) -> Node:
-        self._visit(item, depth)
+        self._visit(item.span, item.style, depth)
         if not isinstance(item.content, dict):
             if item.content:
                 self._report("lbann-discarded", item.span)
@@ -94,14 +94,14 @@ class _Reader:
                 self._report("lbann-slash", key)
             if name in DIRECTIVES and not isinstance(value.content, dict):
                 self._report("lbann-directive-as-field", key, raw=name)
-                self._visit(value, depth + 1)
+                self._visit(value.span, value.style, depth + 1)
                 children[name] = Node(span=key)
             else:
                 children[name] = self._node(value, key, depth + 1)
         return Node(children, metadata, span)
 
     def _metadata(self, item: tree.Node, depth: int) -> dict[str, Directive]:
-        self._visit(item, depth)
+        self._visit(item.span, item.style, depth)
         if not isinstance(item.content, dict):
             if item.content:
                 self._report("lbann-discarded", item.span)
@@ -120,7 +120,7 @@ class _Reader:
         """Yield the name, its span and its content of each pair."""
         seen: set[str] = set()
         for text, member in item.members.items():
-            self._visit(tree.Node(text, member.name, member.style), 0)
+            self._visit(member.name, member.style, 0)
             name = self._text(text, member.name)
             if name in seen:  # once it is cut at a NUL
                 raise self._bad_key(BadKey(member.name, name))
@@ -130,7 +130,7 @@ class _Reader:
             yield name, member.name, member.value
 
     def _value(self, item: tree.Node, depth: int) -> Value:
-        self._visit(item, depth)
+        self._visit(item.span, item.style, depth)
         if isinstance(item.content, dict):
             return {name: self._value(value, depth + 1) for name, _, value in self._pairs(item)}
         if isinstance(item.content, tuple):
@@ -149,15 +149,15 @@ class _Reader:
             self._report("lbann-nul", span)
         return text
 
-    def _visit(self, item: tree.Node, depth: int) -> None:
+    def _visit(self, span: Span | None, style: Style, depth: int) -> None:
         self._visited += 1
         if self._visited > self._limits.max_nodes:
             what = "nodes, counting those that aliases repeat"
-            raise too_many(self._source, item.span, self._limits, what)
+            raise too_many(self._source, span, self._limits, what)
         if depth > min(self._limits.max_depth, DEEPEST):
-            raise too_deep(self._source, item.span, self._limits)
-        if item.style.tag not in (None, "!", "?"):
-            self._report("lbann-tag", item.span, raw=item.style.tag)
+            raise too_deep(self._source, span, self._limits)
+        if style.tag not in (None, "!", "?"):
+            self._report("lbann-tag", span, raw=style.tag)
 
     def _report(self, code: str, span: Span | None, **words: object) -> None:
         assert span is not None  # as every node of a text has one

@@ -10,7 +10,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -55,6 +55,11 @@ def document(source: Source, limits: Limits) -> Document:
     """
     check_size(source, limits, "YAML")
     return _Composer(_Text(source), limits).document()
+
+
+@lru_cache
+def _style(tag: str | None, quoted: bool = False) -> Style:
+    return Style(tag, quoted)
 
 
 class _Text:
@@ -153,7 +158,7 @@ class _Composer:
         is_flow = self._text.text[start : start + 1] in ("[", "{")
         bracket = start if is_flow else self._opener(None)
         is_mapping = isinstance(event, events.MappingStartEvent)
-        self._open.append(_Open(span, Style(event.tag), event.anchor, is_mapping, bracket))
+        self._open.append(_Open(span, _style(event.tag), event.anchor, is_mapping, bracket))
         if len(self._open) > min(self._limits.max_depth, DEEPEST):
             raise too_deep(self._text.source, span, self._limits)
 
@@ -247,7 +252,7 @@ class _Composer:
         span = self._text.span(event.start_mark.index, event.end_mark.index)
         if len(event.value) > self._limits.max_name:
             raise too_long(self._text.source, span, self._limits, "characters")
-        return Node(event.value, span, Style(event.tag, quoted=bool(event.style)))
+        return Node(event.value, span, _style(event.tag, bool(event.style)))
 
     def _named(self, event: events.AliasEvent) -> Node:
         span = self._text.span(event.start_mark.index, event.end_mark.index)
