@@ -1,4 +1,4 @@
-"""cpio files made by hand, for tests: written apart from exset, from the rules alone."""
+"""Build cpio files without exset, for tests."""
 
 import struct
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ TIME = 1491868800
 def entry(
     name: bytes, data: bytes = b"", *, time: int = TIME, mode: int = 0o100644, nlink: int = 0
 ) -> bytes:
-    """One entry; the name without its NUL."""
+    """Build an entry. name: without its NUL."""
     name += b"\0"
     words = (0o070707, 0, 0, mode, 0, 0, nlink, 0, time >> 16, time & 65535, len(name))
     head = struct.pack("<13H", *words, len(data) >> 16, len(data) & 65535)
@@ -29,14 +29,14 @@ def header(
     kind: bytes = b" " * 8,
     rest: bytes = bytes(36),
 ) -> bytes:
-    """The first entry of a block."""
+    """Build the first entry of a block."""
     data = magic + struct.pack("<II", version, 1) + kind
     data += struct.pack("<II", count, count if word is None else word) + rest
     return entry(b"cpiohdr", data)
 
 
 def elements(records: Iterable[Sequence[bytes]]) -> list[bytes]:
-    """The entries of records, named as aeon names them."""
+    """Build the entries of records, with the names that aeon gives them."""
     made: list[bytes] = []
     for number, record in enumerate(records):
         for data in record:
@@ -46,7 +46,7 @@ def elements(records: Iterable[Sequence[bytes]]) -> list[bytes]:
 
 
 def block(records: Sequence[Sequence[bytes]]) -> bytes:
-    """A block as aeon writes it."""
+    """Build a block as aeon writes it."""
     return header(len(records)) + b"".join(elements(records)) + TRAILER + END
 
 
