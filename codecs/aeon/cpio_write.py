@@ -54,7 +54,7 @@ def encode(
     Each entry of an archive becomes a record of one element. Entries that exset has named after
     their places in a block, such as `0000012.1.jpg`, become that block again. engine: the driver.
     Raises FormatError for an entry that is not a regular file; with `lossy` it is dropped, and
-    `findings` collects it. Raises FormatError too if the file has fewer entries than records.
+    `findings` collects it. Raises FormatError too if the file is too small for its records.
     """
     made = as_block(block, lossy, Findings() if findings is None else findings)
     data = b"".join(_encoded(made, engine))

@@ -105,7 +105,7 @@ def real_number(data: Read[int], at: int, size: int, form: int) -> float:
 
 @bare_kernel
 def calculate(row: Read[int], ints: Write[int], reals: Write[float]) -> bool:
-    """Compute register a from b, and c; return False where 64 bits are not enough."""
+    """Compute register a from b, or b and c; return False if 64 bits are not enough."""
     op = row[0]
     a = row[1]
     b = row[2]

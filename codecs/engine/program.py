@@ -12,60 +12,22 @@ import numpy as np
 WIDTH: Final = 7
 """Numbers in an instruction: the operation and its operands."""
 
-# The operations. The first are for blocks of numbers, the last for expressions; the order matters
-# to the interpreter, which compares operations with `<=`.
+# The operations. The interpreter compares them with `<=`, so their order matters.
+# fmt: off
 (
-    BLOCK,
-    BLOCK_FORK,
-    BLOCK_BULK,
-    TAKE_BULK,
-    TAKE,
-    TAKE_EACH,
-    BLOCK_LOAD_FORK,
-    LOAD,
-    STRING,
-    BULK,
-    EACH,
-    NEXT,
-    UNLESS,
-    CHECK,
-    CHECK_LESS,
-    CHECK_LESS_EQUAL,
-    GO,
-    LOAD_REAL,
-    CONSTANT,
-    BLOB,
-    MARK,
-    GAP,
-    ALIGN,
-    MATCH,
-    PLACE,
-    SET,
-    UNTIL,
-    EQUAL,
-    LESS,
-    LESS_EQUAL,
-    ADD,
-    SUBTRACT,
-    MULTIPLY,
-    DIVIDE,
-    MODULO,
-    AND,
-    OR,
-    NOT,
-    NEGATE,
-    TO_REAL,
-    TRUTH,
-    ADD_REAL,
-    SUBTRACT_REAL,
-    MULTIPLY_REAL,
-    NEGATE_REAL,
-    EQUAL_REAL,
-    LESS_REAL,
-    LESS_EQUAL_REAL,
-    BEYOND,
-    END,
+    # Blocks of numbers, alone and as superinstructions.
+    BLOCK, BLOCK_FORK, BLOCK_BULK, TAKE_BULK, TAKE, TAKE_EACH, BLOCK_LOAD_FORK,
+    # The most frequent ones, then the others.
+    LOAD, STRING, BULK, EACH, NEXT, UNLESS, CHECK, CHECK_LESS, CHECK_LESS_EQUAL, GO,
+    LOAD_REAL, CONSTANT, BLOB, MARK, GAP, ALIGN, MATCH, PLACE, SET, UNTIL,
+    # Expressions of whole numbers, and of reals.
+    EQUAL, LESS, LESS_EQUAL, ADD, SUBTRACT, MULTIPLY, DIVIDE, MODULO, AND, OR, NOT, NEGATE,
+    TO_REAL, TRUTH, ADD_REAL, SUBTRACT_REAL, MULTIPLY_REAL, NEGATE_REAL,
+    EQUAL_REAL, LESS_REAL, LESS_EQUAL_REAL,
+    # An expression that needs more than 64 bits, and the end of the program.
+    BEYOND, END,
 ) = range(50)
+# fmt: on
 
 # Why the interpreter stopped: the program ended; an instruction failed; an expression needs more
 # than 64 bits; an offset is too large; a stream is full.
