@@ -161,7 +161,7 @@ def encode(
     return write(LAYOUT, columns_of(normal_form(examples), losses), engine=engine)
 
 
-class Pieces:
+class IncrementalEncoder:
     """Encodes a set incrementally: its beginning, then examples. It gives what `encode` gives."""
 
     is_counted = True
