@@ -73,10 +73,10 @@ def test_the_inputs(kind: str, tmp_path: Path) -> None:
     assert exset.load(inputs.path(kind, ".bex")) == model
     ranges = model.ranges
     if kind == "dense":
-        assert ranges.values.values.size == 120 * len(model) and model.name.given.all()
+        assert ranges.values.values.size == 120 * len(model) and model.name.present.all()
         assert len(peers.numbers(inputs.path(kind, ".ex"))) == 121 * len(model) + 2
     elif kind == "sparse":
-        assert ranges.units.values.size == 5 * len(model) and not model.name.given.any()
+        assert ranges.units.values.size == 5 * len(model) and not model.name.present.any()
     else:
         assert len(model.groups) == 5 and model.num_events > len(model)
         assert set(model.events.inputs.tolist()) & set(model.events.targets.tolist()) - {-1}

@@ -197,7 +197,7 @@ def _names(fields: Fields, source: Source, findings: Findings) -> Strings:
     keep: Flags = np.ones(raw.data.size, np.bool_)
     keep[last] = False
     offsets = raw.offsets - np.arange(raw.offsets.size)
-    return Strings.unchecked(data=raw.data[keep], offsets=frozen(offsets), given=raw.given)
+    return Strings.unchecked(data=raw.data[keep], offsets=frozen(offsets), present=raw.present)
 
 
 def _header(entries: Entries, source: Source, limits: Limits, engine: Engine) -> BlockHeader:

@@ -130,7 +130,7 @@ def _headings(
     count = len(name)
     terminated = np.insert(name.data, name.offsets[1:], 0)
     offsets = name.offsets + np.arange(count + 1)
-    names = Strings.unchecked(data=terminated, offsets=offsets, given=name.given)
+    names = Strings.unchecked(data=terminated, offsets=offsets, present=name.present)
     columns: dict[str, Values] = {**status, "name": names}
     columns["namesize"] = names.lengths.astype(np.uint16)
     for word, column in (("mtime", times), ("filesize", lengths)):

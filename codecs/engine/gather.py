@@ -75,7 +75,7 @@ class Mover:
         else:
             out = data[_places(starts, lengths)]
         present = np.broadcast_to(np.True_, lengths.shape)
-        return Strings.unchecked(data=frozen(out), offsets=offsets, given=present)
+        return Strings.unchecked(data=frozen(out), offsets=offsets, present=present)
 
     def put_numbers(
         self, out: Bytes, leaf: Leaf, column: Numbers, starts: Offsets, shift: int

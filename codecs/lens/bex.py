@@ -176,14 +176,14 @@ class IncrementalEncoder:
     def begin(self, header: SetHeader, count: int) -> bytes:
         """Return the bytes before the examples: the header, and the count."""
         if not self._head:
-            columns = columns_of(ExampleSet.none(header), self._losses)
+            columns = columns_of(ExampleSet.empty(header), self._losses)
             self._header, self._head = header, CHUNKED.write_head(columns)
         [number] = ints(np.array([count]), "examples").tolist()
         return self._head + CHUNKED.write_count(number)
 
     def units(self, examples: ExampleSet) -> bytes:
         """Return the bytes of examples. Raises FormatError, and ValueError for another header."""
-        examples = normal_form(examples.under(self._header))
+        examples = normal_form(examples.with_header(self._header))
         bare = examples.with_columns(header=replace(self._header, proc=None))
         data = CHUNKED.write_records(columns_of(bare, self._losses), self._size)
         self._size += len(data)

@@ -50,22 +50,22 @@ def _special_events(examples: ExampleSet, losses: Losses) -> _Columns:
     events = examples.events
     own = np.zeros(len(events.proc), np.bool_)
     for name in REALS:
-        own |= events.real(name).given
-    event = np.flatnonzero(own | events.proc.given)
+        own |= events.real(name).present
+    event = np.flatnonzero(own | events.proc.present)
     example = examples.example_of_event[event]
     number = event - examples.event_offsets[example]
     procs = losses.strings(
         events.proc.take(event), lambda i: f"examples[{example[i]}].events[{number[i]}].proc"
     )
     # A procedure that was cut to nothing may have been the only field of its event.
-    if not (kept := procs.given | own[event]).all():
+    if not (kept := procs.present | own[event]).all():
         event, example, number = event[kept], example[kept], number[kept]
         procs = procs.take(np.flatnonzero(kept))
     special: _Columns = {"event_num": ints(number, "events of one example"), "event_proc": procs}
     for name, word in REALS.items():
         column = events.real(name).take(event)
         inherited = np.float32(np.nan) if name in TIME_FIELDS else examples.header.real(name)
-        special[f"event_{word}"] = np.where(column.given, column.values, inherited)
+        special[f"event_{word}"] = np.where(column.present, column.values, inherited)
     counts = np.bincount(example, minlength=len(examples))
     return {
         "example_number_of_special_events": ints(counts, "special events"),
@@ -154,7 +154,7 @@ class _Sets:
     def group_names(self, group: Ints) -> Strings:
         """The name of the group of each range, absent for a range without a group."""
         if len(self.groups) == 0:
-            return Strings.none(group.size)
+            return Strings.empty(group.size)
         starts, ends = self.groups.offsets[:-1][group], self.groups.offsets[1:][group]
         return Strings.from_spans(self.groups.data, starts, ends, group >= 0)
 

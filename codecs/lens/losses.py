@@ -32,12 +32,12 @@ class Losses:
             self._report_loss(path(row), "a NUL ends a string in a binary file", "is cut there")
         ends = strings.offsets[1:].copy()
         ends[rows] = nul[first]
-        present = strings.given & ((ends > strings.offsets[:-1]) | (strings.lengths == 0))
+        present = strings.present & ((ends > strings.offsets[:-1]) | (strings.lengths == 0))
         return Strings.from_spans(strings.data, strings.offsets[:-1], ends, present)
 
     def names(self, names: Strings) -> Strings:
         """Check the names of the examples; an empty name becomes absent."""
-        for row in np.flatnonzero(names.given & (names.lengths == 0)).tolist():
+        for row in np.flatnonzero(names.present & (names.lengths == 0)).tolist():
             why = "a binary file cannot store an empty name"
             self._report_loss(f"examples[{row}].name", why, "becomes absent")
         return self.strings(names, "examples[{}].name".format)

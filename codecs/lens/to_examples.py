@@ -181,7 +181,7 @@ def _events(fields: Fields, event_offsets: Longs, placed: ListPlacement) -> Even
     """Make the events; the later of two special events wins, unless its proc is empty."""
     m = int(event_offsets[-1])
     if not fields.counts(_SPECIAL).any():
-        return replace(Events.none(m), inputs=placed.inputs, targets=placed.targets)
+        return replace(Events.empty(m), inputs=placed.inputs, targets=placed.targets)
     event = event_offsets[owners(fields.bounds[_SPECIAL])] + fields.ints(f"{_SPECIAL}.event_num")
     present = np.zeros(m, np.bool_)
     present[event] = True
@@ -200,9 +200,9 @@ def _events(fields: Fields, event_offsets: Longs, placed: ListPlacement) -> Even
 
 
 def _effective(column: Reals, inherited: float) -> Floats:
-    if not column.given.any():
+    if not column.present.any():
         return constant(inherited, len(column), np.float32)
-    return np.where(column.given, column.values, np.float32(inherited))
+    return np.where(column.present, column.values, np.float32(inherited))
 
 
 def _ranges(fields: Fields) -> tuple[Ranges, Strings]:
@@ -286,4 +286,4 @@ def _rows(rows: Ragged[T], where: Flags) -> Ragged[T]:
 
 def _absent_if_empty(strings: Strings) -> Strings:
     """Mark empty strings as absent: a binary file cannot tell them apart."""
-    return replace(strings, given=strings.lengths > 0)
+    return replace(strings, present=strings.lengths > 0)

@@ -70,7 +70,7 @@ class Entries(Rows):
         check_column("time", self.time, np.int64, count)
         for word in STATUS:
             check_column(word, getattr(self, word), np.uint16, count)
-        if not self.name.given.all():
+        if not self.name.present.all():
             raise ValueError("name: every name must be given")
         if ((self.time < 0) | (self.time > MOST)).any():
             raise ValueError("time: each must be from 0 to 2**32 - 1")

@@ -64,7 +64,7 @@ class Manifest(Table):
             )
         if self.lines.size and not self.types:
             raise ValueError("types: records have one field at least")
-        if not self.fields.given.all():
+        if not self.fields.present.all():
             raise ValueError("fields: each must be given, it may be empty")
         self._freeze()
 

@@ -70,7 +70,7 @@ class Ragged(Rows, Generic[T]):
         self._freeze()
 
     @classmethod
-    def none(cls, n: int, dtype: type[T]) -> Self:
+    def empty(cls, n: int, dtype: type[T]) -> Self:
         """A column of n empty rows."""
         return cls.unchecked(values=np.empty(0, dtype), offsets=constant(0, n + 1, np.int64))
 
@@ -110,29 +110,29 @@ class Ragged(Rows, Generic[T]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reals(Rows):
-    """A column of real numbers, each given or not: values float32 [n], given bool [n].
+    """A column of real numbers, each present or absent: values float32 [n], present bool [n].
 
-    A value that is not given is held as 0. Raises ValueError.
+    An absent value is held as 0. Raises ValueError.
     """
 
     values: Floats
-    given: Flags
+    present: Flags
 
     def __post_init__(self) -> None:
         check_column("values", self.values, np.float32)
-        check_column("given", self.given, np.bool_, self.values.size)
-        if (~self.given & (self.values.view(np.uint32) != 0)).any():
-            object.__setattr__(self, "values", np.where(self.given, self.values, np.float32(0)))
+        check_column("present", self.present, np.bool_, self.values.size)
+        if (~self.present & (self.values.view(np.uint32) != 0)).any():
+            object.__setattr__(self, "values", np.where(self.present, self.values, np.float32(0)))
         self._freeze()
 
     @classmethod
-    def none(cls, n: int) -> Self:
-        """A column of n values, none of them given."""
-        values, given = constant(0, n, np.float32), constant(False, n, np.bool_)
-        return cls.unchecked(values=values, given=given)
+    def empty(cls, n: int) -> Self:
+        """A column of n values, none of them present."""
+        values, present = constant(0, n, np.float32), constant(False, n, np.bool_)
+        return cls.unchecked(values=values, present=present)
 
     def __len__(self) -> int:
-        return self.given.size
+        return self.present.size
 
     @overload
     def __getitem__(self, index: SupportsIndex) -> float | None: ...
@@ -140,9 +140,9 @@ class Reals(Rows):
     def __getitem__(self, index: slice) -> Self: ...
     def __getitem__(self, index: SupportsIndex | slice) -> float | Self | None:
         if isinstance(index, slice):
-            return type(self)(self.values[index], self.given[index])
+            return type(self)(self.values[index], self.present[index])
         i = self._row(index)
-        return float(self.values[i]) if self.given[i] else None
+        return float(self.values[i]) if self.present[i] else None
 
     def __repr__(self) -> str:
-        return f"Reals({np.count_nonzero(self.given)} of {len(self)} given)"
+        return f"Reals({np.count_nonzero(self.present)} of {len(self)} present)"

@@ -26,7 +26,7 @@ class Spans(Rows):
         self._freeze()
 
     @classmethod
-    def none(cls) -> Self:
+    def empty(cls) -> Self:
         """A column of no spans."""
         return cls.unchecked(first=np.empty(0, np.int64), last=np.empty(0, np.int64))
 
@@ -60,7 +60,7 @@ def first_of(ids: Strings | Spans, begin: int, end: int) -> str:
 def normal_spans(numbers: Longs, offsets: Longs) -> tuple[Spans, Longs]:
     """The longest runs of each row of numbers, and where the rows' runs begin and end."""
     if numbers.size == 0:
-        return Spans.none(), frozen(np.zeros(offsets.size, np.int64))
+        return Spans.empty(), frozen(np.zeros(offsets.size, np.int64))
     begins = np.ones(numbers.size, np.bool_)
     np.not_equal(numbers[1:], numbers[:-1] + 1, out=begins[1:])
     begins[offsets[:-1][offsets[:-1] < numbers.size]] = True

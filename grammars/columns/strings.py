@@ -1,4 +1,4 @@
-"""Strings: a column of byte strings, each given or not."""
+"""Strings: a column of byte strings, each present or absent."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,22 +27,22 @@ from exset.grammars.columns.rows import Rows
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Strings(Rows):
-    """A column of byte strings, each given or not.
+    """A column of byte strings, each present or absent.
 
-    data: uint8. offsets: int64 [n + 1]. given: bool [n]. A string that is not given has no bytes;
-    one that is given may be empty. Raises ValueError.
+    data: uint8. offsets: int64 [n + 1]. present: bool [n]. An absent string has no bytes; a
+    present one may be empty. Raises ValueError.
     """
 
     data: Bytes
     offsets: Longs
-    given: Flags
+    present: Flags
 
     def __post_init__(self) -> None:
         check_column("data", self.data, np.uint8)
         check_offsets("offsets", self.offsets, self.data.size)
-        check_column("given", self.given, np.bool_, self.offsets.size - 1)
-        if self.data.size and (~self.given & (self.offsets[1:] > self.offsets[:-1])).any():
-            raise ValueError("given: a string that is not given has bytes")
+        check_column("present", self.present, np.bool_, self.offsets.size - 1)
+        if self.data.size and (~self.present & (self.offsets[1:] > self.offsets[:-1])).any():
+            raise ValueError("present: an absent string has bytes")
         self._freeze()
 
     @classmethod
@@ -58,15 +58,15 @@ class Strings(Rows):
             for i, row in enumerate(strings)
         ]
         lengths = np.array([len(row or b"") for row in rows], np.int64)
-        given = np.array([row is not None for row in rows], np.bool_)
+        present = np.array([row is not None for row in rows], np.bool_)
         data = np.frombuffer(b"".join(row or b"" for row in rows), np.uint8)
-        return cls(data, offsets_of(compact(lengths)), compact(given))
+        return cls(data, offsets_of(compact(lengths)), compact(present))
 
     @classmethod
-    def none(cls, n: int) -> Self:
-        """A column of n strings, none of them given."""
+    def empty(cls, n: int) -> Self:
+        """A column of n strings, none of them present."""
         data, offsets = np.empty(0, np.uint8), constant(0, n + 1, np.int64)
-        return cls.unchecked(data=data, offsets=offsets, given=constant(False, n, np.bool_))
+        return cls.unchecked(data=data, offsets=offsets, present=constant(False, n, np.bool_))
 
     @classmethod
     def concat(cls, columns: Sequence[Self]) -> Self:
@@ -74,29 +74,29 @@ class Strings(Rows):
         return cls.unchecked(
             data=concat([column.data for column in columns]),
             offsets=concat_offsets([column.offsets for column in columns]),
-            given=concat([column.given for column in columns]),
+            present=concat([column.present for column in columns]),
         )
 
     @classmethod
     def from_spans(
-        cls, buffer: Bytes, starts: Longs, ends: Longs, given: Flags | None = None
+        cls, buffer: Bytes, starts: Longs, ends: Longs, present: Flags | None = None
     ) -> Self:
         """The strings buffer[start:end], copied; spans may overlap and be in any order.
 
-        given: bool [n], by default all; the span of a string that is not given does not matter.
+        present: bool [n], by default all; the span of an absent string does not matter.
         Raises ValueError for a span out of bounds.
         """
-        given = constant(True, starts.size, np.bool_) if given is None else given
-        if not given.any():
-            return cls.none(starts.size)
-        starts, ends = np.where(given, starts, 0), np.where(given, ends, 0)
+        present = constant(True, starts.size, np.bool_) if present is None else present
+        if not present.any():
+            return cls.empty(starts.size)
+        starts, ends = np.where(present, starts, 0), np.where(present, ends, 0)
         if (starts < 0).any() or (ends < starts).any() or (ends > buffer.size).any():
             raise ValueError("from_spans: a span is out of bounds")
         lengths = compact(ends - starts)
-        return cls(buffer[row_indices(starts, lengths)], offsets_of(lengths), compact(given))
+        return cls(buffer[row_indices(starts, lengths)], offsets_of(lengths), compact(present))
 
     def __len__(self) -> int:
-        return self.given.size
+        return self.present.size
 
     @overload
     def __getitem__(self, index: SupportsIndex) -> bytes | None: ...
@@ -106,15 +106,17 @@ class Strings(Rows):
         if isinstance(index, slice):
             return self.take(np.arange(len(self))[index])
         i = self._row(index)
-        return self.data[self.offsets[i] : self.offsets[i + 1]].tobytes() if self.given[i] else None
+        return (
+            self.data[self.offsets[i] : self.offsets[i + 1]].tobytes() if self.present[i] else None
+        )
 
     def __iter__(self) -> Iterator[bytes | None]:
         data, ends = self.data.tobytes(), self.offsets.tolist()
-        for i, given in enumerate(self.given.tolist()):
-            yield data[ends[i] : ends[i + 1]] if given else None
+        for i, present in enumerate(self.present.tolist()):
+            yield data[ends[i] : ends[i + 1]] if present else None
 
     def __repr__(self) -> str:
-        return f"Strings({np.count_nonzero(self.given)} of {len(self)} given)"
+        return f"Strings({np.count_nonzero(self.present)} of {len(self)} present)"
 
     @property
     def lengths(self) -> Longs:
@@ -129,7 +131,7 @@ class Strings(Rows):
     def take(self, indices: Longs) -> Self:
         """The strings at the indices, int64 [k]. Raises IndexError."""
         return type(self)(
-            *gather_ragged(self.data, self.offsets, indices), take(self.given, indices)
+            *gather_ragged(self.data, self.offsets, indices), take(self.present, indices)
         )
 
     def tolist(self) -> list[bytes | None]:
@@ -139,7 +141,7 @@ class Strings(Rows):
     def distinct(self) -> tuple[Self, Longs]:
         """The distinct strings in order of first use, and the number of each row's: int64 [n].
 
-        A string that is not given counts as empty.
+        An absent string counts as empty.
         """
         lengths = self.lengths
         longest = int(lengths.max(initial=0))

@@ -36,7 +36,7 @@ _IS_BLANK: Final = np.isin(np.arange(256), list(b" \t\n\v\f\r"))
 
 def check_words(what: str, column: Strings) -> None:
     """Raise ValueError unless every string is present, not empty and without blanks."""
-    if not column.given.all() or (column.lengths == 0).any():
+    if not column.present.all() or (column.lengths == 0).any():
         raise ValueError(f"{what}: must not be empty")
     blank = _IS_BLANK[column.data]
     if blank.any():

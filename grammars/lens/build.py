@@ -170,17 +170,17 @@ def from_arrays(
     return ExampleColumns(
         header=SetHeader() if header is None else header,
         name=_names(names, n),
-        proc=Strings.none(n),
+        proc=Strings.empty(n),
         frequency=_frequency(frequency, n),
         event_offsets=np.arange(n + 1) * k,
-        events=replace(Events.none(n * k), **places),
+        events=replace(Events.empty(n * k), **places),
         lists=np.arange(n * per_example + 1),
         ranges=Ranges(
             group=np.tile(group, n),
             first=constant(0, n * per_example, np.int32),
             value=constant(0, n * per_example, np.float32),
             values=Ragged(np.concatenate(flat, axis=1).reshape(-1), offsets_of(np.tile(widths, n))),
-            units=Ragged.none(n * per_example, np.int32),
+            units=Ragged.empty(n * per_example, np.int32),
         ),
         groups=groups,
     )
@@ -188,7 +188,7 @@ def from_arrays(
 
 def _names(given: Iterable[Name] | None, n: int) -> Strings:
     if given is None:
-        return Strings.none(n)
+        return Strings.empty(n)
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise ValueError(f"names: a list of names is wanted, not {shown(given)}")
     names = [raw(f"names[{i}]", name) for i, name in enumerate(given)]

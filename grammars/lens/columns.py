@@ -123,11 +123,11 @@ class Events(Rows):
         self._freeze()
 
     @classmethod
-    def none(cls, m: int) -> Self:
+    def empty(cls, m: int) -> Self:
         """Events [m] that say nothing; `dataclasses.replace` gives them fields."""
-        reals = {field: Reals.none(m) for field in REAL_FIELDS}
+        reals = {field: Reals.empty(m) for field in REAL_FIELDS}
         nothing = constant(-1, m, np.int64)
-        return cls.unchecked(proc=Strings.none(m), **reals, inputs=nothing, targets=nothing)
+        return cls.unchecked(proc=Strings.empty(m), **reals, inputs=nothing, targets=nothing)
 
     def __len__(self) -> int:
         return len(self.proc)
@@ -172,14 +172,14 @@ class Ranges(Rows):
         self._freeze()
 
     @classmethod
-    def none(cls, r: int) -> Self:
+    def empty(cls, r: int) -> Self:
         """Ranges [r] of the whole network without items."""
         return cls.unchecked(
             group=constant(-1, r, np.int32),
             first=constant(0, r, np.int32),
             value=constant(0, r, np.float32),
-            values=Ragged.none(r, np.float32),
-            units=Ragged.none(r, np.int32),
+            values=Ragged.empty(r, np.float32),
+            units=Ragged.empty(r, np.int32),
         )
 
     def __len__(self) -> int:
@@ -225,7 +225,7 @@ class ExampleColumns(Table):
         _check_numbers("events.inputs", self.events.inputs, self.lists.size - 1)
         _check_numbers("events.targets", self.events.targets, self.lists.size - 1)
         _check_numbers("ranges.group", self.ranges.group, len(self.groups))
-        if not self.groups.given.all():
+        if not self.groups.present.all():
             raise ValueError("groups: every name must be given")
         self._freeze()
 
@@ -255,9 +255,9 @@ class ExampleColumns(Table):
         column, inherited = self.events.real(field), self.header.real(field)
         if rows is not None:
             column = column.take(rows)
-        if is_constant(column.given) and not column.given[:1].any():
+        if is_constant(column.present) and not column.present[:1].any():
             return constant(inherited, len(column), np.float32)
-        return frozen(np.where(column.given, column.values, inherited))
+        return frozen(np.where(column.present, column.values, inherited))
 
 
 def _check_rows(

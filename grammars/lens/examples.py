@@ -103,18 +103,18 @@ class ExampleSet(ExampleColumns):
         return normal_form(raw)
 
     @classmethod
-    def none(cls, header: SetHeader) -> Self:
+    def empty(cls, header: SetHeader) -> Self:
         """The set of no examples under a header."""
         return cls.unchecked(
             header=header,
-            name=Strings.none(0),
-            proc=Strings.none(0),
+            name=Strings.empty(0),
+            proc=Strings.empty(0),
             frequency=np.empty(0, np.float32),
             event_offsets=offsets_of(np.empty(0, np.int64)),
-            events=Events.none(0),
+            events=Events.empty(0),
             lists=offsets_of(np.empty(0, np.int64)),
-            ranges=Ranges.none(0),
-            groups=Strings.none(0),
+            ranges=Ranges.empty(0),
+            groups=Strings.empty(0),
         )
 
     @classmethod
@@ -209,9 +209,9 @@ class ExampleSet(ExampleColumns):
             )
         )
 
-    def under(self, header: SetHeader) -> Self:
+    def with_header(self, header: SetHeader) -> Self:
         """The same examples for a set with another header; raises ValueError as `concat`."""
-        return self if self.header == header else self.none(header).concat(self)
+        return self if self.header == header else self.empty(header).concat(self)
 
     def concat(self, *others: "ExampleSet") -> Self:
         """The examples of this set and then those of the others, under this set's header.

@@ -147,24 +147,24 @@ def own_fields(header: SetHeader, events: Events) -> Events:
     reals = {}
     for field in REAL_FIELDS:
         column = events.real(field)
-        if is_constant(column.given) and not column.given[:1].any():
-            reals[field] = Reals.none(len(column))
+        if is_constant(column.present) and not column.present[:1].any():
+            reals[field] = Reals.empty(len(column))
             continue
         values = canonical_nan(column.values)
         if field in TIME_FIELDS:
-            given = column.given & ~np.isnan(values)
+            present = column.present & ~np.isnan(values)
         else:
             inherited = np.array([header.real(field)])
-            given = column.given & (bits(values) != bits(canonical_nan(inherited)))
-        values = values if given.all() else np.where(given, values, np.float32(0))
-        reals[field] = Reals.unchecked(values=compact(values), given=compact(given))
+            present = column.present & (bits(values) != bits(canonical_nan(inherited)))
+        values = values if present.all() else np.where(present, values, np.float32(0))
+        reals[field] = Reals.unchecked(values=compact(values), present=compact(present))
     return events.with_columns(**reals)
 
 
 def _groups(group: Ints, groups: Strings) -> tuple[Ints, Strings]:
     """The ranges' groups by their new numbers, and the distinct names in order of first use."""
     if len(groups) == 0:
-        return compact(group), Strings.none(0)
+        return compact(group), Strings.empty(0)
     distinct, number = groups.distinct()
     number[groups.lengths == 0] = -1
     group = np.append(number, -1)[group]
@@ -206,15 +206,15 @@ def _with_stars(units: Ragged[np.int32]) -> Ragged[np.int32]:
 
 def without_empty(strings: Strings) -> Strings:
     """The strings, the empty ones absent, with constant columns where they repeat."""
-    given = strings.given & (strings.offsets[1:] > strings.offsets[:-1])
-    return _strings(Strings.unchecked(data=strings.data, offsets=strings.offsets, given=given))
+    present = strings.present & (strings.offsets[1:] > strings.offsets[:-1])
+    return _strings(Strings.unchecked(data=strings.data, offsets=strings.offsets, present=present))
 
 
 def _strings(strings: Strings) -> Strings:
     """The strings with constant columns where they repeat."""
-    if strings.data.size == 0 and not strings.given.any():
-        return Strings.none(len(strings))
-    return strings.with_columns(offsets=compact(strings.offsets), given=compact(strings.given))
+    if strings.data.size == 0 and not strings.present.any():
+        return Strings.empty(len(strings))
+    return strings.with_columns(offsets=compact(strings.offsets), present=compact(strings.present))
 
 
 def _ragged(rows: Ragged[T]) -> Ragged[T]:

@@ -108,7 +108,7 @@ class _Reading:
             fields=Strings.unchecked(
                 data=self.data[: self.offsets[self.fields]],
                 offsets=self.offsets[: self.fields + 1],
-                given=constant(True, self.fields, np.bool_),
+                present=constant(True, self.fields, np.bool_),
             ),
             lines=self.lines[:records],
         )

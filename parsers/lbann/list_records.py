@@ -70,7 +70,7 @@ class Records:
                 "name": name,
                 "others": constant(0, len(name), np.uint64),
                 "id_offsets": constant(0, len(name) + 1, np.int64),
-                "ids": Spans.none() if is_integer else Strings.none(0),
+                "ids": Spans.empty() if is_integer else Strings.empty(0),
             }
         if is_integer and self.kind.is_exclusion:
             raise words.error(

@@ -57,7 +57,7 @@ class Words(Tokens):
         offsets, hashes = np.empty(words.size + 1, np.int64), np.empty(words.size, np.int64)
         self.run(c.copy_words)(self.buffer, 0, starts, ends, data, offsets, hashes)
         present = np.broadcast_to(np.True_, words.shape)
-        return Strings.unchecked(data=data, offsets=offsets, given=present), hashes
+        return Strings.unchecked(data=data, offsets=offsets, present=present), hashes
 
     def counts(self, words: Ints) -> tuple[Counts, Ints]:
         """Return numbers as C++ reads them, modulo 2**64, and the indices of negative ones.

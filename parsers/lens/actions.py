@@ -90,7 +90,7 @@ def set_real(tokens: Tokens, columns: Columns, step: int, token: int, max_expand
         low = state[c.BASE] + columns.lows[span]
         high = state[c.BASE] + columns.highs[span] + 1
         columns.reals[field, low:high] = real
-        columns.given[field, low:high] = True
+        columns.present[field, low:high] = True
         if (field == c.ACTIVE_INPUT and has_any(columns.inputs, low, high)) or (
             field == c.ACTIVE_TARGET and has_any(columns.targets, low, high)
         ):

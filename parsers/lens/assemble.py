@@ -46,7 +46,7 @@ def example_set(text: Text, columns: Columns, strings: StringsOf, header: SetHea
 
 
 def _rows(text: Text, quoted: Quoted, n: int) -> Strings:
-    return text.strings(quoted) if len(quoted.pairs) else Strings.none(n)
+    return text.strings(quoted) if len(quoted.pairs) else Strings.empty(n)
 
 
 def _numbers(given: NDArray[T], default: int, n: int) -> NDArray[T]:
@@ -56,7 +56,7 @@ def _numbers(given: NDArray[T], default: int, n: int) -> NDArray[T]:
 
 def _groups(text: Text, quoted: Quoted, n: int) -> tuple[NDArray[np.int32], Strings]:
     if not len(quoted.pairs):
-        return constant(-1, n, np.int32), Strings.none(0)
+        return constant(-1, n, np.int32), Strings.empty(0)
     numbers, names = text.groups(quoted)
     return compact(numbers), names
 
@@ -78,16 +78,16 @@ def _ragged(values: NDArray[T], offsets: Ints) -> Ragged[T]:
 
 def _events(text: Text, columns: Columns, header: SetHeader) -> Events:
     m = len(columns.inputs)
-    events = Events.none(m).with_columns(
+    events = Events.empty(m).with_columns(
         inputs=compact(columns.inputs), targets=compact(columns.targets)
     )
     if len(columns.event_proc):
         proc = without_empty(text.strings(text.quoted(columns.event_proc)))
         events = events.with_columns(proc=proc)
-    if columns.given.shape[1]:
-        rows = zip(REAL_FIELDS, columns.reals, columns.given, strict=True)
+    if columns.present.shape[1]:
+        rows = zip(REAL_FIELDS, columns.reals, columns.present, strict=True)
         own = {
-            field: Reals.unchecked(values=values, given=given)
+            field: Reals.unchecked(values=values, present=given)
             for field, values, given in rows
             if given.any()
         }

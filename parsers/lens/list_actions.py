@@ -133,7 +133,7 @@ def note_both_active(columns: Columns) -> None:
 @inline_kernel
 def note_shared_active(columns: Columns, field: int, low: int, high: int) -> None:
     """Note events whose own active value is not the one that their shared list took."""
-    if not columns.given.shape[1]:
+    if not columns.present.shape[1]:
         return
     for event in range(low, high):
         if effective(columns, field, event) != columns.active[0]:

@@ -75,7 +75,7 @@ class Pieces:
     def begin(self, header: SetHeader, count: int) -> bytes:
         """Return the text before the examples; `count`, how many there will be, has no effect."""
         self._header = header
-        header = representable(ExampleSet.none(header), self._losses).header
+        header = representable(ExampleSet.empty(header), self._losses).header
         return set_fields(header, self._compact)
 
     def units(self, examples: ExampleSet) -> bytes:
@@ -87,7 +87,7 @@ class Pieces:
 
     def lines(self, examples: ExampleSet) -> Iterator[bytes]:
         """Yield the same in chunks."""
-        examples = examples.under(self._header)
+        examples = examples.with_header(self._header)
         examples = examples.with_columns(header=replace(self._header, proc=None))
         examples = representable(examples, self._losses)
         sharing = Sharing(examples, self._unshare, self._losses)

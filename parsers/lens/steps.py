@@ -105,7 +105,7 @@ class Columns(NamedTuple):
 
     header, header_proc: the set's reals, and a string
     name, proc, frequency: a row an example; event_offsets: the events of each example
-    event_proc, reals, given: strings, and a row a field by a column an event
+    event_proc, reals, present: strings, and a row a field by a column an event
     inputs, targets: the list of each event, or -1; lists: the offsets of each list's ranges
     group, first, value: of each range; value_ends, unit_ends: where its numbers end in values and
         in units
@@ -123,7 +123,7 @@ class Columns(NamedTuple):
     event_offsets: Ints
     event_proc: Ints
     reals: Floats
-    given: NDArray[np.bool_]
+    present: NDArray[np.bool_]
     inputs: Ints
     targets: Ints
     lists: Ints
@@ -171,7 +171,7 @@ def empty_columns(count: Ints, event_offsets: Ints, values: int, units: int) -> 
         event_offsets=event_offsets,
         event_proc=np.full((event_procs, 2), -1, np.int64),
         reals=np.zeros((NUM_REALS, own), np.float32),
-        given=np.zeros((NUM_REALS, own), np.bool_),
+        present=np.zeros((NUM_REALS, own), np.bool_),
         inputs=np.full(events, -1, np.int64),
         targets=np.full(events, -1, np.int64),
         lists=np.zeros(lists + 1, np.int64),
@@ -268,6 +268,6 @@ def other(lists: Ints, low: int, high: int, newest: int) -> int:
 @inline_kernel
 def effective(columns: Columns, field: int, event: int) -> float:
     """The value of a real field for an event: its own, or else the set's."""
-    if columns.given.shape[1] and columns.given[field, event]:
+    if columns.present.shape[1] and columns.present[field, event]:
         return float(columns.reals[field, event])
     return float(columns.header[field])

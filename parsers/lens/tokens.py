@@ -174,7 +174,7 @@ class Text(Tokens):
         data = np.empty(int((spans[:, 1] - spans[:, 0]).sum()), np.uint8)
         if data.size:
             self.run(string_kernels.gather)(self.buffer, spans, offsets, data)
-        return Strings.unchecked(data=data, offsets=compact(offsets), given=compact(given))
+        return Strings.unchecked(data=data, offsets=compact(offsets), present=compact(given))
 
     def groups(self, quoted: Quoted) -> tuple[NDArray[np.int32], Strings]:
         """Names of groups by number, -1 for none; and the distinct names, in order of first use."""

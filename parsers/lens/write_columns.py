@@ -154,18 +154,18 @@ class _Chunk:
         return (
             texts if self.compiled else cast(Bytes, texts.tobytes()),
             items,
-            self.given(heads),
-            self.given(fields),
+            self.as_arguments(heads),
+            self.as_arguments(fields),
             chains,
             script,
-            self.given(lists),
+            self.as_arguments(lists),
         )
 
     def run(self, kernel: Callable[P, R]) -> Callable[P, R]:
         """Return a kernel, compiled if the chunk is written so."""
         return KERNELS.compiled(kernel) if self.compiled else kernel
 
-    def given(self, columns: Columns) -> Columns:
+    def as_arguments(self, columns: Columns) -> Columns:
         """Return columns as the kernels take them: all contiguous and read-only, or all lists."""
         make = type(columns)._make  # type: ignore[attr-defined]
         return cast(Columns, make(map(self.column, cast(Sequence[NDArray[np.generic]], columns))))
@@ -184,8 +184,8 @@ class _Chunk:
         """Return the bits of an active value at each event, and of the set's."""
         column, inherited = self.events.real(name), self.set.header.real(name)
         bits = np.full(len(column) + 1, inherited.view(np.int32), np.int32)
-        if column.given.any():
-            bits[:-1][column.given] = _bits(column.values[column.given])
+        if column.present.any():
+            bits[:-1][column.present] = _bits(column.values[column.present])
         return bits
 
     def range_lists(self, strings: "_Strings") -> tuple[Lists, list[bytes] | None]:
@@ -201,7 +201,7 @@ class _Chunk:
             dense, sparse = numerals.real_rows(values), numerals.unit_rows(units)
             both = zip(dense, sparse, strict=True)
             items = [a or (b" *" if b == b"-1" else b) for a, b in both]
-            values, units = Ragged.none(0, np.float32), Ragged.none(0, np.int32)
+            values, units = Ragged.empty(0, np.float32), Ragged.empty(0, np.int32)
         lists = Lists(
             offsets=offsets - offsets[0],
             group=group,
@@ -308,7 +308,7 @@ class _Strings:
         rows = rows or slice(0, len(column))
         offsets = column.offsets[rows.start : rows.stop + 1]
         self._parts.append(column.data[int(offsets[0]) : int(offsets[-1])])
-        present = column.given[rows]
+        present = column.present[rows]
         offsets = offsets + (self._size - offsets[0])
         self._size += self._parts[-1].size
         return np.where(present, [offsets[:-1], offsets[1:]], NOTHING)

@@ -59,16 +59,16 @@ def own_fields(events: Events, compact: bool) -> tuple[Longs, list[bytes]]:
 
     The numbers are int64 [m], NOTHING where an event has none.
     """
-    has_any = events.proc.given.copy()
+    has_any = events.proc.present.copy()
     codes = np.zeros(len(events), np.int64)
     for name in REAL_FIELDS:
         column = events.real(name)
-        if column.given.any():
-            has_any |= column.given
+        if column.present.any():
+            has_any |= column.present
             bits = column.values.view(np.uint32).astype(np.int64)
-            codes = _both(codes, np.where(column.given, bits, -1))
-    if events.proc.given.any():
-        codes = _both(codes, np.where(events.proc.given, events.proc.distinct()[1], -1))
+            codes = _both(codes, np.where(column.present, bits, -1))
+    if events.proc.present.any():
+        codes = _both(codes, np.where(events.proc.present, events.proc.distinct()[1], -1))
     having = np.flatnonzero(has_any)
     if not having.size:
         return constant(NOTHING, len(events), np.int64), []
@@ -93,7 +93,7 @@ def _texts(events: Events, compact: bool) -> list[bytes]:
     words: list[list[bytes]] = [[] for _ in range(len(events))]
     for name in REAL_FIELDS:
         column = events.real(name)
-        at = np.flatnonzero(column.given)
+        at = np.flatnonzero(column.present)
         for event, text in zip(at.tolist(), numerals.reals(column.values[at]), strict=True):
             words[event].append(WORDS[name] + text)
     for event, raw in enumerate(events.proc):

@@ -105,7 +105,7 @@ def elements(
         compiled = KERNELS.should_compile(data.size)
     if kind is ElementType.BINARY:
         blobs = decoded(np.ascontiguousarray(data), starts, ends, compiled)
-        odd = {"aeon-base64-memory": np.flatnonzero(~blobs.given)}
+        odd = {"aeon-base64-memory": np.flatnonzero(~blobs.present)}
         return Elements(kind, blobs, _errors(manifest, column, odd))
     read = int32s if kind is ElementType.ASCII_INT else reals
     numbers = read(data, starts, ends, compiled)

@@ -120,7 +120,7 @@ def _single(samples: SampleList, losses: _Losses) -> SampleList:
     if samples.has_integer_ids or samples.ids != samples.name:
         losses.add("the ids of the samples")
     count = len(samples.name)
-    return samples.with_columns(ids=Strings.none(0), id_offsets=constant(0, count + 1, np.int64))
+    return samples.with_columns(ids=Strings.empty(0), id_offsets=constant(0, count + 1, np.int64))
 
 
 class _Losses:

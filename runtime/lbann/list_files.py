@@ -124,7 +124,7 @@ class Checker:
         return os.path.join(self.base, path)
 
     def _tasks(self, samples: SampleList, ids: bool, names: bool) -> Iterable[ProbeTask]:
-        none, column = Strings.none(0), samples.ids
+        none, column = Strings.empty(0), samples.ids
         assert isinstance(column, Strings)
         for file, begin, end in zip(
             samples.files, samples.id_offsets[:-1], samples.id_offsets[1:], strict=True

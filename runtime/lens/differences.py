@@ -47,7 +47,9 @@ def differences(one: ExampleSet, other: ExampleSet, tolerance: float, keep: int,
 
 def _real(diff: ColumnDiff, events: Pairs, field: str, one: ExampleSet, other: ExampleSet) -> None:
     """Compare the effective values of a field, and the header's if any two events inherit it."""
-    own = one.events.real(field).given[events.one] | other.events.real(field).given[events.other]
+    own = (
+        one.events.real(field).present[events.one] | other.events.real(field).present[events.other]
+    )
     diff.numbers(events.where(own), field, one.effective(field), other.effective(field))
     if own.size and own.all():
         return

@@ -38,11 +38,11 @@ def from_arrays(arrays: ExampleArrays) -> ExampleSet:
     number = np.arange(m, dtype=np.int64) * 2
     return ExampleSet.normal(
         header=header,
-        name=Strings.none(counts.size),
-        proc=Strings.none(counts.size),
+        name=Strings.empty(counts.size),
+        proc=Strings.empty(counts.size),
         frequency=to_host(arrays.frequency)[offsets[:-1]],
         event_offsets=offsets,
-        events=Events.none(m).with_columns(
+        events=Events.empty(m).with_columns(
             inputs=number if sides[0] else none, targets=number + 1 if sides[1] else none, **times
         ),
         lists=offsets_of(np.tile(np.array(sides, np.int64), m)),
@@ -51,7 +51,7 @@ def from_arrays(arrays: ExampleArrays) -> ExampleSet:
             first=constant(0, m * len(parts), np.int32),
             value=constant(0, m * len(parts), np.float32),
             values=Ragged(values.reshape(-1), lengths),
-            units=Ragged.none(m * len(parts), np.int32),
+            units=Ragged.empty(m * len(parts), np.int32),
         ),
         groups=Strings.of(names),
     )

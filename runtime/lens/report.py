@@ -44,7 +44,7 @@ def _examples(made: Report, model: ExampleSet) -> None:
     """Report examples and events."""
     events = model.events
     low, high = limits_of(np.diff(model.event_offsets))
-    named = int(model.name.given.sum())
+    named = int(model.name.present.sum())
     with_inputs, with_targets = (int((side >= 0).sum()) for side in (events.inputs, events.targets))
     made.add(examples=len(model), named=named, events=model.num_events, events_each=(low, high))
     made.add(with_inputs=with_inputs, with_targets=with_targets)
@@ -83,7 +83,7 @@ def _ranges(made: Report, model: ExampleSet) -> None:
 
 def _header(made: Report, model: ExampleSet) -> None:
     """Report procedures, frequencies and the fields of the set."""
-    procedures = int(model.proc.given.sum()) + int(model.events.proc.given.sum())
+    procedures = int(model.proc.present.sum()) + int(model.events.proc.present.sum())
     procedures += model.header.proc is not None
     with np.errstate(invalid="ignore"):  # infinity and minus infinity make NaN
         frequency = float(model.frequency.sum(dtype=np.float64))

@@ -176,7 +176,7 @@ def unequal(one: Numbers, other: Numbers, tolerance: float) -> Flags:
 def unequal_strings(pairs: Pairs, one: Strings, other: Strings) -> Flags:
     """Return which strings of pairs differ."""
     a, b = one.lengths[pairs.one], other.lengths[pairs.other]
-    mask: Flags = (a != b) | (one.given[pairs.one] != other.given[pairs.other])
+    mask: Flags = (a != b) | (one.present[pairs.one] != other.present[pairs.other])
     same = np.flatnonzero(~mask)
     starts = one.offsets[:-1][pairs.one[same]], other.offsets[:-1][pairs.other[same]]
     mask[same[_unequal_rows(a[same], starts, (one.data, other.data), 0)]] = True

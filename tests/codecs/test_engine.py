@@ -319,7 +319,7 @@ def test_a_constant_needs_no_name() -> None:
 
 def test_absent_strings_are_written_empty() -> None:
     layout = Layout(Struct("s" / NulString()))
-    assert write(layout, {"s": Strings.none(1)}) == b"\0"
+    assert write(layout, {"s": Strings.empty(1)}) == b"\0"
 
 
 def test_repr() -> None:

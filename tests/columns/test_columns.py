@@ -194,8 +194,8 @@ def test_text_is_utf8_with_surrogates() -> None:
 
 def test_none_differs_from_empty() -> None:
     assert Strings.of([None]) != Strings.of([b""])
-    assert Strings.none(10**9) == Strings.none(10**9)
-    assert repr(Strings.of([b"a", None])) == "Strings(1 of 2 given)"
+    assert Strings.empty(10**9) == Strings.empty(10**9)
+    assert repr(Strings.of([b"a", None])) == "Strings(1 of 2 present)"
 
 
 def test_from_spans() -> None:
@@ -204,7 +204,7 @@ def test_from_spans() -> None:
     given_rows = np.array([True, True, True, False])
     column = Strings.from_spans(buffer, starts, ends, given_rows)
     assert column.tolist() == [b"ef", b"abc", b"", None]
-    assert Strings.from_spans(buffer, starts, ends, np.zeros(4, np.bool_)) == Strings.none(4)
+    assert Strings.from_spans(buffer, starts, ends, np.zeros(4, np.bool_)) == Strings.empty(4)
     with pytest.raises(ValueError, match="out of bounds"):
         Strings.from_spans(buffer, starts, ends)
 
@@ -212,12 +212,12 @@ def test_from_spans() -> None:
 @pytest.mark.parametrize(
     ("data", "offsets", "given_rows", "match"),
     [
-        ([1], [0, 1], [False], "given"),
+        ([1], [0, 1], [False], "present"),
         ([1], [0, 2], [True], "offset"),
         ([1], [1, 1], [True], "offset"),
         ([1, 2], [0, 3, 2], [True, True], "offset"),
         ([1], [], [], "offset"),
-        ([1], [0, 1], [True, True], "given"),
+        ([1], [0, 1], [True, True], "present"),
     ],
 )
 def test_strings_are_checked(
@@ -251,11 +251,11 @@ def test_reals(values: np.ndarray, present: np.ndarray) -> None:
 
 
 def test_columns_cannot_be_changed() -> None:
-    column = Reals.none(2)
+    column = Reals.empty(2)
     with pytest.raises(AttributeError):
         column.values = floats(1, 2)  # type: ignore[misc]
     with pytest.raises(ValueError, match="read-only"):
         ragged([[1]]).values[0] = 2
     with pytest.raises(TypeError, match="unhashable"):
         hash(column)
-    assert column != Ragged.none(2, np.float32)
+    assert column != Ragged.empty(2, np.float32)

@@ -141,7 +141,7 @@ def _events(examples: ExampleSet) -> Iterator[Plain]:
     for field in REAL_FIELDS:
         column = columns.real(field)
         inherited = np.nan if field in TIME_FIELDS else examples.header.real(field)
-        reals[field] = _bits(np.where(column.given, column.values, inherited).tolist())
+        reals[field] = _bits(np.where(column.present, column.values, inherited).tolist())
     inputs, targets = columns.inputs.tolist(), columns.targets.tolist()
     for v in range(len(columns)):
         own = {field: reals[field][v] for field in REAL_FIELDS}

@@ -203,7 +203,7 @@ def test_columns_of_another_kind_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "column", [Strings.none(2), Reals.none(2), Ragged.none(2, np.int32)], ids=repr
+    "column", [Strings.empty(2), Reals.empty(2), Ragged.empty(2, np.int32)], ids=repr
 )
 def test_rows_are_counted_in_errors(
     column: Strings | Reals | Ragged[np.int32],

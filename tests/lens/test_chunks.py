@@ -67,9 +67,9 @@ def test_what_is_absent_takes_no_space() -> None:
     ranges, events = examples.ranges, examples.events
     for column in (
         examples.frequency,
-        examples.name.given,
+        examples.name.present,
         examples.proc.offsets,
-        events.proc.given,
+        events.proc.present,
         events.max_time.values,
         ranges.group,
         ranges.first,

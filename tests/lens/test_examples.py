@@ -227,7 +227,7 @@ def changed(**columns: object) -> ExampleSet:
 @pytest.mark.parametrize(
     ("columns", "match"),
     [
-        ({"name": Strings.none(2)}, "name: 3 rows are wanted, not 2"),
+        ({"name": Strings.empty(2)}, "name: 3 rows are wanted, not 2"),
         ({"proc": None}, "proc: an instance of Strings is wanted, not NoneType"),
         ({"frequency": np.ones(3)}, "frequency: a one-dimensional float32"),
         ({"frequency": np.ones(4, np.float32)}, "frequency: 3 rows"),
@@ -250,11 +250,11 @@ def test_columns_are_checked(columns: dict[str, object], match: str) -> None:
 def test_parts_are_checked() -> None:
     one = xor()
     with pytest.raises(ValueError, match=r"events\.min_time: 5 rows are wanted, not 2"):
-        replace(one.events, min_time=Reals.none(2))
+        replace(one.events, min_time=Reals.empty(2))
     with pytest.raises(ValueError, match="range 0 has both values and units"):
         replace(one.ranges, units=Ragged(np.zeros(6, np.int32), np.arange(7)))
     with pytest.raises(ValueError, match=r"ranges\.units: a one-dimensional int32"):
-        replace(one.ranges, units=Ragged.none(6, np.int64))  # type: ignore[arg-type]
+        replace(one.ranges, units=Ragged.empty(6, np.int64))  # type: ignore[arg-type]
 
 
 def test_a_set_is_read_only() -> None:

@@ -135,7 +135,7 @@ def normal_by_hand(raw: ExampleSet) -> dict[str, object]:
     for field in REAL_FIELDS:
         reals[field] = []
         for pattern, is_given in zip(
-            bits(getattr(events, field).values), getattr(events, field).given, strict=True
+            bits(getattr(events, field).values), getattr(events, field).present, strict=True
         ):
             [inherited] = bits(np.array([raw.header.real(field)]))
             absent = NAN if field in TIME_FIELDS else quiet(inherited)
@@ -163,7 +163,7 @@ def as_lists(one: ExampleSet) -> dict[str, object]:
     reals = {}
     for field in REAL_FIELDS:
         held = one.events.real(field)
-        pairs = zip(bits(held.values), held.given, strict=True)
+        pairs = zip(bits(held.values), held.present, strict=True)
         reals[field] = [pattern if is_given else None for pattern, is_given in pairs]
     return {
         "name": one.name.tolist(),

@@ -36,13 +36,13 @@ def sharing(inputs: list[list[int]], targets: list[list[int]]) -> ExampleSet:
     shift = np.arange(num_examples)[:, None] * width
     numbers = np.where(rows < 0, -1, rows + shift).reshape(2, -1)
     num_lists = num_examples * width
-    events = Events.none(num_examples * num_events).with_columns(
+    events = Events.empty(num_examples * num_events).with_columns(
         inputs=numbers[0], targets=numbers[1]
     )
     return ExampleSet.normal(
         header=SetHeader(),
-        name=Strings.none(num_examples),
-        proc=Strings.none(num_examples),
+        name=Strings.empty(num_examples),
+        proc=Strings.empty(num_examples),
         frequency=np.ones(num_examples, np.float32),
         event_offsets=np.arange(num_examples + 1) * num_events,
         events=events,
@@ -52,9 +52,9 @@ def sharing(inputs: list[list[int]], targets: list[list[int]]) -> ExampleSet:
             np.zeros(num_lists, np.int32),
             np.zeros(num_lists, np.float32),
             Ragged(np.arange(num_lists, dtype=np.float32) % width, np.arange(num_lists + 1)),
-            Ragged.none(num_lists, np.int32),
+            Ragged.empty(num_lists, np.int32),
         ),
-        groups=Strings.none(0),
+        groups=Strings.empty(0),
     )
 
 
