@@ -1,8 +1,4 @@
-"""Hypothesis strategies for sample lists, as odd as LBANN's text allows.
-
-What LBANN refuses is not drawn: a file that is named twice, unless every time with as many samples
-as it has.
-"""
+"""Hypothesis strategies for sample lists that LBANN accepts, with unusual names, ids and counts."""
 
 from typing import Literal
 
@@ -17,14 +13,14 @@ _BLANKS = frozenset(b" \t\n\v\f\r")
 
 
 def words() -> st.SearchStrategy[bytes]:
-    """Names and ids: any bytes but blanks, at least one."""
-    odd = st.binary(min_size=1, max_size=6).map(
+    """Return a strategy for names and ids: one or more bytes without blanks."""
+    rare = st.binary(min_size=1, max_size=6).map(
         lambda raw: bytes(byte for byte in raw if byte not in _BLANKS) or b"x"
     )
-    usual = st.sampled_from(
+    common = st.sampled_from(
         [b"a.h5", b"/b.h5", b"#", b"...", b"1", b"-2", b"RUN/003", b"s\xc2\xa0t", b"\0"]
     )
-    return usual | odd
+    return common | rare
 
 
 @st.composite
@@ -35,7 +31,7 @@ def sample_lists(
     ids: Literal["text", "integer"] | None = None,
     max_files: int = 5,
 ) -> SampleList:
-    """Sample lists, of one kind and with one sort of ids or of any."""
+    """Draw a sample list, of a given or any kind and type of ids."""
     kinds = [each for each in Kind if not (ids == "integer" and each.is_exclusion)]
     kind = draw(st.sampled_from(kinds)) if kind is None else kind
     names = draw(st.lists(words(), max_size=max_files, unique=not kind.is_single))
@@ -55,6 +51,6 @@ def sample_lists(
 
 
 def repeated(samples: SampleList) -> SampleList:
-    """The list with all its files named again, as LBANN accepts them: nothing excluded."""
+    """Return the list with all files named twice and no excluded samples, as LBANN accepts it."""
     whole = samples.with_columns(others=np.zeros(len(samples.name), np.uint64))
     return whole.concat(whole)

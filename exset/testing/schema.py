@@ -1,7 +1,7 @@
-"""Hypothesis strategies for schemas of HDF5 data: odd names, odd values, and pairs that fit.
+"""Hypothesis strategies for schemas of HDF5 data: unusual names and values, and matching pairs.
 
-What no YAML can tell conduit is left out: NUL in names and texts, texts that look like numbers
-(quotes do not help), lone surrogates, integers beyond 64 bits.
+They leave out everything that conduit cannot read from YAML: NUL in names and texts, texts that
+look like numbers (even quoted), lone surrogates, and integers beyond 64 bits.
 """
 
 from functools import cache
@@ -22,7 +22,7 @@ from exset.grammars.lbann.schema import (
 from exset.parsers.lbann.conduit import INT64, scalar
 
 _CHARACTERS = st.characters(exclude_characters="\0", codec="utf-8")
-_ODD = st.sampled_from(
+_RARE = st.sampled_from(
     [
         *("0.0", "(90.0, 0.0)", "010", "true", "null", "~", "<<", "- a", "a: b", "a #b", "#", "&a"),
         *("*a", "!b", "|", ">", "'", '"', "\\", "{}", "[1]", "%", "@", "`", "?", ":", "-", "---"),
@@ -33,15 +33,15 @@ _ODD = st.sampled_from(
 
 @cache
 def names() -> st.SearchStrategy[str]:
-    """Return a strategy for names of nodes: any text but `metadata`."""
+    """Return a strategy for names of nodes: any text except `metadata`."""
     plain = st.text("abcxyz_019.", min_size=1, max_size=4)
-    return (plain | _ODD | st.text(_CHARACTERS, max_size=6)).filter(lambda name: name != METADATA)
+    return (plain | _RARE | st.text(_CHARACTERS, max_size=6)).filter(lambda name: name != METADATA)
 
 
 @cache
 def values() -> st.SearchStrategy[Value]:
     """Return a strategy for the values of directives, in conduit's normal form."""
-    texts = (_ODD | st.text(_CHARACTERS, max_size=6)).filter(lambda text: scalar(text) == text)
+    texts = (_RARE | st.text(_CHARACTERS, max_size=6)).filter(lambda text: scalar(text) == text)
     numbers = st.integers(*INT64) | st.floats() | st.integers(-3, 3)
     leaves: st.SearchStrategy[Any] = st.none() | numbers | texts
     nested = st.recursive(
@@ -54,7 +54,7 @@ def values() -> st.SearchStrategy[Value]:
 
 @cache
 def metadata() -> st.SearchStrategy[dict[str, Directive]]:
-    """Return a strategy for what a metadata node holds."""
+    """Return a strategy for the directives of a node."""
     known = st.sampled_from([*DIRECTIVES, HWC])
     keys = known | names()
     return st.dictionaries(keys, values().map(Directive), max_size=3)
@@ -62,8 +62,8 @@ def metadata() -> st.SearchStrategy[dict[str, Directive]]:
 
 @cache
 def schemas(*, min_fields: int = 0) -> st.SearchStrategy[Schema]:
-    """Return a strategy for schemas, with odd names and values, that no file need fit."""
-    leaves = metadata().map(lambda given: Node(metadata=given))
+    """Return a strategy for schemas with unusual names and values, without files."""
+    leaves = metadata().map(lambda directives: Node(metadata=directives))
 
     def groups(nodes: st.SearchStrategy[Node], least: int = 0) -> st.SearchStrategy[Node]:
         below = st.dictionaries(names(), nodes, min_size=least, max_size=3)
@@ -74,7 +74,7 @@ def schemas(*, min_fields: int = 0) -> st.SearchStrategy[Schema]:
 
 @st.composite
 def schema_pairs(draw: st.DrawFn) -> tuple[Schema, Schema]:
-    """Return a strategy for a data schema and an experiment schema that selects a part of it."""
+    """Draw a data schema, and an experiment schema that selects some of its fields."""
     data = draw(schemas(min_fields=1))
 
     def pruned(node: Node) -> Node:

@@ -50,10 +50,10 @@ def parse(
     FormatError where LBANN fails, crashes or hangs; LimitError; ValueError for other `ids`.
     """
     findings = Findings() if findings is None else findings
-    return _Reading(source, limits, findings, engine, ids).whole()
+    return _ChunkReader(source, limits, findings, engine, ids).read()
 
 
-class _Reading:
+class _ChunkReader:
     """Reads a text in chunks; each chunk but the last ends with a record."""
 
     def __init__(
@@ -68,16 +68,16 @@ class _Reading:
         self.compiled = KERNELS.should_compile(len(source.data), engine)
         self.header: Header | None = None
 
-    def whole(self) -> SampleList:
+    def read(self) -> SampleList:
         """Return the list."""
         streams = GRAMMAR.parse(
             self.source, self.engine, hint=hint, begin=self.begin, boundary=RECORD
         )
-        parts = [self.part(stream) for stream in streams]
+        chunks = [self.chunk(stream) for stream in streams]
         header = self.header
         assert header is not None
-        starts = np.concatenate([start for _, start in parts])
-        lists = [part for part, _ in parts]
+        starts = np.concatenate([start for _, start in chunks])
+        lists = [chunk for chunk, _ in chunks]
         samples = lists[0].concat(*lists[1:]) if len(lists) > 1 else lists[0]
         check_files(header, samples, starts, self.source, self.findings)
         if sum(samples.included.tolist()) > MAX_SAMPLES:
@@ -88,25 +88,25 @@ class _Reading:
             totals=check_totals(header, samples, self.source, self.findings)
         )
 
-    def part(self, stream: ParseStream) -> tuple[SampleList, Longs]:
+    def chunk(self, stream: ParseStream) -> tuple[SampleList, Longs]:
         """Return the files of a chunk, and the offsets of their names."""
         words = Words(GRAMMAR, self.source, stream, compiled=self.compiled)
         if self.header is None:
             self.header = header_of(words, stream, self.findings)
         records = records_of(words, stream, self.header.kind, self.findings)
         if self.ids is None:
-            self.ids = self.guessed(words, records)
+            self.ids = self.guess_ids(words, records)
         columns = records.columns(self.ids or "text", self.limits, self.findings)
-        part = SampleList.unchecked(
+        chunk = SampleList.unchecked(
             kind=self.header.kind,
             directory=self.header.directory,
             label_file=self.header.label_file,
             totals=None,
             **columns,
         )
-        return part, words.starts[records.names]
+        return chunk, words.starts[records.names]
 
-    def guessed(self, words: Words, records: Records) -> str | None:
+    def guess_ids(self, words: Words, records: Records) -> str | None:
         """Return the probable type of the ids, or None without ids."""
         if not records.ids.size or records.kind.is_exclusion:
             return None

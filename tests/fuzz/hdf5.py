@@ -1,4 +1,4 @@
-"""Hypothesis strategies for HDF5 files of samples, and for folders of lists that name them."""
+"""Hypothesis strategies for HDF5 files of samples, and for folders with lists of them."""
 
 import io
 from collections.abc import Mapping
@@ -29,15 +29,15 @@ _LIBRARIES: Final = ("earliest", "latest")
 
 
 @st.composite
-def hdf5_files(draw: st.DrawFn, *, samples: tuple[str, ...] = (), odd: bool = True) -> bytes:
-    """HDF5 files of samples, old and new, small and perhaps odd: links, filters, other fields.
+def hdf5_files(draw: st.DrawFn, *, samples: tuple[str, ...] = (), unusual: bool = True) -> bytes:
+    """Draw a small HDF5 file of samples, in the oldest or newest version of the format.
 
-    samples: what they are called, by default it is drawn. They have the same fields unless `odd`.
+    samples: their names, drawn by default. unusual: include links, filters and varying fields.
     """
     runs = draw(st.sampled_from([("a", "b"), ("r/1", "r/2"), ("s",), ("r/1", "q/1", "r/2")]))
     names = samples or runs
     fields = draw(st.lists(st.sampled_from(sorted(_VALUES)), min_size=1, max_size=4, unique=True))
-    if not odd:
+    if not unusual:
         fields = ["x", "n"]
     ordered = draw(st.booleans())
     options: dict[str, object] = draw(
@@ -52,13 +52,13 @@ def hdf5_files(draw: st.DrawFn, *, samples: tuple[str, ...] = (), odd: bool = Tr
                 value = _VALUES[field]
                 has_chunks = isinstance(value, np.ndarray) and value.size
                 group.create_dataset(field, data=value, **options if has_chunks else {})
-        if odd and draw(st.booleans()):
-            _add(draw(st.sampled_from(["soft", "far", "hard", "external", "odd"])), file, names[0])
+        if unusual and draw(st.booleans()):
+            _add(draw(st.sampled_from(["soft", "far", "hard", "external", "pair"])), file, names[0])
     return out.getvalue()
 
 
 def _add(kind: str, file: h5py.File, sample: str) -> None:
-    """Add something that is rare."""
+    """Add a rare object."""
     match kind:
         case "soft":
             file["soft"] = h5py.SoftLink(f"/{sample}/x")
@@ -74,12 +74,12 @@ def _add(kind: str, file: h5py.File, sample: str) -> None:
 
 @st.composite
 def listed_folders(draw: st.DrawFn) -> Mapping[str, bytes]:
-    """Folders of a sample list of any kind, what it names, and two schemas."""
+    """Draw a folder: a sample list of any kind, its files, and two schemas."""
     kind = draw(st.sampled_from(Kind))
     names = ("a", "b", "r/1") if not kind.is_exclusion else ("a", "b", "c")
     contents, rows = {}, []
     for path in draw(st.sampled_from([("a.h5",), ("a.h5", "sub/b.h5")])):
-        contents[f"d/{path}"] = draw(hdf5_files(samples=names, odd=draw(st.booleans())))
+        contents[f"d/{path}"] = draw(hdf5_files(samples=names, unusual=draw(st.booleans())))
         ids = draw(st.lists(st.sampled_from(names), max_size=3, unique=True))
         rows.append(File(path, *(() if kind.is_single else (ids, len(names) - len(ids)))))
     if kind is Kind.MULTI_SAMPLE_INCLUSION_V2:

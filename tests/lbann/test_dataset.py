@@ -83,11 +83,11 @@ def test_all_samples_on_a_device(samples: SampleList, device: Device) -> None:
     assert isinstance(arrays["name"], np.ndarray) and arrays["name"].dtype == object
 
 
-def test_what_is_odd_is_told_when_it_is_made(samples: SampleList) -> None:
+def test_warnings_come_with_the_first_batch(samples: SampleList) -> None:
     experiment = Schema.of({"speed": {"metadata": {"bias": 1.0}}})
-    with pytest.warns(exset.FormatWarning, match="bias without scale") as told:
+    with pytest.warns(exset.FormatWarning, match="bias without scale") as caught:
         dataset = exset.dataset(samples, data=DATA, experiment=experiment)
-    assert told[0].filename == __file__
+    assert caught[0].filename == __file__
     assert dataset.batch([1])["speed"].tolist() == [[2.0]]
     with pytest.raises(FormatError, match="bias without scale"):
         exset.dataset(samples, data=DATA, experiment=experiment, strict=True)
@@ -107,7 +107,7 @@ def test_no_samples() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::exset.core.errors.FormatWarning")
-def test_a_list_of_more_than_there_can_be(samples: SampleList) -> None:
+def test_a_huge_list_is_not_expanded(samples: SampleList) -> None:
     """Ranges are not expanded, neither here nor in a pickle."""
     first = samples.files[0].path
     count = "1000000000000"

@@ -1,4 +1,4 @@
-"""HDF5 files that mean harm: links, data from elsewhere, bombs, circles, broken bytes."""
+"""Hostile HDF5 files: links, external data, decompression bombs, cycles, damaged bytes."""
 
 import os
 import subprocess
@@ -81,7 +81,7 @@ def test_soft_links_are_followed_only_when_asked(folder: Path, target: str, name
     assert read(path, access=Access(links=True)) == [0, 1, 2]
 
 
-def test_a_path_goes_down_only(folder: Path) -> None:
+def test_paths_cannot_go_up(folder: Path) -> None:
     path = make(folder, soft("../real", "up"))
     for name in ("up/1/x", "real/../real/1/x", "real/./1/x", "real/1\0/x"):
         with pytest.raises(FormatError, match="hdf5-path"):
@@ -113,7 +113,7 @@ def test_a_symbolic_link_does_not_leave_the_roots(folder: Path) -> None:
         read(str(folder / "hidden.h5"), access=Access(roots=(str(folder),)))
 
 
-def test_links_that_go_round_end(folder: Path) -> None:
+def test_cycles_of_links_end(folder: Path) -> None:
     def fill(file: Any) -> None:
         file["run"] = h5py.SoftLink("/other")
         file["other"] = h5py.SoftLink("/run")
@@ -131,7 +131,7 @@ def test_links_that_go_round_end(folder: Path) -> None:
         read(path, access=Access(links=True))
 
 
-def test_hard_links_that_go_round_are_walked_once(folder: Path) -> None:
+def test_cycles_of_hard_links_are_walked_once(folder: Path) -> None:
     def fill(file: Any) -> None:
         file["run/1/x"] = X
         file["run/1/self"] = file["run"]
@@ -208,7 +208,7 @@ REFUSED: dict[Callable[[Any], object], str] = {
 
 
 @pytest.mark.parametrize("fill", REFUSED, ids=lambda fill: fill.__name__)
-def test_what_is_refused(folder: Path, fill: Callable[[Any], object]) -> None:
+def test_refused_datasets(folder: Path, fill: Callable[[Any], object]) -> None:
     path = make(folder, fill)
     for access in (Access(), Access(links=True, roots=(str(folder.parent),), plugins=True)):
         with pytest.raises(FormatError) as caught:
@@ -217,7 +217,7 @@ def test_what_is_refused(folder: Path, fill: Callable[[Any], object]) -> None:
         assert caught.value.place is not None and caught.value.place.field == "run/1/x"
 
 
-def test_a_bomb_is_a_matter_of_the_limit(folder: Path) -> None:
+def test_a_decompression_bomb_is_a_limit_error(folder: Path) -> None:
     def fill(file: Any) -> None:
         file.create_group("run/1").create_dataset("x", (4096,), "f8", chunks=(64,))
 
@@ -229,7 +229,7 @@ def test_a_bomb_is_a_matter_of_the_limit(folder: Path) -> None:
         read(make(folder, huge_chunk), max_array=2**30)
 
 
-def test_a_filter_that_is_a_plugin_is_not_loaded(folder: Path) -> None:
+def test_filter_plugins_are_not_loaded(folder: Path) -> None:
     def fill(file: Any) -> None:
         made = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
         made.set_chunk((3,))
@@ -244,7 +244,7 @@ def test_a_filter_that_is_a_plugin_is_not_loaded(folder: Path) -> None:
     assert caught.value.code == "hdf5-filter"
 
 
-def test_what_is_no_file(folder: Path) -> None:
+def test_invalid_files(folder: Path) -> None:
     with pytest.raises(FileNotFoundError):
         File(str(folder / "missing.h5"))
     with pytest.raises(IsADirectoryError):
@@ -262,7 +262,7 @@ def test_what_is_no_file(folder: Path) -> None:
             File(str(folder / "junk.h5"))
 
 
-def test_what_is_found(folder: Path) -> None:
+def test_groups_and_datasets(folder: Path) -> None:
     def fill(file: Any) -> None:
         file["run/1/x"] = X
         file["run/1/t"] = "tex\udcfft".encode("utf-8", "surrogateescape")
@@ -323,7 +323,7 @@ print("done")
 
 
 def test_broken_files_raise_nothing_else(folder: Path) -> None:
-    """In a process of its own: what HDF5 itself does not survive is not ours to mend."""
+    """In another process: exset cannot prevent crashes of the HDF5 library."""
 
     def fill(file: Any) -> None:
         file["run/1/x"] = X
@@ -355,10 +355,10 @@ def test_broken_files_raise_nothing_else(folder: Path) -> None:
 
 @pytest.mark.parametrize("options", [{}, {"chunks": (2,)}], ids=["whole", "chunked"])
 @pytest.mark.parametrize("block", [0, 512])
-def test_texts_that_claim_more_than_there_is(
+def test_strings_that_claim_too_many_bytes(
     folder: Path, options: dict[str, object], block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The library would make room for up to 4 GiB before it looks for them."""
+    """The library would allocate up to 4 GiB before it looks for them."""
     path = str(folder / "a.h5")
     with h5py.File(path, "w", userblock_size=block) as file:
         texts = np.array(["ab", "cde", "f"], object)

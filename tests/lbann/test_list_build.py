@@ -51,7 +51,7 @@ def test_lists_are_built(folder: Path) -> None:
         build("d/sub", pattern="NOTHING/*")
 
 
-def test_a_search_goes_on_where_it_was(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_resumes_from_its_journal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(4):
         write(f"d/{number}.h5", ["a", "b"])
     paths = files_in(["d"])
@@ -85,7 +85,7 @@ def test_a_search_goes_on_where_it_was(folder: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("how", [["--pattern", "q/*"], ["--sample", "a/s"]])
-def test_a_circle_of_groups_has_an_end(folder: Path, how: list[str]) -> None:
+def test_a_cycle_of_groups_ends(folder: Path, how: list[str]) -> None:
     with h5py.File("x.h5", "w") as file:
         file["a/b/again"] = file.create_group("a")
         file["a/s/x"] = 1.0
@@ -94,7 +94,7 @@ def test_a_circle_of_groups_has_an_end(folder: Path, how: list[str]) -> None:
     assert "[hdf5]" in done.stderr and "[list-empty]" in done.stderr
 
 
-def test_what_no_list_can_name_is_told(folder: Path) -> None:
+def test_names_with_blanks_are_findings(folder: Path) -> None:
     findings = Findings()
     outcomes = [
         Outcome("d/a b.h5", ScanResult(["x"])),
@@ -137,7 +137,7 @@ def test_as_commands(folder: Path) -> None:
 
 
 def test_lists_as_lbann_generates_them(corpus: Path) -> None:
-    """At least what LBANN's generator finds; and it drops an odd sample without a word."""
+    """At least the samples of LBANN's generator, which silently drops one with another field."""
     generate = corpus / "lbann/generate"
     for paths, made in ((["a_default.h5", "b_default.h5"], "o_fl"), (["d"], "o_fl2")):
         findings = Findings()

@@ -1,4 +1,4 @@
-"""Sample lists of LBANN's own, and what LBANN itself says of odd ones."""
+"""Sample lists of LBANN, and LBANN's own verdicts on unusual lists."""
 
 import csv
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ REFUSED = ("reject", "hang", "undefined")
 
 # Where exset and LBANN differ on the text alone, and why.
 READ_ALL_THE_SAME = {"h08_bom": "a byte order mark: the finding lbann-refuses"}
-# What the text does not say: LBANN looks at the files (rules A23, A32-A35) or is told to.
+# Verdicts that depend on the files (rules A23, A32-A35), or on an option of LBANN.
 NEED_THE_FILES = {
     *("h16_basedir_missing_check", "b15_missing_file_check", "s05_single_check_missing"),
     *("x03_excl_nested_ids", "x07_excl_unknown_id", "x13_excl_h5py_default_file"),

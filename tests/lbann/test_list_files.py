@@ -1,4 +1,4 @@
-"""Sample lists and the HDF5 files that they name: checked against them, and made another kind."""
+"""Sample lists and their HDF5 files: checks, and conversion to other kinds."""
 
 import os
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from tests.lbann.hdf5_lists import codes, listed, write
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_what_is_wrong_with_the_files(folder: Path, jobs: int) -> None:
+def test_problems_of_files(folder: Path, jobs: int) -> None:
     write("d/flat.h5", ["c", "a", "b"])
     write("d/deep.h5", ["RUN/000", "RUN/001"])
     write("d/plain.h5", ["a", "b"], ordered=False)
@@ -125,7 +125,7 @@ def test_inclusion_to_exclusion_and_back(folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def flat(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    """Files whose samples were made in an order that is not that of their names."""
+    """Files whose creation order differs from the order of the names."""
     folder = tmp_path_factory.mktemp("flat")
     made = {str(folder / f"{name}.h5"): [f"s{k}" for k in order] for name, order in ORDERS.items()}
     for path, samples in made.items():
@@ -137,7 +137,7 @@ ORDERS = {"a": [3, 1, 2, 0], "b": [5], "c": [9, 8, 7, 6, 5, 4, 10]}
 
 
 @given(st.data())
-def test_inclusion_is_exclusion_is_inclusion(
+def test_inclusion_to_exclusion_round_trips(
     flat: dict[str, list[str]], data: st.DataObject
 ) -> None:
     rows = []
@@ -162,14 +162,14 @@ def test_single_sample_lists_and_others(folder: Path) -> None:
     assert recast(many, "SINGLE-SAMPLE", Findings()) == single
     with pytest.raises(FormatError, match="lbann-kind"):
         recast(listed("CONDUIT_HDF5_INCLUSION", ("a", ["x", "y"])), "SINGLE-SAMPLE", Findings())
-    odd = listed("CONDUIT_HDF5_INCLUSION", ("a", ["x"]))
+    other = listed("CONDUIT_HDF5_INCLUSION", ("a", ["x"]))
     with pytest.raises(FormatError, match="lbann-lost"):
-        recast(odd, "SINGLE-SAMPLE", Findings())
+        recast(other, "SINGLE-SAMPLE", Findings())
     findings = Findings()
-    assert recast(odd, "SINGLE-SAMPLE", findings, lossy=True).label_file == b""
+    assert recast(other, "SINGLE-SAMPLE", findings, lossy=True).label_file == b""
     assert {finding.code for finding in findings} == {"lbann-lost", "lbann-no-label-file"}
     with pytest.raises(ValueError, match="unknown kind of list"):
-        recast(odd, "SINGLE", Findings())
+        recast(other, "SINGLE", Findings())
 
 
 def test_labels(folder: Path) -> None:
@@ -208,7 +208,7 @@ def test_files_and_labels_stay_within_the_roots(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Dying:
-    """Work that ends its process on some files."""
+    """Work that kills its process on some files."""
 
     def __call__(self, path: str) -> str:
         if path.endswith("7"):
@@ -218,7 +218,7 @@ class Dying:
         return path
 
 
-def test_batches_are_as_one_by_one() -> None:
+def test_batches_give_the_same_outcomes() -> None:
     paths = [f"p{number}" for number in range(20)]
     outcomes = list(run_in_batches(Dying(), paths, jobs=2))
     assert [outcome.item for outcome in outcomes] == paths

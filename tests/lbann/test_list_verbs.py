@@ -1,4 +1,4 @@
-"""What is done with sample lists: split, merged, shuffled, put in the order of ranks, counted."""
+"""Operations on sample lists: split, merge, shuffle, order by ranks, statistics."""
 
 import json
 from collections import Counter
@@ -21,13 +21,13 @@ INCLUSIONS = [kind for kind in Kind if not kind.is_exclusion]
 
 
 def inclusion_lists() -> st.SearchStrategy[SampleList]:
-    """Lists whose pairs say which sample is meant, wherever it stands."""
+    """Lists in which every pair is unique."""
     lists = st.sampled_from(INCLUSIONS).flatmap(lambda kind: sample_lists(kind=kind))
     return lists.filter(lambda samples: not (samples.kind.is_single and samples.has_integer_ids))
 
 
 @given(inclusion_lists(), st.integers(1, 4), st.none() | st.integers(0, 9), st.booleans())
-def test_parts_are_disjoint_and_whole(
+def test_parts_are_disjoint_and_complete(
     samples: SampleList, count: int, seed: int | None, by_file: bool
 ) -> None:
     try:
@@ -87,13 +87,13 @@ def test_sizes(sizes: list[float | None], ends: list[int]) -> None:
         ([float("nan")], "more than 0"),
     ],
 )
-def test_sizes_that_cannot_be(sizes: list[float | None], words: str) -> None:
+def test_invalid_sizes(sizes: list[float | None], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         bounds(10, sizes)
 
 
 def seen_by_ranks(names: list[str], counts: list[int], ranks: int, keep: bool) -> list[int]:
-    """The order of the files, step by step as LBANN goes (rules A39-A41)."""
+    """The order of the files, computed step by step as in LBANN (rules A39-A41)."""
     read: list[list[int]] = [[] for _ in range(ranks)]
     for record in range(len(names)):
         read[record % ranks].append(record)
@@ -121,7 +121,7 @@ def test_the_order_of_ranks(samples: SampleList, ranks: int, keep: bool) -> None
         assert found == seen_by_ranks(names, counts, ranks, keep)
 
 
-def test_where_keep_order_is_right() -> None:
+def test_when_keep_order_restores_the_order() -> None:
     """As measured with LBANN, a sample a file (rule A41)."""
     right: dict[int, list[int]] = {2: [], 3: [], 4: []}
     for ranks in right:
@@ -165,7 +165,7 @@ def test_shuffled_lists_have_the_same_samples(samples: SampleList, seed: int) ->
 
 
 @given(inclusion_lists(), st.data())
-def test_parts_merged_are_the_whole(samples: SampleList, data: st.DataObject) -> None:
+def test_merged_parts_are_the_whole_list(samples: SampleList, data: st.DataObject) -> None:
     count = data.draw(st.integers(1, 3))
     pairs = set(samples)
     try:
@@ -272,7 +272,7 @@ def test_lists_as_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert np.array_equal(exset.load("all.sample_list", model=SampleList).named, [4, 4, 4])
 
 
-def test_a_list_is_not_read_part_by_part() -> None:
+def test_a_list_is_not_streamed() -> None:
     with (
         pytest.raises(FormatError, match="part by part"),
         exset.stream("exset::flowers.sample_list") as examples,

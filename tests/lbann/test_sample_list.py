@@ -1,4 +1,4 @@
-"""Sample lists: what texts mean, what is told of them, and laws for any list and any bytes."""
+"""Sample lists: their meaning, findings, errors, and properties of all lists and bytes."""
 
 import pickle
 from contextlib import suppress
@@ -55,7 +55,7 @@ def test_the_engines_agree(samples: SampleList) -> None:
 
 
 @given(sample_lists(), st.data())
-def test_samples_are_selected_as_pairs_are(samples: SampleList, data: st.DataObject) -> None:
+def test_select_agrees_with_pairs(samples: SampleList, data: st.DataObject) -> None:
     if samples.kind.is_exclusion:
         return
     pairs = list(samples.pairs())
@@ -74,7 +74,7 @@ def test_samples_are_selected_as_pairs_are(samples: SampleList, data: st.DataObj
 
 
 @given(sample_lists())
-def test_all_samples_are_the_list(samples: SampleList) -> None:
+def test_selecting_all_samples(samples: SampleList) -> None:
     if len(samples) > 1000:
         return
     whole = samples.select(slice(None))
@@ -91,7 +91,7 @@ def test_concat(one: SampleList, two: SampleList) -> None:
 
 
 @given(sample_lists(ids="integer"))
-def test_numbers_as_text_and_back(samples: SampleList) -> None:
+def test_integer_ids_to_text_and_back(samples: SampleList) -> None:
     if max(map(abs, samples.ids.first.tolist() if len(samples.ids) else [0])) < 10**18:  # type: ignore[union-attr]
         assert samples.with_text_ids().with_integer_ids() == samples
 
@@ -105,8 +105,10 @@ def test_a_pickle_is_the_same_list(samples: SampleList) -> None:
 def test_damaged_lists_give_a_list_or_an_error(samples: SampleList, data: st.DataObject) -> None:
     whole = render(samples)
     at = data.draw(st.integers(0, len(whole)))
-    odd = st.sampled_from([b"\n", b" ", b"...", b"-", b"1", b"\0", b"99999999999999999999", b"\r"])
-    damaged = whole[:at] + data.draw(odd | st.binary(max_size=8)) + whole[at + 1 :]
+    inserted = st.sampled_from(
+        [b"\n", b" ", b"...", b"-", b"1", b"\0", b"99999999999999999999", b"\r"]
+    )
+    damaged = whole[:at] + data.draw(inserted | st.binary(max_size=8)) + whole[at + 1 :]
     assert_bounded(damaged)
 
 
@@ -155,7 +157,7 @@ def test_ranges_that_lbann_refuses(words: bytes) -> None:
         read(V2 % (1, 1, b"f 1 " + words), "integer")
 
 
-def test_large_ranges_take_no_space() -> None:
+def test_large_ranges_take_no_memory() -> None:
     count = 2**60
     samples = read(V2 % (count, 1, b"f %d 0 ... %d" % (count, count - 1)), "integer")
     assert len(samples) == count
@@ -207,7 +209,7 @@ def test_findings(text: bytes, found: list[str]) -> None:
         (V2 % (3, 1, b"f 3 2 3 3"), "integer", "lbann-repeated-id"),
     ],
 )
-def test_one_trap(text: bytes, ids: str, code: str) -> None:
+def test_findings_of_records(text: bytes, ids: str, code: str) -> None:
     assert codes(text, ids) == [code]
     findings = Findings()
     read(text, ids, findings)
@@ -273,7 +275,7 @@ def test_limits() -> None:
         read(b"SINGLE-SAMPLE\n1\nd\nl\n123456", max_name=5, max_bytes=1 << 20)
 
 
-def test_many_parts_are_one_list() -> None:
+def test_many_chunks_are_one_list() -> None:
     names = [b"f%d" % number for number in range(40_000)]
     records = b"".join(b"%s 3 1 a b%s c\n" % (name, name) for name in names)
     samples = read(INCLUSION % (120_000, 40_000, 40_000, records))
@@ -283,7 +285,7 @@ def test_many_parts_are_one_list() -> None:
     assert samples.totals is None
 
 
-def test_what_a_list_is_made_of() -> None:
+def test_lists_from_python() -> None:
     samples = SampleList.of(
         "CONDUIT_HDF5_INCLUSION", "data/", [("a.h5", ["s1", "s2"], 3), ("b.h5",)]
     )
@@ -316,21 +318,21 @@ def test_what_a_list_is_made_of() -> None:
         ("NO_SUCH_KIND", ".", [], None),
     ],
 )
-def test_what_no_list_can_be(
+def test_invalid_lists_from_python(
     kind: str, directory: str, files: list[tuple[object, ...]], label_file: str | None
 ) -> None:
     with pytest.raises(ValueError):
         SampleList.of(kind, directory, files, label_file=label_file)
 
 
-def test_no_space_is_taken_for_what_is_only_counted() -> None:
+def test_huge_counts_take_no_memory() -> None:
     samples = SampleList.of("CONDUIT_HDF5_EXCLUSION", ".", [("a", [], 2**60), ("b", [], 2)])
     assert samples.select([2**60, 2**60 + 1]) == samples.select_files([1])
     with pytest.raises(FormatError):
         samples.select(slice(3))
 
 
-def test_an_exclusion_list_cannot_be_taken_apart() -> None:
+def test_an_exclusion_list_selects_whole_files_only() -> None:
     samples = SampleList.of("CONDUIT_HDF5_EXCLUSION", ".", [("a", ["x"], 3), ("b", [], 2)])
     assert len(samples) == 5
     assert samples.select([3, 4]) == samples.select_files([1])
@@ -342,7 +344,7 @@ def test_an_exclusion_list_cannot_be_taken_apart() -> None:
         list(samples)
 
 
-def test_columns_at_their_default_take_no_space() -> None:
+def test_default_columns_take_no_memory() -> None:
     samples = read(b"SINGLE-SAMPLE\n3\nd\nl\na\nb\nc")
     assert samples.others.strides == (0,)
     assert samples.id_offsets.strides == (0,)

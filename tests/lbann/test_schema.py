@@ -1,4 +1,4 @@
-"""Schemas as text: what is read, every finding and every error, and what is written."""
+"""Schemas as text: values, findings, errors and writing."""
 
 import math
 import time
@@ -163,7 +163,7 @@ def bomb(levels: int, width: int) -> str:
     ],
     ids=["bomb", "lists", "list lines", "entries", "maps", "blocks", "name", "bytes"],
 )
-def test_what_grows_beyond_limits(text: str) -> None:
+def test_limits(text: str) -> None:
     begin = time.perf_counter()
     with pytest.raises(LimitError) as caught:
         read(text)
@@ -223,7 +223,7 @@ def test_comments_are_kept_where_a_schema_is_changed() -> None:
         schema.with_metadata("outputs/z", {"scale": 1.0})
 
 
-def test_comments_that_cannot_be_kept_are_a_finding() -> None:
+def test_lost_comments_are_a_finding() -> None:
     text = "# lost\na: &a\n  metadata: {scale: 1.0}\nb: *a\n"
     changed = read(text).with_metadata("b", {"scale": 2.0})
     findings = Findings()
@@ -231,7 +231,7 @@ def test_comments_that_cannot_be_kept_are_a_finding() -> None:
     assert [finding.code for finding in findings] == ["schema-comments"]
 
 
-def test_what_cannot_be_written() -> None:
+def test_schemas_that_cannot_be_written() -> None:
     for bad in ("5", "1e3", "inf", "", " 7", "a\0b", "\ud800"):
         with pytest.raises(FormatError):
             render(Schema.of({"a": {"metadata": {"pack": bad}}}))
@@ -239,19 +239,19 @@ def test_what_cannot_be_written() -> None:
         render(Schema.of({"a": {"metadata": {"ordering": 2**63}}}))
     with pytest.raises(FormatError, match="schema-text"):
         written(Node({"metadata": Node()}))
-    for odd in (True, b"x", object()):
+    for bad in (True, b"x", object()):
         with pytest.raises(TypeError):
-            Schema.of({"a": {"metadata": {"scale": odd}}})
+            Schema.of({"a": {"metadata": {"scale": bad}}})
     with pytest.raises(TypeError):
         Schema.of({"a": 5})
 
 
-def test_numbers_are_written_so_that_others_read_them_too() -> None:
+def test_numbers_are_standard_yaml() -> None:
     texts = [scalar_text(number) for number in (1.0, 1e16, 1e-7, math.inf, 5, -0.0)]
     assert texts == ["1.0", "1.0e+16", "1.0e-07", "inf", "5", "-0.0"]
 
 
-def test_equality_is_of_what_is_said() -> None:
+def test_equality() -> None:
     assert read("a: {metadata: {scale: 1.0}}") == Schema.of({"a": {"metadata": {"scale": 1.0}}})
     assert Directive(1) != Directive(1.0) and Directive(0.0) != Directive(-0.0)
     assert Directive(math.nan) == Directive(math.nan)

@@ -1,4 +1,4 @@
-"""Schemas built from HDF5 files and held against them; a crash of HDF5 is a finding."""
+"""Schemas built from HDF5 files and checked against them."""
 
 import os
 import signal
@@ -94,15 +94,15 @@ def test_scale_and_bias_come_from_all_values(
     assert batch["samples"].shape == (5, 13) and batch["responses"].shape == (5, 65)
 
 
-def test_what_is_nearly_a_sample_is_named(tmp_path: Path, files: list[str]) -> None:
-    odd = {
+def test_rejected_groups_are_findings(tmp_path: Path, files: list[str]) -> None:
+    others = {
         "RUN_ID/good": sample(9),
         "RUN_ID/long": sample(9) | {"inputs/modes": np.zeros((4, 4), "f4")},
         "RUN_ID/less": {"name": "x", "inputs/trans_u": 1.0},
         "RUN_ID/more": sample(9) | {"extra": 1.0},
         "other/deep/er": sample(9),
     }
-    built = build([files[0], write(tmp_path / "c.h5", odd)])
+    built = build([files[0], write(tmp_path / "c.h5", others)])
     path = str(tmp_path / "c.h5")
     assert built.samples[path] == ["RUN_ID/good", "other/deep/er"]
     found = {f.place.field: f.message for f in built.findings if f.place}
@@ -112,7 +112,7 @@ def test_what_is_nearly_a_sample_is_named(tmp_path: Path, files: list[str]) -> N
     assert "it also has extra" in found["RUN_ID/more"]
 
 
-def test_values_that_say_nothing(tmp_path: Path) -> None:
+def test_constant_and_infinite_values(tmp_path: Path) -> None:
     fields = {"x": np.array([1.0, np.nan, 3.0]), "same": 2.0, "metadata": 1.0}
     path = write(tmp_path / "a.h5", {"run/1": fields, "run/2": fields})
     built = build([path], "run/1", normalise="range")
@@ -153,7 +153,7 @@ def test_a_sample_is_guessed(tmp_path: Path, files: list[str]) -> None:
                 assert guess_sample(file) == wanted
 
 
-def test_what_cannot_be_built(tmp_path: Path, files: list[str]) -> None:
+def test_build_errors(tmp_path: Path, files: list[str]) -> None:
     with pytest.raises(ValueError, match="files must not be empty"):
         build([])
     with pytest.raises(FormatError, match="hdf5-no-sample"):
@@ -187,20 +187,20 @@ def pairs_of(files: list[str]) -> list[tuple[str, str | int]]:
     ]
 
 
-def test_files_that_fit(files: list[str]) -> None:
+def test_check_of_matching_files(files: list[str]) -> None:
     data = Schema.of({"inputs": {"modes": None}, "outputs": {"image": None}})
     for jobs in (1, 2):
         findings = check_files(pairs_of(files), data, data, jobs=jobs)
         assert not len(findings)
 
 
-def test_files_that_do_not_fit(tmp_path: Path, files: list[str]) -> None:
+def test_check_of_other_files(tmp_path: Path, files: list[str]) -> None:
     data = Schema.of({"inputs": {"modes": None, "ghost": None}})
     wish = Schema.of({"inputs": {"modes": None}})
-    odd = write(tmp_path / "odd.h5", {"1": sample(1) | {"inputs/modes": np.zeros(2, "f4")}})
+    other = write(tmp_path / "odd.h5", {"1": sample(1) | {"inputs/modes": np.zeros(2, "f4")}})
     junk = tmp_path / "junk.h5"
     junk.write_bytes(b"junk")
-    pairs = [*pairs_of(files), (odd, "1"), (odd, "2"), (str(junk), "1"), ("missing.h5", "1")]
+    pairs = [*pairs_of(files), (other, "1"), (other, "2"), (str(junk), "1"), ("missing.h5", "1")]
     found = check_files(pairs, data, wish)
     codes = sorted(finding.code for finding in found)
     assert codes == ["hdf5", "hdf5-file", "hdf5-no-sample", "hdf5-odd-sample"]
@@ -210,7 +210,7 @@ def test_files_that_do_not_fit(tmp_path: Path, files: list[str]) -> None:
     assert check_files([], data, Schema.of({"nothing": None})).count("schema-unknown-field") == 1
 
 
-def test_findings_of_schemas_are_told_once(files: list[str]) -> None:
+def test_findings_of_schemas_are_reported_once(files: list[str]) -> None:
     data = Schema.of({"outputs": {"count": None}, "name": None})
     found = check_files(pairs_of(files), data, data)
     assert [finding.code for finding in found] == ["lbann-not-float"] * 2
@@ -231,7 +231,7 @@ def test_a_crash_of_hdf5_is_a_finding(files: list[str], monkeypatch: pytest.Monk
 
 
 def test_lbanns_generator(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At least what it found: the same fields in the same order; and the sample that it dropped."""
+    """The same fields in the same order, and also the sample that LBANN's generator drops."""
     monkeypatch.chdir(corpus / "lbann" / "generate")
     for name in ("fl", "fl2", "fl3"):
         files = Path(f"{name}.txt").read_text().split()

@@ -118,7 +118,7 @@ def test_check(run: Run) -> None:
 
 
 class Listed:
-    """What any list of samples gives."""
+    """An object with the methods of a list of samples."""
 
     def __len__(self) -> int:
         return 3
@@ -127,7 +127,7 @@ class Listed:
         yield from [("a.h5", f"run/{i}") for i in range(3)]
 
 
-def test_check_takes_whatever_names_samples(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_accepts_any_list_of_samples(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     load = api.load
 
     def lists_too(path: str, **options: Any) -> Model:

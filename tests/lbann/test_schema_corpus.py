@@ -177,7 +177,7 @@ def schema_of_experiment(inputs: Path, name: str) -> Schema:
 
 
 def bare(schema: Schema) -> Schema:
-    """The schema without what is done to data before they are packed."""
+    """The schema without directives that change data before packing."""
     for path, node in schema.root.leaves():
         if node.metadata:
             schema = schema.with_metadata("/".join(path), without=PACK_ONLY)
@@ -220,7 +220,7 @@ def test_results_of_lbanns_own_tests(corpus: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["seed_example", "docs_large_example"])
-def test_the_documents_own_examples_merge_as_in_lbann(corpus: Path, name: str) -> None:
+def test_examples_of_the_manual_merge_as_in_lbann(corpus: Path, name: str) -> None:
     pair = ("seed_h5_1", "seed_h5_2") if name == "seed_example" else ("doc_h5_3", "doc_h5_4")
     extracted = corpus / "lbann/files/LLNL+lbann/extracted"
     resolved = merge_schemas(*(load(extracted / f"{each}.yaml") for each in pair))

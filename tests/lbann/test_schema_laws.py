@@ -1,4 +1,4 @@
-"""What holds for all schemas: they are written and read back, and merge as in a slow model."""
+"""Properties of all schemas: round trips, and merging as in a slow model."""
 
 from typing import Any
 
@@ -53,7 +53,7 @@ PIECES = st.sampled_from(
 
 
 @given(schemas())
-def test_what_is_written_reads_back(schema: Schema) -> None:
+def test_render_and_parse_round_trip(schema: Schema) -> None:
     findings = Findings()
     text = render(schema, findings=findings)
     again = parse(Source("again.yaml", text))
@@ -63,8 +63,8 @@ def test_what_is_written_reads_back(schema: Schema) -> None:
 
 
 @given(schemas(), st.data())
-def test_what_is_changed_is_written_so(schema: Schema, data: st.DataObject) -> None:
-    """Into the text that was read, or else anew."""
+def test_changes_are_written(schema: Schema, data: st.DataObject) -> None:
+    """Into the source text, or as a new text."""
     read = parse(Source("x.yaml", b"# first\n" + render(schema)))
     leaves = [path for path, _ in read.root.leaves()]
     path = data.draw(st.sampled_from(leaves))
@@ -95,8 +95,8 @@ def test_values_are_in_normal_form(value: Any) -> None:
 
 
 @given(st.text(max_size=8) | st.integers().map(str) | st.floats().map(repr))
-def test_scalars_are_what_c_says(text: str) -> None:
-    """Against Python's own conversions, of which C's differ in what is listed here."""
+def test_scalars_agree_with_c(text: str) -> None:
+    """Compare with Python's conversions, with the differences of C listed here."""
     wanted: object = text or None
     bare = text.lstrip(" \t\n\v\f\r")
     clean = bare.isascii() and bare == bare.rstrip() and "_" not in bare
@@ -155,7 +155,7 @@ def slow(data: Schema, experiment: Schema) -> dict[str, dict[str, Any]]:
 
 
 @given(schema_pairs())
-def test_merging_is_that_of_a_slow_model(pair: tuple[Schema, Schema]) -> None:
+def test_merge_agrees_with_a_slow_model(pair: tuple[Schema, Schema]) -> None:
     resolved = merge_schemas(*pair)
     wanted = slow(*pair)
     assert [field.name for field in resolved] == sorted(wanted, key=str.encode)

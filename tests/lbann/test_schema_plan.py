@@ -1,4 +1,4 @@
-"""What merged metadata ask for: every directive, packing, and where each value comes from."""
+"""Transforms from merged metadata: every directive, packing, and the origin of values."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ def directives(*lines: str) -> str:
 
 IMAGE = ("channels: 2", "dims: [2, 2]")
 
-# What the plan refuses with any compat, by the directive that is to blame.
+# Directives that are errors with any `compat`, and the wrong one of them.
 REFUSED = [
     (("channels: 2.0", "dims: [2, 2]"), "channels"),
     (("channels: 0", "dims: [2, 2]"), "channels"),
@@ -59,17 +59,15 @@ REFUSED = [
 
 @pytest.mark.parametrize(("lines", "directive"), REFUSED)
 @pytest.mark.parametrize("compat", [None, "lbann"])
-def test_directives_that_nobody_can_follow(
-    lines: tuple[str, ...], directive: str, compat: str | None
-) -> None:
+def test_invalid_directives(lines: tuple[str, ...], directive: str, compat: str | None) -> None:
     with pytest.raises(FormatError) as caught:
         planned(directives(*lines), compat=compat)
     assert caught.value.code == f"schema-{directive}" and "(a)" in caught.value.message
     assert caught.value.place is not None and caught.value.place.source == "s.yaml"
 
 
-# What LBANN refuses and its manual does not.
-DOUBTED = [
+# Directives that LBANN refuses and its manual allows.
+REFUSED_BY_LBANN = [
     ("coerce: float32",),
     ("coerce: float64",),
     ("coerce: int32",),
@@ -83,8 +81,8 @@ DOUBTED = [
 ]
 
 
-@pytest.mark.parametrize("lines", DOUBTED)
-def test_directives_that_lbann_alone_refuses(lines: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("lines", REFUSED_BY_LBANN)
+def test_directives_that_only_lbann_refuses(lines: tuple[str, ...]) -> None:
     findings = Findings()
     planned(directives(*lines), findings=findings)
     assert [finding.code for finding in findings] == ["lbann-refuses"]
@@ -93,8 +91,8 @@ def test_directives_that_lbann_alone_refuses(lines: tuple[str, ...]) -> None:
     assert caught.value.code == "lbann-refuses" and caught.value.hint
 
 
-# What is followed in a way that people may not expect.
-DOUBTFUL = [
+# Directives that do not do what people may expect.
+SURPRISING = [
     (("scale: [1.0, 2.0]",), "lbann-first-value"),
     (("channels: [1, 2]", "dims: [2, 2]"), "lbann-first-value"),
     (("dims: [2.5]",), "lbann-unused"),
@@ -106,14 +104,14 @@ DOUBTFUL = [
 ]
 
 
-@pytest.mark.parametrize(("lines", "code"), DOUBTFUL)
-def test_directives_that_have_another_effect(lines: tuple[str, ...], code: str) -> None:
+@pytest.mark.parametrize(("lines", "code"), SURPRISING)
+def test_directives_with_surprising_effects(lines: tuple[str, ...], code: str) -> None:
     findings = Findings()
     planned(directives(*lines), findings=findings, compat="lbann")
     assert [finding.code for finding in findings] == [code]
 
 
-def test_one_channel_is_not_moved() -> None:
+def test_one_channel_is_not_transposed() -> None:
     lines = directives("channels: 1", "dims: [4]", "layout: dhwc", "transpose: cdhw", "scale: 2.0")
     [transform] = planned(lines).transforms
     assert not transform.repack and transform.scale == (2.0,)
@@ -153,7 +151,7 @@ HIDDEN = [
 
 
 @pytest.mark.parametrize(("text", "message"), HIDDEN)
-def test_groups_that_are_called_like_fields(text: str, message: str | None) -> None:
+def test_groups_with_names_of_fields(text: str, message: str | None) -> None:
     findings = Findings()
     if message is None or message == "same":
         planned(text, findings=findings)
@@ -163,7 +161,7 @@ def test_groups_that_are_called_like_fields(text: str, message: str | None) -> N
         planned(text)
 
 
-def test_merged_values_know_where_they_come_from() -> None:
+def test_merged_directives_know_their_origin() -> None:
     data = "metadata:\n  coerce: float\ng:\n  p:\n    metadata:\n      scale: 10.0\n  q:\n"
     experiment = "g:\n  metadata:\n    scale: 3.0\n"
     findings = Findings()
@@ -180,8 +178,8 @@ def test_merged_values_know_where_they_come_from() -> None:
         resolved["g"]
 
 
-def test_metadata_trickle_down_the_tree() -> None:
-    """As LBANN's own tests of inheritance have it: the child's word counts."""
+def test_metadata_are_inherited() -> None:
+    """As in LBANN's own tests of inheritance: the value of the child wins."""
     data = {
         "metadata": {"bias": -1.0},
         "Epmax": {"metadata": {"scale": 0.1}, "horse": {"carrot": {"metadata": {"scale": 1234.5}}}},
@@ -203,7 +201,7 @@ def test_metadata_trickle_down_the_tree() -> None:
         ("{}", "schema-no-field"),
     ],
 )
-def test_fields_that_the_data_schema_does_not_have(experiment: str, message: str) -> None:
+def test_unknown_fields(experiment: str, message: str) -> None:
     with pytest.raises(FormatError, match=message) as caught:
         merge_schemas(read("a:\n"), read(experiment))
     assert str(caught.value.place).startswith("s.yaml:")

@@ -1,4 +1,4 @@
-"""Reading batches: HDF5 files made to shape, against a model that reads one sample at a time."""
+"""Batches of samples, compared with a model that reads one sample at a time."""
 
 import struct
 from collections.abc import Iterator
@@ -83,8 +83,8 @@ def read(pairs: list[tuple[str, str]], data: Any, experiment: Any, **options: An
     return SampleReader(pairs, schema(data), schema(experiment), **options).read()
 
 
-def test_the_manuals_pair_reads_and_packs(tmp_path: Path) -> None:
-    """The fields that the page names, in the order of the page's rules, one vector a sample."""
+def test_the_example_of_the_manual(tmp_path: Path) -> None:
+    """The fields of the example, in the order of its rules, as one vector for each sample."""
     resolved = merge_schemas(schema(DATA), schema(EXPERIMENT))
     assert [field.name for field in resolved] == [
         *("inputs/initial_modes", "inputs/trans_u", "inputs/trans_v"),
@@ -134,7 +134,7 @@ NUMBERS = ("f4", "f8", "i4", "i8", "u1", "i2", ">f4", ">i8")
 
 @st.composite
 def cases(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any], list[str], str]:
-    """A data schema of flat fields, forms of the fields, which to read, the coercion of all."""
+    """Draw a flat data schema, the types of its fields, the fields to read, and a coercion."""
     names = [f"f{i}" for i in range(draw(st.integers(1, 4)))]
     forms, tree = {}, {}
     for name in names:
@@ -159,7 +159,7 @@ def cases(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any], list[str], s
 
 
 def slowly(values: Any, metadata: dict[str, Any], coerce: str) -> list[float]:
-    """One sample's field, number by number, with Python's own floats."""
+    """A field of one sample, number by number, in Python floats."""
 
     def rounded(number: float) -> float:
         if coerce == "double":
@@ -182,7 +182,7 @@ def slowly(values: Any, metadata: dict[str, Any], coerce: str) -> list[float]:
 
 @settings(max_examples=60)
 @given(cases(), st.integers(0, 2**32), st.lists(st.integers(0, 5), min_size=1, max_size=8))
-def test_a_batch_is_what_a_slow_model_reads(
+def test_a_batch_agrees_with_a_slow_model(
     tmp_path_factory: pytest.TempPathFactory,
     case: tuple[dict[str, Any], dict[str, Any], list[str], str],
     seed: int,
@@ -225,7 +225,7 @@ def test_a_batch_is_what_a_slow_model_reads(
             assert batch[name][row].tobytes() == np.array(numbers, dtype).tobytes(), name
 
 
-def test_samples_come_in_the_order_asked_for(tmp_path: Path) -> None:
+def test_samples_are_in_the_requested_order(tmp_path: Path) -> None:
     contents = {
         name: {f"{i}": {"x": np.float64(10 * n + i)} for i in range(3)}
         for n, name in enumerate(("b.h5", "a.h5"))
@@ -283,20 +283,20 @@ def test_samples_that_differ_are_an_error(tmp_path: Path, other: dict[str, Any],
         assert read(pairs, "x:\n", coerced)["x"].tolist() == [[1, 1, 1], [0, 0, 0]]
 
 
-def test_another_shape_of_one_size_is_the_same(tmp_path: Path) -> None:
-    """LBANN reads all data flat."""
+def test_shapes_of_equal_size_are_equal(tmp_path: Path) -> None:
+    """LBANN flattens all data."""
     shapes: list[tuple[int, ...]] = [(2, 3), (6,), (3, 2)]
     samples = {str(i): {"x": np.arange(6.0).reshape(shape)} for i, shape in enumerate(shapes)}
     batch = read(files(tmp_path, {"a.h5": samples}), "x:\n", "x:\n")
     assert batch["x"].tolist() == [[0, 1, 2, 3, 4, 5]] * 3
 
 
-def test_one_warning_tells_of_findings_that_nobody_hears(tmp_path: Path) -> None:
+def test_one_warning_for_findings_without_collector(tmp_path: Path) -> None:
     pairs = files(tmp_path, {"a.h5": {"1": {"x": 1.0}}})
     reader = SampleReader(pairs, schema("x:\n"), schema({"x": {"metadata": {"bias": 1.0}}}))
-    with pytest.warns(FormatWarning, match="bias without scale") as told:
+    with pytest.warns(FormatWarning, match="bias without scale") as caught:
         assert reader.read()["x"].tolist() == [[2.0]]
-    assert told[0].filename == __file__
+    assert caught[0].filename == __file__
     assert reader.read([0])["x"].tolist() == [[2.0]]  # and no second one
     assert reader.findings.count("lbann-refuses") == 1
 
@@ -313,7 +313,7 @@ def test_missing_samples_and_files(tmp_path: Path) -> None:
         read([], "x:\n", "x:\n")
 
 
-def test_a_batch_has_a_bound(tmp_path: Path) -> None:
+def test_a_batch_has_a_limit(tmp_path: Path) -> None:
     pairs = files(tmp_path, {"a.h5": {"1": {"x": np.zeros(100)}}}) * 10
     assert len(read(pairs, "x:\n", "x:\n", limits=Limits(max_array=8000))) == 10
     with pytest.raises(LimitError, match="10 samples of 800 bytes"):
@@ -333,7 +333,7 @@ def test_groups_on_disk_are_read_whole(tmp_path: Path) -> None:
             read(pairs, "g:\n", f"g:\n  metadata:\n    ordering: 1\n    {directive}\n")
 
 
-def test_integers_that_do_not_fit(tmp_path: Path) -> None:
+def test_values_outside_the_integer_range(tmp_path: Path) -> None:
     pairs = files(tmp_path, {"a.h5": {"1": {"x": np.array([2**31, -1]), "y": 1e10}}})
     coerce = {name: {"metadata": {"coerce": "int"}} for name in "xy"}
     findings = Findings()
