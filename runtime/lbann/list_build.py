@@ -128,9 +128,9 @@ def searched(
     if journal is None:
         yield from run_in_batches(search, paths, jobs=jobs)
         return
-    known = _read_journal(journal, search)
+    kept = _read_journal(journal, search)
     stamps = {path: _stamp(path) for path in paths}
-    left = [path for path in paths if path not in known or known[path][0] != stamps[path]]
+    left = [path for path in paths if path not in kept or kept[path][0] != stamps[path]]
     fresh = run_in_batches(search, left, jobs=jobs)
     with open(journal, "a", encoding="ascii") as file:
         if file.tell() == 0:
@@ -140,7 +140,7 @@ def searched(
         waiting = set(left)
         for path in paths:
             if path not in waiting:
-                yield Outcome(path, known[path][1])
+                yield Outcome(path, kept[path][1])
                 continue
             outcome = next(fresh)
             if outcome.value is not None:
@@ -201,12 +201,12 @@ def built(
 
 def _read_journal(path: str, search: Search) -> dict[str, tuple[list[int], ScanResult]]:
     """Return the results in a journal by path; incomplete lines are ignored."""
-    known: dict[str, tuple[list[int], ScanResult]] = {}
+    kept: dict[str, tuple[list[int], ScanResult]] = {}
     try:
         with open(path, encoding="ascii", errors="replace") as file:
             lines = file.read().splitlines()
     except FileNotFoundError:
-        return known
+        return kept
     for number, line in enumerate(filter(None, lines)):
         try:
             row = json.loads(line)
@@ -221,7 +221,7 @@ def _read_journal(path: str, search: Search) -> dict[str, tuple[list[int], ScanR
                 continue
             rejected = [(str(sample), str(reason)) for sample, reason in row["rejected"]]
             result = ScanResult([str(sample) for sample in row["samples"]], rejected)
-            known[str(row["path"])] = [int(each) for each in row["stamp"]], result
+            kept[str(row["path"])] = [int(each) for each in row["stamp"]], result
         except FormatError:
             raise
         except (ValueError, KeyError, TypeError, RecursionError):
@@ -229,7 +229,7 @@ def _read_journal(path: str, search: Search) -> dict[str, tuple[list[int], ScanR
                 raise FormatError(
                     "the file is not a journal", place=Place.of(path), code="list-journal"
                 ) from None
-    return known
+    return kept
 
 
 def _digest(search: Search) -> str:

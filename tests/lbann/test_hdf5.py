@@ -251,7 +251,7 @@ def test_invalid_files(folder: Path) -> None:
         File(str(folder))
     os.mkfifo(folder / "pipe")
     for name in (str(folder / "pipe"), "/dev/zero"):
-        with pytest.raises(OSError, match="no regular file"):
+        with pytest.raises(OSError, match="regular file"):
             File(name)
     for name in ("a\0b", "\ud800"):
         with pytest.raises(FormatError, match="file-name"):
