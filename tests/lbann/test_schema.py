@@ -239,9 +239,9 @@ def test_schemas_that_cannot_be_written() -> None:
         render(Schema.of({"a": {"metadata": {"ordering": 2**63}}}))
     with pytest.raises(FormatError, match="schema-text"):
         written(Node({"metadata": Node()}))
-    for bad in (True, b"x", object()):
+    for wrong in (True, b"x", object()):
         with pytest.raises(TypeError):
-            Schema.of({"a": {"metadata": {"scale": bad}}})
+            Schema.of({"a": {"metadata": {"scale": wrong}}})
     with pytest.raises(TypeError):
         Schema.of({"a": 5})
 
