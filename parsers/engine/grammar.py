@@ -3,6 +3,7 @@
 import contextlib
 import importlib
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -136,6 +137,12 @@ class Grammar:
             return "the end of the file"
         literal = self.lowered.literals[self.terminal(terminal)]
         return terminal if literal is None else f"`{literal}`"
+
+    def pattern(self, terminal: str) -> str:
+        """Return the regular expression of a terminal, as the grammar's text has it."""
+        found = re.search(rf"^{terminal}(?:\.\d+)?: /(.*)/$", self._source, re.MULTILINE)
+        assert found, terminal
+        return found[1]
 
     @cached_property
     def _source(self) -> str:

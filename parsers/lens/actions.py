@@ -1,8 +1,8 @@
-"""What the steps of a Lens text mean: which event gets which data (Lens, example.c: readExample).
+"""Run the steps of a Lens text: which event gets which data (Lens, example.c: readExample).
 
-Plain functions over flat arrays, in the part of Python that Numba compiles; they run as they are,
-too. Each looks back from `token`, the number of tokens before its step. Those that can find a step
-impossible return a reason (0 is fine) and leave the token to blame in the state.
+The actions are kernels over flat arrays. Each looks back from `token`, the number of tokens before
+its step. An action that can fail returns a reason, or 0, and leaves the token to blame in the
+state. `exset.parsers.lens.write_plan` keeps the same account when it writes.
 """
 
 import numpy as np
@@ -17,16 +17,16 @@ from exset.parsers.lens.steps import (
     Tokens,
     begin_examples,
     expand,
-    given_again,
+    fail,
     has_any,
-    impossible,
     note,
+    note_repeated,
 )
 
 
 @bare_kernel
 def act(tokens: Tokens, columns: Columns, max_expand: int) -> int:
-    """Run the steps; the reason why one is impossible, or 0.
+    """Run the steps; return the reason why one fails, or 0.
 
     max_expand: how many events all event lists together may name.
     """
@@ -80,13 +80,13 @@ def set_real(tokens: Tokens, columns: Columns, step: int, token: int, max_expand
     else:
         real, at = np.float32(np.nan), token - 1
         note(columns, c.MISSING_VALUE, at, 0, 0)
-    given_again(columns, field, at)
+    note_repeated(columns, field, at)
     if state[c.IN_HEADER]:
         columns.header[field] = real
         return c.FINE
     for span in range(state[c.SPANS]):
         if not expand(columns, span, max_expand):
-            return impossible(columns, c.TOO_MANY, at, 0)
+            return fail(columns, c.TOO_MANY, at, 0)
         low = state[c.BASE] + columns.lows[span]
         high = state[c.BASE] + columns.highs[span] + 1
         columns.reals[field, low:high] = real
@@ -108,11 +108,11 @@ def set_string(columns: Columns, step: int, token: int, max_expand: int) -> int:
     elif start < 0:
         start = token - 1
     state[c.STRING_START] = -1
-    given_again(columns, c.PROC if step == c.EMPTY_PROC else step, start - 1)
+    note_repeated(columns, c.PROC if step == c.EMPTY_PROC else step, start - 1)
     if state[c.LISTING]:
         for span in range(state[c.SPANS]):
             if not expand(columns, span, max_expand):
-                return impossible(columns, c.TOO_MANY, start, 0)
+                return fail(columns, c.TOO_MANY, start, 0)
             low = state[c.BASE] + columns.lows[span]
             high = state[c.BASE] + columns.highs[span] + 1
             columns.event_proc[low:high, 0] = start
@@ -137,7 +137,7 @@ def set_heading(tokens: Tokens, columns: Columns, step: int, token: int) -> None
     """The frequency of an example, or its number of events, which the event offsets have."""
     begin_examples(columns)
     if step == c.NUM_EVENTS:
-        given_again(columns, step, token - 1)
+        note_repeated(columns, step, token - 1)
         return
     at = token - 2
     if step == c.FREQUENCY:
@@ -148,7 +148,7 @@ def set_heading(tokens: Tokens, columns: Columns, step: int, token: int) -> None
         at = token - 1
         columns.frequency[columns.state[c.EXAMPLES_DONE]] = np.nan
         note(columns, c.MISSING_VALUE, at, 0, 0)
-    given_again(columns, c.FREQUENCY, at)
+    note_repeated(columns, c.FREQUENCY, at)
 
 
 # Event lists
@@ -168,11 +168,11 @@ def list_events(tokens: Tokens, columns: Columns, step: int, token: int) -> int:
     elif step == c.EVENT_SPAN:
         low, high, at = tokens.ints[token - 3], tokens.ints[token - 1], token - 3
     if low >= state[c.NUM_EVENTS_HERE]:
-        return impossible(columns, c.OUT_OF_RANGE, at, low)
+        return fail(columns, c.OUT_OF_RANGE, at, low)
     if step == c.EVENT_SPAN and high <= low:
-        return impossible(columns, c.BAD_SPAN, at, high)
+        return fail(columns, c.BAD_SPAN, at, high)
     if high >= state[c.NUM_EVENTS_HERE]:
-        return impossible(columns, c.OUT_OF_RANGE, token - 1, high)
+        return fail(columns, c.OUT_OF_RANGE, token - 1, high)
     if state[c.EVERY] or (step == c.ALL_EVENTS and state[c.SPANS]):
         note(columns, c.EVERY_EVENT, token - 1, 0, 0)
     if step == c.ALL_EVENTS:

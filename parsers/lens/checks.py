@@ -1,6 +1,7 @@
-"""What is wrong in a Lens text beyond its grammar, and how it can be mended."""
+"""Errors of a Lens text beyond its grammar, and hints for its syntax errors."""
 
 import re
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -13,7 +14,7 @@ from exset.parsers.engine.errors import shown
 from exset.parsers.lens import steps as c
 from exset.parsers.lens.steps import Columns, Ints, Tokens
 from exset.parsers.lens.string_kernels import DEEP, LONG
-from exset.parsers.lens.tokens import Quoted, Text
+from exset.parsers.lens.tokens import GRAMMAR, Quoted, Text
 
 _CLOSERS: Final = {b"{": b"}", b"[": b"]", b"(": b")", b'"': b'"'}
 _DELIMITERS: Final = ("LBRACE", "RBRACE", "LSQB", "RSQB", "LPAR", "RPAR", "QUOTE")
@@ -27,43 +28,52 @@ _HINTS: Final = {
     b"+": "numbers in lists have no plus sign",
     b"*": "`*` stands alone, first in a sparse range",
 }
-_NAMED: Final = re.compile(rb"name:[ \t\r\n\f\v]*+[^ \t\r\n\f\v{}()\[\]\"]++[ \t]*+\Z")
-_LAST_WORD: Final = re.compile(rb"(?:name|proc):[ \t\r\n\f\v]*+([^ \t\r\n\f\v{}()\[\]\"]++)")
 _NAMING: Final = (b"name:", b"freq:", b"proc:")
 _NEAR: Final = 4096
-_KEYWORDS: Final = frozenset(
-    b"name: freq: proc: max: min: grace: defI: actI: defT: actT: I: T: B: i: t: b:".split()
-)
+
+
+@cache
+def _keywords() -> frozenset[bytes]:
+    literals = (literal for literal in GRAMMAR.lowered.literals if literal is not None)
+    return frozenset(literal.encode() for literal in literals if literal.endswith(":"))
+
+
+@cache
+def _bare(field: str) -> re.Pattern[bytes]:
+    """Return the pattern of a field whose text is a bare word, without delimiters."""
+    return re.compile(rf"{field}[ \t\r\n\f\v]*+({GRAMMAR.pattern('BARE')})".encode())
 
 
 def swallowed(before: bytes, found: bytes) -> str | None:
-    """How to mend a text whose last name or proc took in too much, or too little."""
-    words = _LAST_WORD.findall(before[-_NEAR:])
+    """Return a hint for a text whose last name or proc is too long, or too short."""
+    near = before[-_NEAR:]
+    words = _bare("(?:name|proc):").findall(near)
     if words and (b";" in words[-1] or words[-1].endswith(b":")):
         return f"the word {shown(words[-1])} took in what follows it: put a blank after the name"
-    if _NAMED.search(before[-_NEAR:]) and found + b":" not in _KEYWORDS:
+    names = [match.end() for match in _bare("name:").finditer(near)]
+    if names and not near[names[-1] :].strip(b" \t") and found + b":" not in _keywords():
         return "a name with blanks or brackets in it stands in { }, as `name: {big cat}`"
     return None
 
 
 def hint(found: bytes, expected: frozenset[str]) -> str | None:
-    """How to mend a text where `found` stands instead of the terminals expected."""
+    """Return a hint for a text that has `found` instead of the terminals expected."""
     if found[:1] in _HINTS:
         return _HINTS[found[:1]]
     if found in _NAMING and "SEMICOLON" in expected:
         return "put `;` before it, if another example begins; if not, it comes before the data"
-    if found in _KEYWORDS and "SEMICOLON" in expected:
+    if found in _keywords() and "SEMICOLON" in expected:
         return "such fields are the set's, before its first example, or stand in an event list"
-    if found + b":" in _KEYWORDS:
+    if found + b":" in _keywords():
         return f"it ends in a colon, with no blank before it: `{found.decode()}:`"
-    for keyword in _KEYWORDS:
-        if keyword.lower() == found.lower() and found not in _KEYWORDS:
+    for keyword in _keywords():
+        if keyword.lower() == found.lower() and found not in _keywords():
             return f"capital and small letters differ: `{keyword.decode()}`"
     if not found and "SEMICOLON" in expected:
         return "every example ends with `;`"
     if not found and "CHARACTERS" in expected:
         return "delimiters must balance, also inside quotation marks"
-    if {"RSQB", "STAR"} <= expected and found[:1].isalpha() and found not in _KEYWORDS:
+    if {"RSQB", "STAR"} <= expected and found[:1].isalpha() and found not in _keywords():
         return "[ ] holds events: a group name stands in ( ) or { }"
     if re.fullmatch(rb"[dD][-+]?[0-9]++", found) and "VALUE" in expected:
         return "an exponent is written with e, as 1e-3"

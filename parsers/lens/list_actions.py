@@ -11,7 +11,7 @@ from exset.parsers.lens.steps import (
     begin_examples,
     effective,
     expand,
-    impossible,
+    fail,
     note,
     other,
 )
@@ -30,22 +30,22 @@ def begin_list(columns: Columns, step: int, token: int) -> int:
         if state[c.INPUTS_LISTED]:
             state[c.INPUT_EVENT] = state[c.FIRST_LISTED]
             if columns.inputs[state[c.BASE] + state[c.INPUT_EVENT]] >= 0:
-                return impossible(columns, c.INPUTS_GIVEN, token - 1, state[c.INPUT_EVENT])
+                return fail(columns, c.INPUTS_GIVEN, token - 1, state[c.INPUT_EVENT])
         else:
             state[c.INPUT_EVENT] = state[c.NEXT_INPUT]
             state[c.NEXT_INPUT] += 1
             if state[c.INPUT_EVENT] >= state[c.NUM_EVENTS_HERE]:
-                return impossible(columns, c.NO_EVENT_LEFT, token - 1, state[c.INPUT_EVENT])
+                return fail(columns, c.NO_EVENT_LEFT, token - 1, state[c.INPUT_EVENT])
     if step != c.INPUTS:
         if state[c.TARGETS_LISTED]:
             state[c.TARGET_EVENT] = state[c.FIRST_LISTED]
             if columns.targets[state[c.BASE] + state[c.TARGET_EVENT]] >= 0:
-                return impossible(columns, c.TARGETS_GIVEN, token - 1, state[c.TARGET_EVENT])
+                return fail(columns, c.TARGETS_GIVEN, token - 1, state[c.TARGET_EVENT])
         else:
             state[c.TARGET_EVENT] = state[c.NEXT_TARGET]
             state[c.NEXT_TARGET] += 1
             if state[c.TARGET_EVENT] >= state[c.NUM_EVENTS_HERE]:
-                return impossible(columns, c.NO_EVENT_LEFT, token - 1, state[c.TARGET_EVENT])
+                return fail(columns, c.NO_EVENT_LEFT, token - 1, state[c.TARGET_EVENT])
     if step == c.TARGETS:
         columns.active[0] = effective(
             columns, c.ACTIVE_TARGET, state[c.BASE] + state[c.TARGET_EVENT]
@@ -76,7 +76,7 @@ def end_list(columns: Columns, max_expand: int) -> int:
         note(columns, c.NO_RANGES, at, 0, 0)
     if kind == c.BOTH:
         if columns.targets[base + state[c.TARGET_EVENT]] >= 0:
-            return impossible(columns, c.TARGETS_GIVEN, at, state[c.TARGET_EVENT])
+            return fail(columns, c.TARGETS_GIVEN, at, state[c.TARGET_EVENT])
         note_both_active(columns)
     if kind != c.TARGETS:
         columns.inputs[base + state[c.INPUT_EVENT]] = number
@@ -87,18 +87,18 @@ def end_list(columns: Columns, max_expand: int) -> int:
     after = 0
     for span in range(state[c.SPANS]):
         if not expand(columns, span, max_expand):
-            return impossible(columns, c.TOO_MANY, at, 0)
+            return fail(columns, c.TOO_MANY, at, 0)
         after = max(after, columns.highs[span] + 1)
         low, high = base + columns.lows[span], base + columns.highs[span] + 1
         if state[c.INPUTS_LISTED]:
             event = other(columns.inputs, low, high, number)
             if event >= 0:
-                return impossible(columns, c.INPUTS_GIVEN, at, event - base)
+                return fail(columns, c.INPUTS_GIVEN, at, event - base)
             columns.inputs[low:high] = number
         if state[c.TARGETS_LISTED]:
             event = other(columns.targets, low, high, number)
             if event >= 0:
-                return impossible(columns, c.TARGETS_GIVEN, at, event - base)
+                return fail(columns, c.TARGETS_GIVEN, at, event - base)
             columns.targets[low:high] = number
         note_shared_active(
             columns, c.ACTIVE_TARGET if kind == c.TARGETS else c.ACTIVE_INPUT, low, high
@@ -248,9 +248,9 @@ def keep_units(tokens: Tokens, columns: Columns, step: int, token: int) -> int:
             if unit == 0:
                 note(columns, c.ZERO_SPAN, at, 0, 0)
             elif at == start:
-                return impossible(columns, c.NO_UNIT_BEFORE, at, 0)
+                return fail(columns, c.NO_UNIT_BEFORE, at, 0)
             elif -unit < before:
-                return impossible(columns, c.UNIT_SPAN_DOWN, at, before)
+                return fail(columns, c.UNIT_SPAN_DOWN, at, before)
             elif before < 0:
                 note(columns, c.SPAN_CHAIN, at, 0, 0)
             if unit < 0 and tokens.starts[at] != tokens.ends[at - 1]:

@@ -187,7 +187,7 @@ class _Reading:
         units = text.count("UNIT", "STAR") if count[[c.UNITS, c.ALL_UNITS]].any() else 0
         columns = done = empty_columns(count, offsets, values, units)
         if self.done is not None:
-            c.go_on(columns, self.done)
+            c.resume(columns, self.done)
         if self.run(act)(tokens, columns, self.limits.max_expand):
             raise impossible(text, columns, self.limits)
         if columns.state[c.UNORDERED]:

@@ -1,4 +1,4 @@
-"""The steps of a Lens text by number, and the flat arrays that its actions read and fill."""
+"""The numbers of the steps of a Lens text, and the arrays that its actions read and fill."""
 
 from typing import Final, NamedTuple
 
@@ -27,19 +27,20 @@ NUM_REALS: Final = len(REAL_FIELDS)
 ACTIVE_INPUT: Final = REAL_FIELDS.index("active_input")
 ACTIVE_TARGET: Final = REAL_FIELDS.index("active_target")
 
-(HEADER, EATEN_COUNT, EATEN_COUNTS) = range(14, 17)
-(NAME, PROC, EMPTY_PROC, FREQUENCY, MISSING_FREQUENCY, NUM_EVENTS, EXAMPLE) = range(17, 24)
-(EVENT, EVENT_SPAN, ALL_EVENTS, EVENTS, EVENT_LIST) = range(24, 29)
-(INPUTS, TARGETS, BOTH, DENSE_VALUES, UNITS, ALL_UNITS) = range(29, 35)
-(DENSE_RANGE, SPARSE_RANGE, FIRST_UNIT, VALUE, GROUP, STRING) = range(35, 41)
+# The numbers of the other steps. A test checks that the names agree with `STEPS`.
+(HEADER, EATEN_COUNT, EATEN_COUNTS, NAME, PROC, EMPTY_PROC, FREQUENCY, MISSING_FREQUENCY,
+ NUM_EVENTS, EXAMPLE, EVENT, EVENT_SPAN, ALL_EVENTS, EVENTS, EVENT_LIST, INPUTS, TARGETS, BOTH,
+ DENSE_VALUES, UNITS, ALL_UNITS, DENSE_RANGE, SPARSE_RANGE, FIRST_UNIT, VALUE, GROUP, STRING,
+) = range(2 * NUM_REALS, len(STEPS))  # fmt: skip
 
 # Why a step is impossible.
-(FINE, OUT_OF_RANGE, BAD_SPAN, NO_EVENT_LEFT, INPUTS_GIVEN, TARGETS_GIVEN, TOO_MANY) = range(7)
-(NO_UNIT_BEFORE, UNIT_SPAN_DOWN) = range(7, 9)
+(FINE, OUT_OF_RANGE, BAD_SPAN, NO_EVENT_LEFT, INPUTS_GIVEN, TARGETS_GIVEN, TOO_MANY,
+ NO_UNIT_BEFORE, UNIT_SPAN_DOWN,
+) = range(9)  # fmt: skip
 
 MAX_INT: Final = 2**31 - 1
 
-# What is noted on the way; the code of each as a trap.
+# The codes of the findings that the actions note.
 NOTES: Final = (
     "lens-repeated-field",
     "lens-missing-value",
@@ -60,23 +61,20 @@ NOTES: Final = (
     "lens-glued-numbers",
     "lens-negative-frequency",
 )
-(REPEATED_FIELD, MISSING_VALUE, VALUE_TWICE, GROUP_TWICE, EVERY_EVENT, LATE_ACTIVE) = range(6)
-(SHARED_ACTIVE, BOTH_APART, BOTH_ACTIVE, NO_RANGES, EMPTY_RANGE, EMPTY_EXAMPLE) = range(6, 12)
-(ZERO_SPAN, BLANK_SPAN, SPAN_CHAIN, NEGATIVE_FIRST) = range(12, 16)
-(GLUED_NUMBERS, NEGATIVE_FREQUENCY) = range(16, 18)
+(REPEATED_FIELD, MISSING_VALUE, VALUE_TWICE, GROUP_TWICE, EVERY_EVENT, LATE_ACTIVE,
+ SHARED_ACTIVE, BOTH_APART, BOTH_ACTIVE, NO_RANGES, EMPTY_RANGE, EMPTY_EXAMPLE,
+ ZERO_SPAN, BLANK_SPAN, SPAN_CHAIN, NEGATIVE_FIRST, GLUED_NUMBERS, NEGATIVE_FREQUENCY,
+) = range(len(NOTES))  # fmt: skip
 
 KEPT: Final = 100  # notes of each kind that keep their place
 
-# Where the actions stand: numbers kept in one array, so that they can stop and go on.
-(REASON, CULPRIT, NUMBER, EXPANDED) = range(4)
-(IN_HEADER, EXAMPLES_DONE, BASE, NUM_EVENTS_HERE, GIVEN_FIELDS, ANYTHING) = range(4, 10)
-(STRING_START, LISTING, SPANS, EVERY, FIRST_LISTED) = range(10, 15)
-(INPUTS_SEEN, TARGETS_SEEN, NEXT_INPUT, NEXT_TARGET) = range(15, 19)
-(PENDING, PENDING_TOKEN, INPUT_EVENT, TARGET_EVENT) = range(19, 23)
-(INPUTS_LISTED, TARGETS_LISTED, NUM_LISTS, LIST_START) = range(23, 27)
-(NUM_RANGES, RUN_START, EXPLICIT, GROUP_START, GROUP_END) = range(27, 32)
-(FIRST, NUMBERS_GIVEN, NUM_VALUES, NUM_UNITS, BEFORE) = range(32, 37)
-(FIRST_LIST, UNORDERED, STATE_SIZE) = range(37, 40)
+# The state of the actions: numbers in one array, so that the actions can stop and resume.
+(REASON, CULPRIT, NUMBER, EXPANDED, IN_HEADER, EXAMPLES_DONE, BASE, NUM_EVENTS_HERE, GIVEN_FIELDS,
+ ANYTHING, STRING_START, LISTING, SPANS, EVERY, FIRST_LISTED, INPUTS_SEEN, TARGETS_SEEN,
+ NEXT_INPUT, NEXT_TARGET, PENDING, PENDING_TOKEN, INPUT_EVENT, TARGET_EVENT, INPUTS_LISTED,
+ TARGETS_LISTED, NUM_LISTS, LIST_START, NUM_RANGES, RUN_START, EXPLICIT, GROUP_START, GROUP_END,
+ FIRST, NUMBERS_GIVEN, NUM_VALUES, NUM_UNITS, BEFORE, FIRST_LIST, UNORDERED, STATE_SIZE,
+) = range(40)  # fmt: skip
 
 
 class Tokens(NamedTuple):
@@ -98,10 +96,11 @@ class Tokens(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """What the actions fill. Columns that no step sets are of no size.
+    """The columns that the actions fill. A column that no step sets has size 0.
 
-    A string is a pair: its first token and the one after its last, or -1 twice where there is none.
-    Lists and ranges are in normal form, but for the order of lists, of which the state tells.
+    A string is a pair: its first token and the one after its last, or -1 twice for an absent one.
+    Lists and ranges are in normal form, except that lists are out of order if the state has
+    `UNORDERED`.
 
     header, header_proc: the set's reals, and a string
     name, proc, frequency: a row an example; event_offsets: the events of each example
@@ -112,7 +111,7 @@ class Columns(NamedTuple):
     lows, highs: the spans of events of the last event list
     active: the active value of the list being read, and the value of the range being read
     notes: token and two numbers of each note, by kind; noted: how many there were of each
-    state: where the actions stand
+    state: the numbers above
     """
 
     header: Floats
@@ -143,7 +142,7 @@ class Columns(NamedTuple):
 
 
 def empty_columns(count: Ints, event_offsets: Ints, values: int, units: int) -> Columns:
-    """Room for everything that the steps can fill, what not every step fills at its default.
+    """Return columns with room for all steps, filled with defaults.
 
     count: how many steps there are of each kind. values, units: how many tokens can be such.
     """
@@ -191,8 +190,8 @@ def empty_columns(count: Ints, event_offsets: Ints, values: int, units: int) -> 
     )
 
 
-def go_on(columns: Columns, done: Columns) -> None:
-    """Let the actions of a further part of a text go on after those of the part before."""
+def resume(columns: Columns, done: Columns) -> None:
+    """Let the actions of a chunk of a text resume after those of the chunk before."""
     columns.header[:] = done.header
     columns.state[[IN_HEADER, GIVEN_FIELDS]] = 0
     columns.state[EXPANDED] = done.state[EXPANDED]
@@ -211,17 +210,17 @@ def note(columns: Columns, kind: int, token: int, first: int, second: int) -> No
 
 
 @inline_kernel
-def impossible(columns: Columns, reason: int, token: int, number: int) -> int:
-    """Say which token is to blame, and a number for the message."""
+def fail(columns: Columns, reason: int, token: int, number: int) -> int:
+    """Keep the token to blame and a number for the message; return the reason."""
     columns.state[CULPRIT] = token
     columns.state[NUMBER] = number
     return reason
 
 
 @inline_kernel
-def given_again(columns: Columns, bit: int, token: int) -> None:
-    """Note a field of a header or an event list that was given before in the same one."""
-    mask = 1 << int(bit)  # a step of 16 bits would be shifted out, where this is not compiled
+def note_repeated(columns: Columns, bit: int, token: int) -> None:
+    """Note a field that the same header or event list already has."""
+    mask = 1 << int(bit)  # NumPy would shift a step of 16 bits out
     if columns.state[GIVEN_FIELDS] & mask:
         note(columns, REPEATED_FIELD, token, 0, 0)
     columns.state[GIVEN_FIELDS] |= mask
@@ -229,7 +228,7 @@ def given_again(columns: Columns, bit: int, token: int) -> None:
 
 @inline_kernel
 def begin_examples(columns: Columns) -> None:
-    """The set's header is over, and the example has something in it."""
+    """End the set's header; the example is not empty."""
     if columns.state[IN_HEADER]:
         columns.state[IN_HEADER] = 0
         columns.state[GIVEN_FIELDS] = 0
