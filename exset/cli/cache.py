@@ -17,7 +17,6 @@ from exset.cli.output import require_option, usage_error
 from exset.cli.paths import file_argument
 from exset.cli.reports import Report, json_option, json_rows, show_findings, verdict
 from exset.core.errors import Findings, FormatError, Severity, blaming, safe
-from exset.core.limits import Limits
 from exset.core.text import counted
 from exset.grammars.aeon.manifest_types import Dialect
 
@@ -80,8 +79,7 @@ def predict(
     \b
       exset cache predict train.tsv --cache-directory caches
     """
-    findings = common.new_findings()
-    plan = _plan(manifest, common, options, findings)
+    plan = _plan(manifest, common, options)
     sizes = [len(block) for block in plan.blocks]
     last = f", the last {sizes[-1]:,}" if sizes[-1] != sizes[0] else ""
     blocks = f"{counted(len(sizes), 'block')} of {sizes[0]:,}{last}"
@@ -92,7 +90,7 @@ def predict(
         exists = os.path.isdir(folder)
         lines.append(f"{safe(folder)}: {'exists' if exists else 'does not exist'}")
     row = {"uid": plan.uid, "folder": plan.folder, "records": len(plan.manifest)}
-    return Report({**row, "sizes": sizes, "exists": exists}, findings, lines)
+    return Report({**row, "sizes": sizes, "exists": exists}, common.findings, lines)
 
 
 @cache.command()
@@ -113,10 +111,9 @@ def build(manifest: str, cache_directory: str, common: CommonOptions, **options:
     """
     from exset.runtime.aeon import cache_build
 
-    findings = common.new_findings()
-    plan = _plan(manifest, common, options, findings)
+    plan = _plan(manifest, common, options)
     build = partial(cache_build.build, plan, cache_directory)
-    return _built(build, plan, manifest, common, findings)
+    return _built(build, plan, manifest, common)
 
 
 @cache.command()
@@ -158,18 +155,17 @@ def repair(folder: str, manifest: str | None, common: CommonOptions, **options: 
         report = _check(folder, None, common, options)
         report.values = {**report.values, "written": [], "kept": []}
         return report
-    findings = common.new_findings()
-    plan = _plan(manifest, common, options, findings, Cache(folder, common.limits))
+    plan = _plan(manifest, common, options, Cache(folder, common.limits))
     repair = partial(cache_build.repair, plan, folder)
-    return _built(repair, plan, manifest, common, findings)
+    return _built(repair, plan, manifest, common)
 
 
 @cache.command()
 @file_argument("source", "SOURCE")
-@option("-o", "--output", metavar="FOLDER", required=True, help="The folder for the files.")
-@option("--types", metavar="T,T...", help="The types of the elements: FILE,ASCII_INT")
+@option("-o", "--output", metavar="FOLDER", required=True, help="Write the files to this folder.")
+@option("--types", metavar="T,T...", help="Types of the elements: FILE,ASCII_INT")
 @manifest_option
-@option("--ext", metavar="E,E...", help="Suffixes of the files, one an element: jpg,cls")
+@option("--ext", metavar="E,E...", help="Suffixes of the files of a record: jpg,cls")
 @option("--damaged", is_flag=True, help="Extract the complete records of damaged blocks.")
 @plan_options
 @json_option("files", "records", "counts", "findings", source="source", folder="output")
@@ -201,50 +197,46 @@ def extract(
         require_option("--manifest", *options)
     if ext is not None and not set(ext).isdisjoint("/\\\0"):
         usage_error(f"--ext must be suffixes such as jpg,cls, not {safe(ext)}")
-    findings = common.new_findings()
     settings: dict[str, Any] = {
         "types": None if types is None else _types(types),
         "suffixes": None if ext is None else [f".{each.strip('. ')}" for each in ext.split(",")],
     }
     if os.path.isdir(source):
         cache = Cache(source, common.limits)
-        plan = None if manifest is None else _plan(manifest, common, options, findings, cache)
-        settings |= {"plan": plan, "damaged": damaged, "findings": findings}
+        plan = None if manifest is None else _plan(manifest, common, options, cache)
+        settings |= {"plan": plan, "damaged": damaged, "findings": common.findings}
         with blaming(source):
             done = cache_extract.extract_cache(cache, output, **settings)
     elif manifest is not None:
         usage_error("--manifest needs the folder of a cache")
     else:
-        done = _extract_file(source, output, damaged, common.limits, settings, findings)
+        done = _extract_file(source, output, damaged, common, settings)
     written = counted(done.files, "file")
     if done.records is not None:
         written += f", {done.records:,} records in manifest.tsv"
     return Report(
         {"files": done.files, "records": done.records},
-        findings,
+        common.findings,
         status=[f"{safe(source)} -> {safe(output)}: {written}"],
-        failed=findings.worst is Severity.ERROR,
+        failed=common.findings.worst is Severity.ERROR,
     )
 
 
 def _extract_file(
-    path: str,
-    output: str,
-    damaged: bool,
-    limits: Limits,
-    settings: dict[str, Any],
-    findings: Findings,
+    path: str, output: str, damaged: bool, common: CommonOptions, settings: dict[str, Any]
 ) -> Extracted:
     """Extract a block, or an archive of another program."""
     from exset.codecs.aeon.cpio import decode, decode_archive
     from exset.runtime.aeon import cache_extract
 
-    source = api.read_source(path, limits=limits)
+    source = api.read_source(path, limits=common.limits)
     fmt = api.recognise(source)
-    checks: dict[str, Any] = {"limits": limits, "findings": findings}
+    checks: dict[str, Any] = {"limits": common.limits, "findings": common.findings}
     if fmt.name == "cpio":
         archive = decode_archive(source, **checks)
-        return cache_extract.extract_archive(archive, output, name=source.name, findings=findings)
+        return cache_extract.extract_archive(
+            archive, output, name=source.name, findings=common.findings
+        )
     if fmt.name != "block":
         usage_error(f"{safe(path)} is neither a block nor an archive: {fmt.title}")
     if damaged:
@@ -258,14 +250,15 @@ def _plan(
     manifest: str,
     common: CommonOptions,
     options: dict[str, Any],
-    findings: Findings,
     cache: Cache | None = None,
+    findings: Findings | None = None,
 ) -> Plan:
     """Return the plan of the cache of a manifest, with the blocks of `cache` if they exist."""
     from exset.parsers.aeon.manifest import parse
     from exset.runtime.aeon.cache_build import Plan
     from exset.runtime.aeon.selection import BLOCK_SIZE
 
+    findings = common.findings if findings is None else findings
     dialect = options.pop("dialect")
     size = options.pop("block_size")
     options |= {"block_size": size or BLOCK_SIZE, "access": common.access}
@@ -303,7 +296,7 @@ def _check(
     if manifest is None:
         intact = cache.check(findings)
     else:
-        intact = _plan(manifest, common, options, findings, cache).check(cache, findings)
+        intact = _plan(manifest, common, options, cache, findings).check(cache, findings)
     records = sum(len(block) for block in intact.values())
     row: dict[str, object] = {"uid": cache.uid, "complete": cache.is_complete, "records": records}
     row |= {"blocks": len(cache), "intact": sorted(intact)}
@@ -313,12 +306,10 @@ def _check(
     return Report(row, findings, lines, shown=0, failed=failed)
 
 
-def _built(
-    build: Callable[[], Built], plan: Plan, manifest: str, common: CommonOptions, findings: Findings
-) -> Report:
+def _built(build: Callable[[], Built], plan: Plan, manifest: str, common: CommonOptions) -> Report:
     """Show the findings of a plan, build the cache, and report the blocks."""
     if json_rows() is None:
-        show_findings(findings, common.verbosity)
+        show_findings(common.findings, common.verbosity)
     with blaming(manifest):
         built = build()
     written, kept = list(built.written), list(built.kept)
@@ -327,4 +318,4 @@ def _built(
     row |= {"intact": sorted(written + kept), "written": written, "kept": kept}
     also = f", {len(kept):,} kept" if kept else ""
     status = [f"{safe(built.folder)}: {counted(len(written), 'block')} written{also}"]
-    return Report(row, findings, status=status, shown=0)
+    return Report(row, common.findings, status=status, shown=0)

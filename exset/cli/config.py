@@ -36,15 +36,14 @@ def show(file: str, common: CommonOptions) -> Report:
     """
     from exset.grammars.aeon.config.model import LoaderConfig
 
-    findings = common.new_findings()
-    config = common.load_model(file, LoaderConfig, findings, format="loader_config")
+    config = common.load_model(file, LoaderConfig, format="loader_config")
     row = {
         "dialect": config.dialect,
         "given": config.to_dict(),
         "members": config.settings.to_dict(defaults=True),
         "outputs": [output.to_dict() for output in config.outputs],
     }
-    return Report(row, findings, map(safe, _lines(config)))
+    return Report(row, common.findings, map(safe, _lines(config)))
 
 
 @config.command()

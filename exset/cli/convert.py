@@ -88,7 +88,7 @@ class Converter:
 @click.command(cls=format_options.FormatCommand)
 @some_inputs
 @json_option()
-@click.option("-o", "--output", metavar="OUT", help="The file to write, or a folder for several.")
+@click.option("-o", "--output", metavar="OUT", help="Write to this file or folder.")
 @click.option("--to", type=FormatName(), help="Write this format.")
 @format_options.write_options
 @reading_options

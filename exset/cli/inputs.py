@@ -46,6 +46,8 @@ class CommonOptions:
     verbosity: int
     """-1 with `--quiet`, 1 with `--verbose`, else 0."""
     jobs: int
+    findings: Findings
+    """The findings of a command that reports all its files together."""
 
     def load(self, path: str) -> LoadedFile:
         """Read a file; raises FormatError and OSError as `exset.load` does."""
@@ -60,17 +62,18 @@ class CommonOptions:
         )
         return LoadedFile(source, fmt, model, findings)
 
-    def load_model(
-        self, path: str, model: type[M], findings: Findings, format: str | None = None
-    ) -> M:
-        """Read a file that must contain a model of this class; `format` is the default format."""
+    def load_model(self, path: str, model: type[M], format: str | None = None) -> M:
+        """Read a file that must contain a model of this class; add to the findings.
+
+        `format` is the default format.
+        """
         return api.load(
             path,
             model=model,
             format=self.format or format,
             strict=False,
             limits=self.limits,
-            findings=findings,
+            findings=self.findings,
             engine="auto",
             **self.options,
         )
@@ -113,7 +116,10 @@ def common_options(command: Command) -> Command:
             locking=False if no_locking else None,
         )
         verbosity = verbose - quiet
-        common = CommonOptions(from_format, options, limits, strict, access, verbosity, jobs)
+        findings = Findings(strict=strict)
+        common = CommonOptions(
+            from_format, options, limits, strict, access, verbosity, jobs, findings
+        )
         try:
             return command(*args, common=common, **rest)
         except OptionError as error:

@@ -31,7 +31,9 @@ SHOWN = 10
 """How many findings of each code are shown, usually."""
 
 directory_option = option(
-    "--directory", metavar="FOLDER", help="The base directory (default: the longest shared one)."
+    "--directory",
+    metavar="FOLDER",
+    help="Set the base directory (default: longest shared).",
 )
 
 
@@ -43,17 +45,17 @@ def lists() -> None:
 @lists.command()
 @files_argument("paths", "PATH...")
 @model_output(FORMAT)
-@option("--sample", metavar="ID", help="The prototype: samples are groups like this one.")
-@option("--pattern", metavar="GLOB", help="Samples are groups with such paths: RUN_ID/*")
+@option("--sample", metavar="ID", help="Find samples like this prototype.")
+@option("--pattern", metavar="GLOB", help="Find samples with such paths: RUN_ID/*")
 @option("--finite", metavar="FIELD", multiple=True, help="Skip samples with NaN in a field.")
 @directory_option
-@option("--journal", metavar="FILE", help="Save the progress here, and resume from it.")
+@option("--journal", metavar="FILE", help="Save the progress to this file, and resume from it.")
 @secondary_option(
     "--kind",
     metavar="TYPE",
     type=click.Choice([kind.value for kind in Kind if not kind.is_single], case_sensitive=False),
     default="CONDUIT_HDF5_INCLUSION",
-    help="The type of the list (CONDUIT_HDF5_INCLUSION).",
+    help="Write this type of list (CONDUIT_HDF5_INCLUSION).",
 )
 @access_options
 @common_options
@@ -84,19 +86,20 @@ def build(
     if options["sample"] is not None and options["pattern"] is not None:
         usage_error("use --sample or --pattern, not both")
     files = files_in(paths)
-    findings = common.new_findings()
-    search = search_for(files, findings, access=common.access, limits=common.limits, **options)
+    search = search_for(
+        files, common.findings, access=common.access, limits=common.limits, **options
+    )
     outcomes = searched(search, files, jobs=common.jobs, journal=journal)
     try:
         with blaming(", ".join(paths)):
             found = list(progress(outcomes, len(files), "searching"))
-            samples = built(found, findings, directory=directory)
+            samples = built(found, common.findings, directory=directory)
     except FormatError:
-        show_findings(findings, common.verbosity, SHOWN)
+        show_findings(common.findings, common.verbosity, SHOWN)
         raise
-    samples = recast(samples, kind, findings, jobs=common.jobs, lossy=True)
-    report = _written(samples, output, findings)
-    report.failed = findings.worst is Severity.ERROR
+    samples = recast(samples, kind, common.findings, jobs=common.jobs, lossy=True)
+    report = _written(samples, output, common.findings)
+    report.failed = common.findings.worst is Severity.ERROR
     return report
 
 
@@ -117,11 +120,10 @@ def merge(
     """
     from exset.runtime.lbann.list_order import merged
 
-    findings = common.new_findings()
-    parts = [_load(path, common, findings) for path in inputs]
+    parts = [_load(path, common) for path in inputs]
     with blaming(", ".join(inputs)):
-        samples = merged(parts, findings, directory=directory, limits=common.limits)
-    return _written(samples, output, findings)
+        samples = merged(parts, common.findings, directory=directory, limits=common.limits)
+    return _written(samples, output, common.findings)
 
 
 @lists.command()
@@ -137,11 +139,10 @@ def shuffle(file: str, seed: int, output: str, common: CommonOptions) -> Report:
     """
     from exset.runtime.lbann.list_order import shuffled
 
-    findings = common.new_findings()
-    samples = _load(file, common, findings)
+    samples = _load(file, common)
     with blaming(file):
         samples = shuffled(samples, seed, common.limits)
-    return _written(samples, output, findings)
+    return _written(samples, output, common.findings)
 
 
 @lists.command()
@@ -160,20 +161,19 @@ def order(file: str, ranks: int, keep_order: bool, output: str, common: CommonOp
     """
     from exset.runtime.lbann.list_order import rank_order
 
-    findings = common.new_findings()
-    samples = _load(file, common, findings)
+    samples = _load(file, common)
     seen = samples.select_files(rank_order(samples, ranks, keep_order))
     same = seen.name == samples.select_files(samples.included > 0).name
-    report = _written(seen, output, findings)
+    report = _written(seen, output, common.findings)
     by = counted(ranks, "rank")
     report.status = [*report.status, f"read by {by} in {'the same' if same else 'another'} order"]
     return report
 
 
-def _load(path: str, common: CommonOptions, findings: Findings) -> SampleList:
+def _load(path: str, common: CommonOptions) -> SampleList:
     from exset.grammars.lbann.sample_list import SampleList
 
-    return common.load_model(path, SampleList, findings)
+    return common.load_model(path, SampleList)
 
 
 def _written(samples: SampleList, output: str, findings: Findings) -> Report:

@@ -38,7 +38,10 @@ def selection_options(command: Command) -> Command:
     )
     shuffle = option("--shuffle-manifest", is_flag=True, help="Shuffle the records first.")
     seed = option(
-        "--random-seed", type=Whole(0, 2**32 - 1), default=0, help="Seed of fraction and shuffle."
+        "--random-seed",
+        type=Whole(0, 2**32 - 1),
+        default=0,
+        help="Seed of fraction and shuffle (0).",
     )
     return fraction(shuffle(seed(command)))
 
@@ -51,16 +54,16 @@ def manifest() -> None:
 @manifest.command()
 @file_argument("path", "FOLDER|TABLE.csv")
 @model_output(FORMAT)
-@option("--suffix", "suffixes", metavar=".EXT", multiple=True, help="Include only these.")
+@option("--suffix", "suffixes", metavar=".EXT", multiple=True, help="Use only such files.")
 @option(
     "--label",
     type=click.Choice(["ASCII_INT", "STRING"]),
     default="ASCII_INT",
-    help="The type of the labels of folders.",
+    help="Type of the labels (ASCII_INT).",
 )
-@option("--types", metavar="[NAME:]TYPE,...", help="The columns to use of a table.")
-@option("--delimiter", metavar="CHARACTER", default=",", help="Of a table (comma).")
-@option("--classes", metavar="FILE", help="Write the class names here, one a line.")
+@option("--types", metavar="[NAME:]TYPE,...", help="Columns of a table to use.")
+@option("--delimiter", metavar="CHARACTER", default=",", help="Delimiter of a table (comma).")
+@option("--classes", metavar="FILE", help="Write the class names to this file.")
 @verbosity_options
 def build(
     path: str,
@@ -97,8 +100,8 @@ def build(
 @manifest.command()
 @one_file
 @model_output(FORMAT)
-@option("--by", metavar="COLUMN", type=int, default=-1, help="The class (last column).")
-@option("--seed", type=Whole(0), help="Shuffle the records.")
+@option("--by", metavar="COLUMN", type=int, default=-1, help="Column of the classes (last).")
+@option("--seed", type=Whole(0), help="Shuffle the records with this seed.")
 @reading_options
 def balance(file: str, output: str, by: int, seed: int | None, common: CommonOptions) -> Report:
     """Repeat records of small classes until all classes have the same size.
@@ -108,21 +111,20 @@ def balance(file: str, output: str, by: int, seed: int | None, common: CommonOpt
     """
     from exset.runtime.aeon.manifest_classes import balanced
 
-    findings = common.new_findings()
-    records = _load(file, common, findings)
+    records = _load(file, common)
     try:
         records = balanced(records, by, seed=seed)
     except ValueError as error:
         usage_error(str(error))
-    return _written(records, output, findings)
+    return _written(records, output, common.findings)
 
 
 @manifest.command()
 @one_file
 @model_output(FORMAT)
 @selection_options
-@option("--node", metavar="ID COUNT", type=(int, int), help="One of several nodes.")
-@option("--batch-size", metavar="N", type=int, default=1, help="Of the nodes (1).")
+@option("--node", metavar="ID COUNT", type=(int, int), help="Select the records of one node.")
+@option("--batch-size", metavar="N", type=int, default=1, help="Batch size of the nodes (1).")
 @reading_options
 def pick(
     file: str,
@@ -143,15 +145,14 @@ def pick(
     """
     from exset.runtime.aeon.selection import cache_name, node_rows, picked
 
-    findings = common.new_findings()
-    records = _load(file, common, findings)
+    records = _load(file, common)
     try:
         records, uid = picked(records, **selection)
         if node is not None:
             records = records.select(node_rows(len(records), *node, batch_size))
     except ValueError as error:
         usage_error(str(error))
-    report = _written(records, output, findings)
+    report = _written(records, output, common.findings)
     cache = cache_name(uid) if node is None else "none, as aeon caches nothing with several nodes"
     report.status = [*report.status, f"cache: {cache}"]
     return report
@@ -182,10 +183,10 @@ def _from_table(path: str, types: str | None, delimiter: str) -> Built:
         usage_error(str(error))
 
 
-def _load(path: str, common: CommonOptions, findings: Findings) -> Manifest:
+def _load(path: str, common: CommonOptions) -> Manifest:
     from exset.grammars.aeon.manifest import Manifest
 
-    return common.load_model(path, Manifest, findings)
+    return common.load_model(path, Manifest)
 
 
 def _written(records: Manifest, output: str, findings: Findings) -> Report:

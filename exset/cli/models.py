@@ -16,7 +16,7 @@ Command = TypeVar("Command", bound=Callable[..., object])
 
 
 def output_option(
-    format: str, help: str = "The file to write (default: standard output)."
+    format: str, help: str = "Write to this file (default: standard output)."
 ) -> Callable[[Command], Command]:
     """Add `-o`, the file of this format to write."""
 

@@ -62,14 +62,18 @@ def plot(
     from exset.runtime.lens.plot_rows import picture_rows
 
     pictures.suffix(output)
-    findings = common.new_findings()
-    examples = common.load_model(file, ExampleSet, findings)
+    examples = common.load_model(file, ExampleSet)
     which = _indices(examples, chosen)
     layouts = _layout("inputs", inputs), _layout("targets", targets)
     try:
         with blaming(file, LENS.noun):
             shown = picture_rows(
-                examples, which, *layouts, ticks=ticks, findings=findings, limits=common.limits
+                examples,
+                which,
+                *layouts,
+                ticks=ticks,
+                findings=common.findings,
+                limits=common.limits,
             )
         pictures.write(shown, output, "" if file == "-" else file)
     except FormatError:
@@ -78,7 +82,7 @@ def plot(
         usage_error(safe(str(error)))
     drawn = f"{shown.cut} (--examples selects)" if shown.cut else LENS.counted(len(shown.names))
     status = [f"{safe(output)}: {drawn}"]
-    return Report({"examples": len(shown.names)}, findings, status=status, shown=1)
+    return Report({"examples": len(shown.names)}, common.findings, status=status, shown=1)
 
 
 def _indices(examples: "ExampleSet", chosen: tuple[str, ...]) -> "Longs | None":

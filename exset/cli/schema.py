@@ -14,8 +14,7 @@ from exset.cli.models import output_option, refuse_json_in_data
 from exset.cli.output import usage_error
 from exset.cli.paths import all_paths, file_argument, files_argument
 from exset.cli.reports import Report, json_option, json_rows, show_findings, verdict
-from exset.core.errors import Findings, Severity, blaming, safe
-from exset.core.limits import Limits
+from exset.core.errors import Severity, blaming, safe
 from exset.core.text import counted
 from exset.io import files
 
@@ -30,7 +29,10 @@ def schema_options(*keys: str) -> Callable[[Command], Command]:
     """Add two schemas and the options of their use; `keys` are members of the JSON."""
     rows = json_option(*keys, "counts", "findings", data="data", experiment="experiment")
     sample = option(
-        "--sample", metavar="FILE ID", type=(str, str), help="A sample: its file and its path."
+        "--sample",
+        metavar="FILE ID",
+        type=(str, str),
+        help="Use this sample of this file.",
     )
     compat = option("--compat", type=click.Choice(["lbann"]), help="Refuse what LBANN refuses.")
     data = file_argument("data", "DATA")
@@ -68,16 +70,15 @@ def show(
     from exset.runtime.lbann.packing import plan
     from exset.runtime.lbann.sample_layout import lay_out
 
-    findings = common.new_findings()
-    schemas = [_load(path, common.limits, findings) for path in (data, experiment)]
-    merged = merge_schemas(*schemas, findings=findings)
-    packing = plan(merged, compat=compat, findings=findings)
+    schemas = [_load(path, common) for path in (data, experiment)]
+    merged = merge_schemas(*schemas, findings=common.findings)
+    packing = plan(merged, compat=compat, findings=common.findings)
     layout = None
     if sample is not None:
         with File(sample[0], common.access, common.limits) as file:
-            layout = lay_out(file, sample[1], packing, findings)
+            layout = lay_out(file, sample[1], packing, common.findings)
     row = schema_show.to_dict(merged, packing, layout)
-    return Report(row, findings, map(safe, schema_show.lines(merged, packing, layout)))
+    return Report(row, common.findings, map(safe, schema_show.lines(merged, packing, layout)))
 
 
 @schema.command()
@@ -102,11 +103,10 @@ def check(
     """
     from exset.runtime.lbann.schema_check import check_files
 
-    findings = common.new_findings()
-    schemas = [_load(path, common.limits, findings) for path in (data, experiment)]
+    schemas = [_load(path, common) for path in (data, experiment)]
     samples: list[Pair] = [] if sample is None else [sample]
     for path in lists:
-        samples += _samples_of(path, common.limits, findings)
+        samples += _samples_of(path, common)
     if not samples:
         usage_error("no samples to check: name a LIST, or use --sample")
     for finding in check_files(
@@ -117,17 +117,17 @@ def check(
         limits=common.limits,
         jobs=common.jobs,
     ):
-        findings.add(finding)
-    failed = findings.worst is Severity.ERROR
+        common.findings.add(finding)
+    failed = common.findings.worst is Severity.ERROR
     name = counted(len(samples), "sample")
-    lines = verdict(name, findings, failed, "", common.verbosity < 0)
-    return Report({}, findings, lines, shown=0, failed=failed)
+    lines = verdict(name, common.findings, failed, "", common.verbosity < 0)
+    return Report({}, common.findings, lines, shown=0, failed=failed)
 
 
 @schema.command()
 @files_argument("paths", "FILE...")
-@output_option("schema", "The data schema to write (default: standard output).")
-@option("--experiment", metavar="FILE", help="Also write an experiment schema.")
+@output_option("schema", "Write the data schema to this file (default: standard output).")
+@option("--experiment", metavar="FILE", help="Write an experiment schema, too.")
 @option(
     "--pack", "packs", metavar="GROUP=PATH", multiple=True, help="Pack the fields below a path."
 )
@@ -136,7 +136,7 @@ def check(
     type=click.Choice(["range", "unit"]),
     help="Add scale and bias: to 0..1, or to mean 0 and deviation 1. Reads all values.",
 )
-@option("--sample", metavar="ID", help="The prototype: a sample in the first file.")
+@option("--sample", metavar="ID", help="Use this sample of the first file as the prototype.")
 @json_option(
     *("fields", "samples", "prototype", "counts", "findings"),
     file="output",
@@ -194,16 +194,16 @@ def build(
     return Report(row, findings, status=[f"{size} like {prototype}"], shown=0)
 
 
-def _load(path: str, limits: Limits, findings: Findings) -> Schema:
+def _load(path: str, common: CommonOptions) -> Schema:
     from exset.grammars.lbann.schema import Schema
 
-    return api.load(path, model=Schema, format="schema", limits=limits, findings=findings)
+    return common.load_model(path, Schema, "schema")
 
 
-def _samples_of(path: str, limits: Limits, findings: Findings) -> Iterator[Pair]:
+def _samples_of(path: str, common: CommonOptions) -> Iterator[Pair]:
     from exset.runtime.lbann.sample_reader import HasPairs
 
-    model = api.load(path, limits=limits, findings=findings)
+    model = api.load(path, limits=common.limits, findings=common.findings)
     if not isinstance(model, HasPairs):
         usage_error(f"{safe(path)} is not a list of samples")
     samples: HasPairs = model
