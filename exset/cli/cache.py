@@ -201,6 +201,7 @@ def extract(
         "types": None if types is None else _types(types),
         "suffixes": None if ext is None else [f".{each.strip('. ')}" for each in ext.split(",")],
     }
+    fmt = "block"
     if os.path.isdir(source):
         cache = Cache(source, common.limits)
         plan = None if manifest is None else _plan(manifest, common, options, cache)
@@ -210,10 +211,12 @@ def extract(
     elif manifest is not None:
         usage_error("--manifest needs the folder of a cache")
     else:
-        done = _extract_file(source, output, damaged, common, settings)
+        done, fmt = _extract_file(source, output, damaged, common, settings)
     written = counted(done.files, "file")
     if done.records is not None:
         written += f", {done.records:,} records in manifest.tsv"
+    elif fmt == "block":
+        written += ", no manifest.tsv (it needs --types)"
     return Report(
         {"files": done.files, "records": done.records},
         common.findings,
@@ -224,8 +227,8 @@ def extract(
 
 def _extract_file(
     path: str, output: str, damaged: bool, common: CommonOptions, settings: dict[str, Any]
-) -> Extracted:
-    """Extract a block, or an archive of another program."""
+) -> tuple[Extracted, str]:
+    """Extract a block, or an archive of another program; return the name of the format, too."""
     from exset.codecs.aeon.cpio import decode, decode_archive
     from exset.runtime.aeon import cache_extract
 
@@ -234,16 +237,18 @@ def _extract_file(
     checks: dict[str, Any] = {"limits": common.limits, "findings": common.findings}
     if fmt.name == "cpio":
         archive = decode_archive(source, **checks)
-        return cache_extract.extract_archive(
+        done = cache_extract.extract_archive(
             archive, output, name=source.name, findings=common.findings
         )
+        return done, fmt.name
     if fmt.name != "block":
         usage_error(f"{safe(path)} is neither a block nor an archive: {fmt.title}")
     if damaged:
-        return cache_extract.extract_damaged(source, output, **settings, **checks)
+        done = cache_extract.extract_damaged(source, output, **settings, **checks)
+        return done, fmt.name
     block = decode(source, **checks)
     with blaming(path):
-        return cache_extract.extract_block(block, output, **settings)
+        return cache_extract.extract_block(block, output, **settings), fmt.name
 
 
 def _plan(

@@ -29,7 +29,7 @@ def test_from_manifest_to_files(folder: Path) -> None:
     assert done.output.splitlines() == [
         FOLDER,
         "10 records in 3 blocks of 4, the last 2",
-        f"./{FOLDER}: not there",
+        f"./{FOLDER}: does not exist",
     ]
     row = json.loads(run("cache predict m.tsv --json").stdout)
     assert row["sizes"] == [10] and row["folder"] == FOLDER and row["exists"] is None
@@ -67,7 +67,7 @@ def test_manifests_of_strangers(folder: Path) -> None:
     assert done.exit_code == 0 and "1 block written" in done.stderr
     (name,) = (path.name for path in folder.glob("aeon_cache_*"))
     done = run(f"cache extract {name} -o out")
-    assert "1 file, and no manifest of them: for that, --types" in done.stderr
+    assert "1 file, no manifest.tsv" in done.stderr
 
 
 def test_what_cannot_be_meant(folder: Path) -> None:
