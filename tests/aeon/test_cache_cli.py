@@ -43,7 +43,7 @@ def test_from_manifest_to_files(folder: Path) -> None:
     path.write_bytes(path.read_bytes()[:200])
     done = run(f"cache check {FOLDER} --json")
     row = json.loads(done.stdout)
-    assert done.exit_code == 1 and row["whole"] == [0, 2] and row["ok"] is False
+    assert done.exit_code == 1 and row["intact"] == [0, 2] and row["ok"] is False
     done = run(f"cache repair {FOLDER}")
     assert done.exit_code == 1 and "block 1 is broken" in done.stdout
     done = run(f"cache extract {FOLDER} -o x")
