@@ -6,22 +6,21 @@ with the number of records, and the last but one is 16 zero bytes. All other ent
 """
 
 import re
-from functools import lru_cache
 from typing import Final, cast
 
 import numpy as np
 
 from exset.codecs.aeon.cpio_lint import report
 from exset.codecs.aeon.layout import (
+    ARCHIVE,
+    HEADER,
     HEADER_SIZE,
     LEAST_ENTRY,
     MAGIC,
-    Archive,
     first_entries,
     header_offset,
 )
-from exset.codecs.aeon.layout import BlockHeader as HeaderLayout
-from exset.codecs.engine import Fields, Layout, read
+from exset.codecs.engine import Fields, read
 from exset.codecs.engine.failures import TruncatedError
 from exset.core.errors import Findings, FormatError, Place
 from exset.core.kernels import Engine
@@ -44,9 +43,6 @@ from exset.grammars.aeon.block_findings import finding_at
 from exset.grammars.columns.arrays import Flags, Longs, compact, frozen
 from exset.grammars.columns.blobs import Blobs
 from exset.grammars.columns.strings import Strings
-
-LAYOUT: Final = Layout(Archive)
-HEADER: Final = Layout(HeaderLayout)
 
 _HEADER_WORDS: Final = ("format_version", "writer_version", "record_count", "elements_per_record")
 _MAGIC: Final = MAGIC.to_bytes(2, "little")
@@ -98,7 +94,7 @@ def decode_archive(
 ) -> Block:
     """Decode an archive; its files are views of the source. Parameters and errors as `decode`."""
     findings = Findings() if findings is None else findings
-    fields = read(LAYOUT, source, limits=limits, engine=engine)
+    fields = read(ARCHIVE, source, limits=limits, engine=engine)
     entries = _entries(fields, source, findings)
     count = len(entries)
     return Block.unchecked(
@@ -115,7 +111,7 @@ def salvage(source: Source, *, limits: Limits = DEFAULT, engine: Engine = "auto"
     Raises FormatError if the header is not complete.
     """
     try:
-        fields = read(LAYOUT, source, limits=limits, engine=engine)
+        fields = read(ARCHIVE, source, limits=limits, engine=engine)
     except FormatError as error:
         fields = _complete(source, error, limits, engine)
     entries = _entries(fields, source, Findings())
@@ -130,7 +126,7 @@ def salvage(source: Source, *, limits: Limits = DEFAULT, engine: Engine = "auto"
 def _fields(source: Source, limits: Limits, engine: Engine) -> tuple[Fields, bool]:
     """Read a block; also return whether it has the last entry, which aeon does not read."""
     try:
-        return read(LAYOUT, source, limits=limits, engine=engine), True
+        return read(ARCHIVE, source, limits=limits, engine=engine), True
     except FormatError as error:
         if source.view[: len(_MAGIC)] == _MAGIC:
             fields = _complete(source, error, limits, engine)
@@ -151,12 +147,7 @@ def _complete(source: Source, error: FormatError, limits: Limits, engine: Engine
     index = re.match(r"entries\[(\d+)\]", field or "")
     if index is None or index[1] == "0":
         raise error
-    return read(_first_entries(int(index[1])), source, limits=limits, engine=engine)
-
-
-@lru_cache(maxsize=8)
-def _first_entries(count: int) -> Layout:
-    return Layout(first_entries(count))
+    return read(first_entries(int(index[1])), source, limits=limits, engine=engine)
 
 
 def _truncated(error: FormatError, complete: int, why: str | None) -> FormatError:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import BinaryIO, Final
 
 import numpy as np
 
-from exset.codecs.aeon.cpio import HEADER
-from exset.codecs.aeon.layout import HEADER_SIZE, HEADING_SIZE, LEAST_ENTRY, headings
-from exset.codecs.engine import Layout, Values, write
+from exset.codecs.aeon.layout import HEADER, HEADER_SIZE, HEADING_SIZE, LEAST_ENTRY, headings
+from exset.codecs.engine import Values, write
 from exset.core.errors import Findings, FormatError
 from exset.core.kernels import Engine
 from exset.core.text import counted
@@ -138,12 +136,7 @@ def _headings(
         columns[f"{word}_low"] = (column & 0xFFFF).astype(np.uint16)
     fields = {f"entries.{word}": column for word, column in columns.items()}
     sizes = names.lengths + names.lengths % 2 + HEADING_SIZE
-    return write(_layout(count), fields, engine=engine), offsets_of(sizes)[1:]
-
-
-@lru_cache(maxsize=8)
-def _layout(count: int) -> Layout:
-    return Layout(headings(count))
+    return write(headings(count), fields, engine=engine), offsets_of(sizes)[1:]
 
 
 def _header_bytes(header: BlockHeader, engine: Engine = "auto") -> bytes:

@@ -3,6 +3,7 @@
 The words and the order are those of the manual, cpio(5), and of aeon (cpio.cpp).
 """
 
+from functools import lru_cache
 from typing import Final
 
 from construct import (
@@ -11,7 +12,6 @@ from construct import (
     Bytes,
     Check,
     Const,
-    Construct,
     Int16ul,
     Int32ul,
     RepeatUntil,
@@ -19,6 +19,8 @@ from construct import (
     obj_,
     this,
 )
+
+from exset.codecs.engine import Layout
 
 MAGIC: Final = 0o070707
 
@@ -55,6 +57,9 @@ BlockHeader = Struct(
     "rest" / Bytes(36),
 )
 
+ARCHIVE: Final = Layout(Archive)
+HEADER: Final = Layout(BlockHeader)
+
 HEADING_SIZE: Final[int] = EntryHeading.sizeof()
 """Bytes of an entry before its name."""
 LEAST_ENTRY: Final[int] = HEADING_SIZE + Name.sizeof(namesize=1)
@@ -68,11 +73,13 @@ def header_offset(field: str) -> int:
     return int(Struct(*BlockHeader.subcons[: names.index(field)]).sizeof())
 
 
-def first_entries(count: int) -> Construct:
-    """Declare the first `count` entries of an archive."""
-    return Struct("entries" / Array(count, Entry))
+@lru_cache(maxsize=8)
+def first_entries(count: int) -> Layout:
+    """Return the layout of the first `count` entries of an archive."""
+    return Layout(Struct("entries" / Array(count, Entry)))
 
 
-def headings(count: int) -> Construct:
-    """Declare the headings and the names of `count` entries, one after the other."""
-    return Struct("entries" / Array(count, Struct(*EntryHeading.subcons, "name" / Name)))
+@lru_cache(maxsize=8)
+def headings(count: int) -> Layout:
+    """Return the layout of the headings and the names of `count` entries, without data."""
+    return Layout(Struct("entries" / Array(count, Struct(*EntryHeading.subcons, "name" / Name))))
