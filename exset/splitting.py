@@ -1,4 +1,4 @@
-"""`split`: a model in parts, by size, in order or at random, by unit or by group."""
+"""`split`: disjoint parts of a model, by size, in order or at random, by unit or by group."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
@@ -21,32 +21,32 @@ def split(
     by: str | None = None,
     stratify: str | None = None,
 ) -> list[S]:
-    """Return parts of a model that share nothing.
+    """Return disjoint parts of a model.
 
-    sizes: of each part a fraction of the units (a float up to 1), a number of units (an int), or
-    None for what the others leave; or text for the units whose names are like it, such as "s1_*"
-    (`*`, `?` and `[...]`), which the other sizes then are not about. Names are those of examples,
-    `file/id` of samples, the first fields of records. seed: units are drawn at random (NumPy's
-    PCG64), and the same way each time; by default parts follow one another. by: keep groups whole,
-    such as "file" of a sample list; sizes are then met as nearly as groups allow. stratify: take of
-    each group as large a share into each part, such as "label" of a manifest. In a part units keep
-    their order. ValueError for sizes that are more than there is, or a part that would be empty.
+    `sizes`: of each part, a fraction of the units (a float up to 1), a number of units (an int), or
+    None for the rest. Or a pattern such as "s1_*" (`*`, `?` and `[...]`) for the units with such a
+    name; the other sizes then count the other units. Names are those of examples, `file/id` of
+    samples, the first fields of records. `seed`: draw units at random (NumPy's PCG64), always the
+    same for the same seed; by default parts follow one another. `by`: keep groups together, such as
+    "file" of a sample list, which meets sizes only as nearly as groups allow. `stratify`: give each
+    part an equal share of each group, such as "label" of a manifest. Units keep their order in a
+    part. Raises ValueError for sizes larger than the model, and for an empty part.
     """
     import numpy as np
 
     if by is not None and stratify is not None:
         raise ValueError("groups are kept whole, or shared among the parts, not both")
     patterns = [size if isinstance(size, str) else None for size in sizes]
-    taken = _named(model, patterns) if any(patterns) else np.full(len(model), -1)
-    left = np.flatnonzero(taken < 0)
+    part_of_unit = _named(model, patterns) if any(patterns) else np.full(len(model), -1)
+    left = np.flatnonzero(part_of_unit < 0)
     others = [part for part, pattern in enumerate(patterns) if pattern is None]
     if others or not sizes:
         amounts = [size for size in sizes if not isinstance(size, str)]
-        taken[left] = _dealt(model, left, amounts, seed, by, stratify, others)
-    return [_part(model, np.flatnonzero(taken == part), by) for part in range(len(sizes))]
+        part_of_unit[left] = _distributed(model, left, amounts, seed, by, stratify, others)
+    return [_part(model, np.flatnonzero(part_of_unit == part), by) for part in range(len(sizes))]
 
 
-def _dealt(
+def _distributed(
     model: Selectable,
     units: "NDArray[np.int64]",
     sizes: Sequence[float | None],
@@ -55,7 +55,7 @@ def _dealt(
     stratify: str | None,
     parts: Sequence[int],
 ) -> "NDArray[np.int64]":
-    """Return the number of the part that each of some units goes to; beyond all parts for none."""
+    """Return the number of the part of each of some units, or -1 for no part."""
     import numpy as np
 
     family = formats.family_of(model)
@@ -71,14 +71,14 @@ def _dealt(
         ]
     part_of = np.empty(groups.size, np.int64)
     size = np.bincount(group, minlength=groups.size)[order]
-    # A group goes where its middle lies.
+    # The middle of a group decides its part.
     middle = np.cumsum(size) - (size + 1) // 2
     part_of[order] = np.searchsorted(ends, middle, side="right")
     return np.array([*parts, -1])[part_of[group]]
 
 
 def bounds(count: int, sizes: Sequence[float | None]) -> list[int]:
-    """Return where each part ends, of so many units; ValueError as in `split`."""
+    """Return the end of each part of `count` units; raises ValueError as `split`."""
     if not sizes:
         raise ValueError("no sizes are given")
     if sum(size is None for size in sizes) > 1:
@@ -89,12 +89,12 @@ def bounds(count: int, sizes: Sequence[float | None]) -> list[int]:
         raise ValueError("a fraction must not be more than 1; a number of units is an int")
     shares = [size for size in sizes if isinstance(size, float)]
     exact = [count * size if isinstance(size, float) else size for size in sizes]
-    known = sum(size for size in exact if size is not None)
-    if known > count * (1 + 1e-9) + 1e-6:
+    total = sum(size for size in exact if size is not None)
+    if total > count * (1 + 1e-9) + 1e-6:
         counted = any(isinstance(size, int) for size in sizes)
         share = "; 0.8, or 80% on the command line, is a share" if counted else ""
         raise ValueError(f"the parts are more than the {count:,} there are{share}")
-    rest = count - known
+    rest = count - total
     ends, at = [], 0.0
     for size in exact:
         at += rest if size is None else size
@@ -106,7 +106,7 @@ def bounds(count: int, sizes: Sequence[float | None]) -> list[int]:
 
 
 def _shares(group: "NDArray[np.int64]") -> "NDArray[np.float64]":
-    """Return for each unit how far on in its group it is, from 0 to 1."""
+    """Return the relative position of each unit in its group, from 0 to 1."""
     import numpy as np
 
     order = np.argsort(group, kind="stable")
@@ -117,7 +117,7 @@ def _shares(group: "NDArray[np.int64]") -> "NDArray[np.float64]":
 
 
 def _named(model: Selectable, patterns: Sequence[str | None]) -> "NDArray[np.int64]":
-    """Return the number of the first pattern that each unit's name is like, or -1."""
+    """Return the number of the first pattern that matches each unit's name, or -1."""
     import re
     from fnmatch import translate
 
@@ -129,11 +129,11 @@ def _named(model: Selectable, patterns: Sequence[str | None]) -> "NDArray[np.int
         for part, pattern in enumerate(patterns)
         if pattern is not None
     ]
-    taken = (
+    parts = (
         next((part for part, test in tests if test.match(name)), -1)
         for name in family.names_of(model)
     )
-    return np.fromiter(taken, np.int64, len(model))
+    return np.fromiter(parts, np.int64, len(model))
 
 
 def _part(model: S, rows: "NDArray[np.int64]", by: str | None) -> S:

@@ -28,9 +28,9 @@ from exset.testing.trials import SLOW, Trial, Verdict
 
 MIB = 1 << 20
 ROOM = 64 * MIB
-"""Bytes that reading may take beyond what the program has when it is warm, and 8 an input byte."""
+"""Bytes of memory that a reader may add to the process, besides 8 for each byte of its input."""
 PATIENCE = 60.0
-"""Seconds in which something is made small."""
+"""The seconds in which a failing case is made small."""
 
 _ALIKE = 2
 _WARMING = 30
@@ -39,7 +39,7 @@ _COMPILING = 100.0
 
 @dataclass
 class Tally:
-    """What came of the cases of a target; died: how often another's library crashed."""
+    """The outcomes of the cases of a target; died: how often another library crashed."""
 
     cases: int = 0
     taken: int = 0
@@ -49,7 +49,7 @@ class Tally:
 
 
 class Fuzzer:
-    """Tries cases of one target, of which each number is always the same."""
+    """Tries cases of one target; the case of a number is always the same."""
 
     def __init__(
         self,
@@ -61,9 +61,9 @@ class Fuzzer:
         room: int = 0,
         slow: float = SLOW,
     ) -> None:
-        """Take what makes the cases; `start` seeds them.
+        """Take the mutator that makes the cases, with the seed `start`.
 
-        processes: what tries them, by default this one; room, slow: as those of `Trial`.
+        processes: try the cases there; by default in this process. room, slow: as in `Trial`.
         """
         self.target = target
         self.start = start
@@ -78,16 +78,16 @@ class Fuzzer:
         return self._mutator.made(random.Random(f"{self.target.name} {self.start} {number}"))
 
     def warm(self) -> None:
-        """Read good files and bad: what is loaded and compiled once takes time and memory, too."""
+        """Read good and bad files first: imports and compilation take time and memory."""
         some = (*self._mutator.seeds[:_WARMING], *map(self.case, range(_WARMING)))
         for number, data in enumerate(some):
             if self.tried(data, number, slow=_COMPILING).rule == "slow":
                 return
 
     def tried(self, data: bytes, number: int | None, *, slow: float = 0.0) -> Verdict:
-        """Return what comes of some bytes, checked as the case of that number.
+        """Return the verdict about some bytes, checked as the case of that number.
 
-        slow: seconds, if it may take longer than others.
+        slow: the seconds that it may take, if more than usual.
         """
         apart = self._processes is not None
         slow = slow or self._slow
@@ -102,7 +102,7 @@ class Fuzzer:
         raise AssertionError("nothing came of it")
 
     def run(self, number: int, keep: Path | None) -> Path | None:
-        """Try a case; return the file in which one that breaks a promise is kept, made small."""
+        """Try a case; make a failing one small, and return the file with it."""
         data = self.case(number)
         verdict = self.tried(data, number)
         self.tally.cases += 1
@@ -133,7 +133,7 @@ class Fuzzer:
 def build(
     target: Target, folders: Sequence[str] = (), *, start: int = 0, draw: int = 300
 ) -> Mutator:
-    """Return what makes the cases of a target: its seeds, and the words of its grammar."""
+    """Return the mutator of a target, with its seeds and the words of its grammar."""
     files = target.seeds(folders, draw, start)
     most = max(4096, *map(len, files))
     return Mutator(files, target.words(), most=most, repaired=target.repaired)
@@ -147,9 +147,9 @@ def fuzz(
     keep: Path | None = None,
     say: Callable[[str], None] = print,
 ) -> None:
-    """Try so many cases in all, or for so long, each target for as long as the others.
+    """Try `cases` cases in all, or for `seconds`, with equal time for each target.
 
-    The tallies tell what came of it.
+    The fuzzers' tallies have the outcomes.
     """
     for fuzzer in fuzzers:
         fuzzer.warm()

@@ -1,4 +1,4 @@
-"""Files made wrong: what a fuzzer does to good ones, and how a bad one is made small."""
+"""How the fuzzer damages good files, and makes a failing file small."""
 
 import random
 import re
@@ -13,7 +13,7 @@ INTEGERS: Final = tuple(
         | {-1, -2, -128, -32768, -(2**31), -(2**31) - 1, -(2**63)}
     )
 )
-"""Numbers at which counts, spans and conversions go wrong."""
+"""Numbers that often break counts, spans and conversions."""
 
 WORDS: Final = (
     *(b"{", b"}", b"[", b"]", b"(", b")", b'"', b"'", b"\\", b"\\\n", b";", b":", b",", b"#"),
@@ -24,7 +24,7 @@ WORDS: Final = (
     *(b"null", b"true", b"NaN", b'"\\ud800"', b'"\\u0000"', b"[" * 40, b"{" * 40, b'{"a":' * 40),
     *(b"\x1f\x8b", b"../", b"|ls", b"~", b"/", b"@FILE", b"@", b"=", b"====", b"TRAILER!!!"),
 )
-"""What texts and layouts are made of, and what they should fear."""
+"""Words that are common in texts and layouts, or that often break readers."""
 
 _PIECE: Final = re.compile(rb"\w+|[^\S\n]+|\n|[^\w\s]", re.ASCII)
 _MOST: Final = 4096
@@ -32,7 +32,7 @@ _NEAR: Final = 12  # up to so many bytes are left out anywhere, more only at mul
 
 
 class Mutator:
-    """Makes files that are nearly good: some seeds, cut, changed and put together.
+    """Makes files that are nearly good: seeds that are cut, changed and joined.
 
     words: inserted besides `WORDS`, such as the words of a grammar. repaired: a function that
     corrects checksums; most cases get correct ones.
@@ -46,14 +46,14 @@ class Mutator:
         most: int = _MOST,
         repaired: Callable[[bytes], bytes] = bytes,
     ) -> None:
-        """Take seeds; those of more than `most` bytes are cut."""
+        """Take seeds; cut each to `most` bytes."""
         self.seeds = [seed[:most] for seed in seeds] or [b""]
         self.words = (*WORDS, *words)
         self.most = most
         self._repaired = repaired
 
     def made(self, rng: random.Random) -> bytes:
-        """Return a file: a seed to which one to a few things were done."""
+        """Return a seed with up to five changes."""
         data = rng.choice(self.seeds)
         for _ in range(rng.choice((0, 1, 1, 1, 2, 2, 3, 5))):
             data = rng.choice(_WAYS)(self, rng, data)
@@ -77,12 +77,12 @@ class Mutator:
         return data[:begin] + data[end:]
 
     def _again(self, rng: random.Random, data: bytes) -> bytes:
-        """Say a part several times."""
+        """Repeat a span."""
         begin, end = self._span(rng, data)
         return data[:begin] + data[begin:end] * rng.choice((2, 2, 3, 9)) + data[end:]
 
     def _spliced(self, rng: random.Random, data: bytes) -> bytes:
-        """Put a part of another seed into it, or have its end."""
+        """Insert a span of another seed, or continue with its end."""
         other = rng.choice(self.seeds)
         begin, end = self._span(rng, other)
         at = rng.randint(0, len(data))
@@ -91,7 +91,7 @@ class Mutator:
         return data[:at] + other[begin:end] + data[at:]
 
     def _number(self, rng: random.Random, data: bytes) -> bytes:
-        """Put a number that is dear to bugs over four bytes, or two, or eight, or digits."""
+        """Replace digits, or two, four or eight bytes, by a number of `INTEGERS`."""
         value = rng.choice(INTEGERS)
         if rng.random() < 0.5:
             found = list(re.finditer(rb"-?\d+", data))
@@ -106,7 +106,7 @@ class Mutator:
         return data[:at] + packed + data[at + size :]
 
     def _word(self, rng: random.Random, data: bytes) -> bytes:
-        """Put a word in, or in the place of another."""
+        """Insert a word, or replace one."""
         pieces = list(_PIECE.finditer(data))
         word = rng.choice(self.words)
         if not pieces or rng.random() < 0.3:
@@ -117,7 +117,7 @@ class Mutator:
         return data[:begin] + word + data[match.end() if rng.random() < 0.5 else begin :]
 
     def _swapped(self, rng: random.Random, data: bytes) -> bytes:
-        """Let two neighbouring pieces change places."""
+        """Swap two neighbouring words."""
         pieces = _PIECE.findall(data)
         if len(pieces) < 2:
             return data
@@ -126,7 +126,7 @@ class Mutator:
         return b"".join(pieces)
 
     def _lines(self, rng: random.Random, data: bytes) -> bytes:
-        """Leave out, repeat or move a line, or give all lines other ends."""
+        """Delete, repeat or move a line, or change all line ends."""
         lines = data.splitlines(keepends=True)
         if not lines:
             return data
@@ -143,7 +143,7 @@ class Mutator:
         return b"".join(lines)
 
     def _nested(self, rng: random.Random, data: bytes) -> bytes:
-        """Put brackets around a part, few or far too many."""
+        """Put a few or very many brackets around a span."""
         begin, end = self._span(rng, data)
         opener, closer = rng.choice(((b"{", b"}"), (b"[", b"]"), (b"(", b")"), (b'"', b'"')))
         depth = rng.choice((1, 1, 2, 31, 32, 33, 200))
@@ -155,7 +155,7 @@ class Mutator:
         return data[:at] + rng.randbytes(rng.choice((1, 2, 4, 16))) + data[at:]
 
     def _span(self, rng: random.Random, data: bytes) -> tuple[int, int]:
-        """Return where a part begins and ends: any bytes, or few."""
+        """Return the start and end of a span of any length, often short."""
         begin = rng.randint(0, len(data))
         length = rng.choice((1, 2, 4, 8, 26, 100, len(data)))
         return begin, min(begin + rng.randint(0, length), len(data))
@@ -179,7 +179,7 @@ _WAYS: Final[tuple[Callable[[Mutator, random.Random, bytes], bytes], ...]] = (
 
 
 def minimised(data: bytes, fails: Callable[[bytes], bool], tries: int = 3000) -> bytes:
-    """Return a small part of some bytes that still fails, by leaving out ever smaller parts.
+    """Return a small part of some bytes that still fails, by deleting ever smaller spans.
 
     What is left is made plain: each byte `0` where that fails as well. `fails` is asked `tries`
     times at most.

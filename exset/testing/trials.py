@@ -1,4 +1,4 @@
-"""One case: what came of checking some bytes, in bounded time and memory."""
+"""One case of the fuzzer: a check of some bytes, in bounded time and memory."""
 
 import faulthandler
 import os
@@ -14,7 +14,7 @@ from typing import Protocol
 from exset.testing.contract import Broken, Rule, described
 
 SLOW = 10.0
-"""Seconds of work in which any file of some kilobytes must be done with."""
+"""The seconds of work that a file of some kilobytes may take."""
 
 _WAITING = 5
 _ASKED = 4 << 30
@@ -23,26 +23,26 @@ _REFS = Path("/proc/self/clear_refs")
 
 
 class Checked(Protocol):
-    """What holds some bytes to what is promised of them."""
+    """A target with a check of bytes."""
 
     @property
     def name(self) -> str:
-        """What it is called; a folder of what was found has this name."""
+        """The name, also of the folder of kept files."""
         ...
 
     def check(self, data: bytes, number: int | None = None) -> bool:
-        """Return whether something was read; raises Broken.
+        """Return whether the bytes were read; raises Broken.
 
-        number: of the case, which chooses in which ways it is looked at; None for all of them.
+        number: of the case; it selects the checks, None selects all.
         """
         ...
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of a case: whether it was read, or the promise that was broken, and how.
+    """The outcome of a case: whether it was read, or the rule that it broke.
 
-    has_died: whether the process did, and cannot say more.
+    has_died: whether the process ended without an answer.
     """
 
     taken: bool = False
@@ -52,22 +52,22 @@ class Verdict:
 
     @property
     def where(self) -> str:
-        """Where it was raised, if that is known."""
+        """The line that raised the error, if known."""
         found = re.findall(r"\(([\w.]+:\d+ in \S+)\)", self.why)
         return found[-1] if found else ""
 
     @property
     def kind(self) -> str:
-        """What tells one fault from another: its rule, and where it was raised."""
+        """The rule and the line that raised the error: equal for equal faults."""
         return f"{self.rule} {self.where}".rstrip()
 
 
 @dataclass(frozen=True)
 class Trial:
-    """Some bytes to be checked, here or in another process (`exset.core.jobs`).
+    """A check of some bytes, here or in another process (`exset.core.jobs`).
 
-    room: bytes that may be taken beyond what the process has when it is warm; 0 for any. slow: the
-    seconds after which it is too late. apart: a process that is deaf to that may be ended.
+    room: the bytes of memory that the check may add to the process; 0 for any. slow: the seconds
+    that it may take. apart: whether it runs in a process that may end if it ignores this limit.
     """
 
     target: Checked
@@ -78,13 +78,13 @@ class Trial:
     apart: bool = False
 
     def __fspath__(self) -> str:
-        """Return what stands for a path: the name of the target."""
+        """Return the name of the target, in place of a path."""
         return self.target.name
 
     def verdict(self) -> Verdict:
-        """Check them."""
+        """Check the bytes."""
         verdict = self._once()
-        if verdict.rule in ("memory", "slow"):  # kernels may have been compiled, which takes both
+        if verdict.rule in ("memory", "slow"):  # perhaps that was the compilation of kernels
             verdict = self._once()
         return verdict
 
@@ -104,14 +104,14 @@ class Trial:
 
 
 class _Late(BaseException):
-    """Time is up: no reader may catch it."""
+    """The time limit; no reader may catch it."""
 
 
 @contextmanager
 def _timed(seconds: float) -> Iterator[None]:
-    """Break the promise of time after so many seconds of work, or some more of waiting.
+    """Raise Broken after so many seconds of work, or five times as many of waiting.
 
-    That is where signals are; other programs do not count, as far as can be.
+    This needs signals. Time of other programs does not count.
     """
     if not hasattr(signal, "setitimer"):
         yield
@@ -140,14 +140,14 @@ def _timed(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def _bounded(room: int) -> Iterator[None]:
-    """Break the promise of memory where the process has so much more, where that can be told.
+    """Raise Broken if the process takes more than `room` bytes more; this needs Linux.
 
-    What is only asked for counts from `_ASKED` bytes on.
+    Memory that is reserved but not used counts from `_ASKED` bytes on.
     """
     if not room or not _STATUS.exists() or not os.access(_REFS, os.W_OK):
         yield
         return
-    import resource  # which Windows has not
+    import resource  # missing on Windows
 
     limits = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (_kilobytes("VmSize") * 1024 + _ASKED, limits[1]))
@@ -166,7 +166,7 @@ def _bounded(room: int) -> Iterator[None]:
 
 
 def _kilobytes(name: str) -> int:
-    """Return a size that Linux knows of this process."""
+    """Return a size of this process from /proc."""
     match = re.search(rf"{name}:\s*(\d+) kB", _STATUS.read_text())
     assert match is not None
     return int(match[1])

@@ -47,7 +47,7 @@ def parse(
     ids: "text"; or "integer", with ranges `first ... last`, as LBANN's SMILES reader; guessed by
     default. findings: collects warnings. engine: "reference" lets Lark run the grammar; "table"
     runs the lowered grammar, always compiled; "auto" compiles for long texts only. Raises
-    FormatError where LBANN fails, crashes or hangs; LimitError; ValueError for other `ids`.
+    FormatError where LBANN fails, crashes or hangs; LimitError.
     """
     findings = Findings() if findings is None else findings
     return _ChunkReader(source, limits, findings, engine, ids).read()

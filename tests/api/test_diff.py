@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 import exset
 from exset import Dense, Event, Example, ExampleSet, Manifest, SampleList, SetHeader, Sparse
 from exset.core.protocols import Model
-from exset.formats import FORMATS
 from exset.grammars.aeon.block import Block
 from exset.grammars.aeon.config.model import LoaderConfig
 from exset.runtime.reports.column_diff import Pairs, unequal, unequal_strings
@@ -258,7 +257,3 @@ def test_diff_as_a_command(tmp_path: Path) -> None:
     assert run("diff", "-", "-").exit_code == 2
     assert run("diff", text, "missing.ex").exit_code == 3
     assert run("diff", "--tolerance", "-1", text, text).exit_code == 2
-
-
-def test_every_family_says_how_its_models_are_compared() -> None:
-    assert all(known.family.differences for known in FORMATS)

@@ -17,7 +17,7 @@ from exset.families.lens import LENS as FAMILY
 from exset.formats import FORMATS
 from exset.testing import example_sets
 
-LENS = [known for known in FORMATS if known.family is FAMILY]
+LENS = [formats.get("ex"), formats.get("bex")]
 
 TEXTS = [
     b"I:0 0 T:0;",
