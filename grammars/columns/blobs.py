@@ -1,4 +1,4 @@
-"""Blobs: a column of byte strings that stay where they are, in the bytes of a file say."""
+"""Blobs: a column of byte strings that are not copied, for example from a mapped file."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ from exset.grammars.columns.rows import Rows
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Blobs(Rows):
-    """A column of byte strings, each a stretch of some bytes: nothing is copied until it is asked.
+    """A column of byte strings, each a span of the same bytes; copied only on request.
 
-    data: uint8, which may be those of a file that is mapped into memory. starts, lengths: int64
-    [n]. Stretches may overlap and be in any order. Raises ValueError for one out of bounds.
+    data: uint8, such as a mapped file. starts, lengths: int64
+    [n]. Spans may overlap and be in any order. Raises ValueError for one out of bounds.
     """
 
     data: Bytes

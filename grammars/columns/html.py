@@ -1,6 +1,6 @@
-"""Models as tables for notebooks: their first rows, and how many more there are.
+"""Show models as HTML tables in notebooks: their first rows, and how many more there are.
 
-Text is cut, made safe and escaped; there are no styles, so that a notebook's own hold.
+Text is cut, made safe and escaped. The tables have no styles of their own.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,11 +13,11 @@ SHOWN = 10
 """The most rows of a table, and the most cells of a row."""
 
 _LONGEST = 80
-"""The most characters of a cell; a title may have thrice as many."""
+"""The most characters of a cell; a title may have three times as many."""
 
 
 def table(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]], total: int) -> str:
-    """A table in HTML; of the rows no more are asked for than are shown. total: how many are."""
+    """Return an HTML table. Reads only the rows shown; `total` is how many there are."""
     body = [_row("td", row) for row in islice(rows, SHOWN)]
     more = total - len(body)
     left = f"<p>and {more:,} more</p>" if more > 0 else ""
@@ -27,7 +27,7 @@ def table(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]], to
 
 
 def text(data: bytes | None) -> str:
-    """The beginning of some text; what is not UTF-8 is shown as bytes. None is nothing."""
+    """Return the beginning of some text, with invalid UTF-8 as escapes; nothing for None."""
     return (data or b"")[: 4 * _LONGEST + 4].decode("utf-8", "surrogateescape")
 
 

@@ -1,4 +1,4 @@
-"""What users give to the builders, checked and converted; each ValueError says where it was."""
+"""Check and convert the arguments of builders; each ValueError names the argument."""
 
 from collections.abc import Iterable, Mapping
 from numbers import Number, Real
@@ -16,7 +16,7 @@ _SHOWN = (Number, np.bool_, str, bytes, NoneType)
 
 
 def shown(given: object) -> str:
-    """What was given, for a message: a number or a short text itself, of anything else the type."""
+    """Return a value for a message: a number or a short text itself, otherwise its type."""
     if isinstance(given, str | bytes) and len(given) > 40:
         return f"{given[:37]!r}..."
     return repr(given) if isinstance(given, _SHOWN) else type(given).__name__
@@ -30,7 +30,7 @@ def check_kind(where: str, given: object, kind: type, wanted: str = "") -> None:
 
 
 def raw(where: str, given: object) -> bytes | None:
-    """Bytes as they are; text as UTF-8, its lone surrogates the bytes they stand for."""
+    """Return bytes unchanged, and text as UTF-8; lone surrogates become the bytes they encode."""
     if given is None or type(given) is bytes:
         return given
     if isinstance(given, bytes):
@@ -45,7 +45,7 @@ def raw(where: str, given: object) -> bytes | None:
 
 
 def stored_units(where: str, given: Iterable[int | tuple[int, int]] | str) -> Ints:
-    """The units as Lens stores them: a span is its first unit and the last negated, `*` is -1."""
+    """Return units as Lens stores them: a span as its first unit and minus its last, `*` as -1."""
     if isinstance(given, str | bytes):
         if given != "*":
             raise ValueError(f'{where}: unit numbers, spans, or "*" are wanted, not {given!r}')
@@ -63,7 +63,7 @@ def stored_units(where: str, given: Iterable[int | tuple[int, int]] | str) -> In
 
 
 def int32(where: str, value: object) -> int:
-    """The integer, if it is one of 32 bits."""
+    """Return an integer of 32 bits."""
     if isinstance(value, bool | np.bool_):
         hint = "np.flatnonzero gives the numbers of a mask"
         raise ValueError(f"{where}: an integer is wanted, not {value!r} ({hint})")
@@ -77,7 +77,7 @@ def int32(where: str, value: object) -> int:
 
 
 def real(where: str, given: object) -> float:
-    """One real number, rounded to float32."""
+    """Return one real number, rounded to float32."""
     number = given[()] if isinstance(given, np.ndarray) and given.ndim == 0 else given
     if not isinstance(number, Real):
         raise ValueError(f"{where}: a real number is wanted, not {shown(given)}")
@@ -89,7 +89,7 @@ def real(where: str, given: object) -> float:
 
 
 def floats_in_shape(where: str, given: object) -> Floats:
-    """The numbers as float32, copied, in the shape given; one that is masked is NaN."""
+    """Return the numbers as float32, copied, in the same shape; a masked number is NaN."""
     mask = np.ma.getmaskarray(given) if isinstance(given, np.ma.MaskedArray) else None
     given = given if isinstance(given, np.ndarray) else _unmasked(where, given)
     try:
@@ -119,14 +119,14 @@ def _unmasked(where: str, given: object) -> object:
 
 
 def _odd(array: NDArray[np.generic]) -> str:
-    """What of an array is no real number."""
+    """Describe what is not a real number in an array."""
     if array.dtype.kind != "O":
         return "text" if array.dtype.kind in "US" else array.dtype.name
     return next((shown(each) for each in array.flat if not isinstance(each, Real)), "objects")
 
 
 def float_row(where: str, given: object) -> Floats:
-    """The numbers of one row as float32, copied; one that is masked is NaN."""
+    """Return the numbers of one row as float32, copied; a masked number is NaN."""
     floats = floats_in_shape(where, given)
     if floats.ndim != 1:
         raise ValueError(f"{where}: one row of numbers is wanted, not the shape {floats.shape}")
@@ -136,7 +136,7 @@ def float_row(where: str, given: object) -> Floats:
 def cube(where: str, given: object) -> Floats:
     """The numbers as float32 [example, event, unit], copied; two dimensions are one event each.
 
-    One that is masked is NaN.
+    A masked number is NaN.
     """
     floats = floats_in_shape(where, given)
     if floats.ndim not in (2, 3):

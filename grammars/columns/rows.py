@@ -1,6 +1,6 @@
-"""What all frozen dataclasses of columns share: equality by value; rows are taken and joined.
+"""The bases of frozen dataclasses of columns: equality by value, taking and joining rows.
 
-A copy or a pickle is read-only too, and what repeats takes no space there either.
+Copies and pickles are read-only too, and a constant column takes no space in them.
 """
 
 from abc import ABC, abstractmethod

@@ -1,4 +1,4 @@
-"""What Lens accepts but people are caught by, in text and in binary files.
+"""The findings of Lens text and binary files.
 
 A code is stable: programs may select findings by it.
 """
@@ -93,7 +93,7 @@ RULES: Final = MappingProxyType(
         # Ranges
         "lens-no-ranges": Rule(
             _NOTE,
-            "no data follow: the event is passed over",
+            "no data follow: the event gets nothing",
             "write `{{-}}*` for data that are NaN",
         ),
         "lens-empty-range": Rule(
@@ -179,7 +179,7 @@ def too_many_groups(count: int, place: Place) -> Finding | None:
     if count <= MAX_GROUPS:
         return None
     what = f"more than {MAX_GROUPS} group names, on which it crashes"
-    hint = "builds of Lens that mend registerGroupName load it"
+    hint = "builds of Lens with a fixed registerGroupName load it"
     return finding_at("lens-refuses", place, what=what, hint=hint)
 
 

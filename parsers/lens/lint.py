@@ -1,4 +1,4 @@
-"""What Lens reads in a text but people are caught by, as findings in the order of their places."""
+"""Report what Lens reads in an unexpected way, in the order of the places in the text."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -43,12 +43,12 @@ def report(
     groups: Iterable[bytes | None],
     findings: Findings,
 ) -> None:
-    """Add a finding for every trap.
+    """Add the findings.
 
-    count: of the steps of each kind. hard: the tokens of reals that may be traps. groups: the
+    count: of the steps of each kind. hard: the tokens of reals to check. groups: the
     distinct names.
     """
-    doubts: list[tuple[int, str, int, int, int]] = []
+    kept: list[tuple[int, str, int, int, int]] = []
     for code, at in (
         *_counts(tokens, count),
         *_strings(strings),
@@ -57,13 +57,13 @@ def report(
     ):
         for rank, token in enumerate(np.sort(at)[:KEPT].tolist()):
             times = len(at) - rank if rank == KEPT - 1 else 1
-            doubts.append((token, code, times, 0, 0))
+            kept.append((token, code, times, 0, 0))
     for kind in np.flatnonzero(columns.noted).tolist():
         many = int(columns.noted[kind])
         for rank, (token, first, second) in enumerate(columns.notes[kind, :many].tolist()):
             times = many - rank if rank == KEPT - 1 else 1
-            doubts.append((token, NOTES[kind], times, first, second))
-    for token, code, times, first, second in sorted(doubts):
+            kept.append((token, NOTES[kind], times, first, second))
+    for token, code, times, first, second in sorted(kept):
         words = {"raw": shown(text.raw(token)), "first": first, "second": second, **LONG_STRING}
         findings.add(finding_at(code, text.place(token), **words), times)
 
@@ -85,10 +85,10 @@ def _strings(strings: StringsOf) -> Iterator[tuple[str, Ints]]:
     for quoted in strings:
         if quoted.found & ~passes.EMPTY:
             lengths = quoted.spans[:, 1] - quoted.spans[:, 0]
-            yield "lens-bare-word", quoted.those(passes.SWALLOWING)
-            yield "lens-nul", quoted.those(passes.WITH_NUL)
+            yield "lens-bare-word", quoted.tokens_with(passes.SWALLOWING)
+            yield "lens-nul", quoted.tokens_with(passes.WITH_NUL)
             yield "lens-refuses", quoted.pairs[lengths > LONG, 0]
-    yield "lens-empty-name", strings.name.those(passes.EMPTY)
+    yield "lens-empty-name", strings.name.tokens_with(passes.EMPTY)
     yield "lens-set-proc", strings.header_proc.pairs[strings.header_proc.pairs[:, 0] >= 0, 0]
 
 

@@ -84,8 +84,8 @@ class Quoted(NamedTuple):
     odd: NDArray[np.uint8]
     found: int
 
-    def those(self, what: int) -> Ints:
-        """The first tokens of those that are odd in this way."""
+    def tokens_with(self, what: int) -> Ints:
+        """Return the first token of each string that has one of these flags."""
         return self.pairs[(self.odd & what) != 0, 0] if self.found & what else self.pairs[:0, 0]
 
 

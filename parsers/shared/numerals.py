@@ -1,4 +1,4 @@
-"""Numbers as text, whole columns at a time: the shortest decimals that read back exactly."""
+"""Write columns of numbers as text: the shortest decimals that read back exactly."""
 
 import re
 from itertools import pairwise
@@ -41,17 +41,17 @@ def unit_rows(rows: Ragged[np.int32]) -> list[bytes]:
 def _distinct(values: Floats) -> tuple[list[bytes], Longs]:
     """The texts of the distinct numbers, and which of them each number is: int64 [n]."""
     if is_constant(values):
-        return _spelt(values[:1]), np.zeros(values.size, np.int64)
+        return _texts(values[:1]), np.zeros(values.size, np.int64)
     patterns, codes = np.unique(values.view(np.uint32), return_inverse=True)
-    return _spelt(patterns.view(np.float32)), codes
+    return _texts(patterns.view(np.float32)), codes
 
 
-def _spelt(values: Floats) -> list[bytes]:
-    return [_spell(text).encode() for text in values.astype("U").tolist()]
+def _texts(values: Floats) -> list[bytes]:
+    return [_text(text).encode() for text in values.astype("U").tolist()]
 
 
-def _spell(text: str) -> str:
-    """A number as this module writes it, from NumPy's shortest spelling."""
+def _text(text: str) -> str:
+    """Return the text of a number, from NumPy's shortest text."""
     if text in _WORDS:
         return _WORDS[text]
     if "e" not in text:

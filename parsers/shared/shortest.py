@@ -1,8 +1,9 @@
-"""Numbers as text, one at a time: the shortest decimals of binary32 numbers, and integers.
+"""Write single numbers as text: the shortest decimals of binary32 numbers, and integers.
 
-The kernels put bytes into a buffer that has room and give where the next go. The digits are those
-of Schubfach (R. Giulietti, "The Schubfach way to render doubles", 2020): exact, no number needs a
-second try, and nothing is wider than 64 bits. `numerals` says the same of columns.
+The kernels put bytes into a buffer that has room, and return where the next byte goes. The
+digits are those of Schubfach (R. Giulietti, "The Schubfach way to render doubles", 2020): exact, no
+number needs a second try, and nothing is wider than 64 bits. `numerals` writes the same
+text, column by column.
 """
 
 from typing import Final
