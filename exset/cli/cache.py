@@ -23,8 +23,9 @@ from exset.grammars.aeon.manifest_types import Dialect
 if TYPE_CHECKING:
     from exset.grammars.aeon.manifest_types import ElementType
     from exset.runtime.aeon.cache import Cache
-    from exset.runtime.aeon.cache_build import Built, Plan
+    from exset.runtime.aeon.cache_build import Built
     from exset.runtime.aeon.cache_extract import Extracted
+    from exset.runtime.aeon.cache_plan import Plan
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -244,7 +245,7 @@ def _extract_file(
     if fmt.name != "block":
         usage_error(f"{safe(path)} is neither a block nor an archive: {fmt.title}")
     if damaged:
-        done = cache_extract.extract_damaged(source, output, **settings, **checks)
+        done = cache_extract.extract_block(source, output, **settings, **checks)
         return done, fmt.name
     block = decode(source, **checks)
     with blaming(path):
@@ -260,7 +261,7 @@ def _plan(
 ) -> Plan:
     """Return the plan of the cache of a manifest, with the blocks of `cache` if they exist."""
     from exset.parsers.aeon.manifest import parse
-    from exset.runtime.aeon.cache_build import Plan
+    from exset.runtime.aeon.cache_plan import Plan
     from exset.runtime.aeon.selection import BLOCK_SIZE
 
     findings = common.findings if findings is None else findings
@@ -276,7 +277,7 @@ def _plan(
         raise
     except ValueError as error:
         usage_error(str(error))
-    return plan.fitted(cache) if cache is not None and size is None else plan
+    return plan.with_blocks_of(cache) if cache is not None and size is None else plan
 
 
 def _types(names: str) -> list[ElementType]:

@@ -143,11 +143,11 @@ def pick(
     exset reports the name of aeon's cache for them. The result of a seed depends on the dialect:
     see --from-dialect.
     """
-    from exset.runtime.aeon.selection import cache_name, node_rows, picked
+    from exset.runtime.aeon.selection import cache_name, node_rows, select_records
 
     records = _load(file, common)
     try:
-        records, uid = picked(records, **selection)
+        records, uid = select_records(records, **selection)
         if node is not None:
             records = records.select(node_rows(len(records), *node, batch_size))
     except ValueError as error:

@@ -1,7 +1,4 @@
-"""What is wrong or doubtful in aeon's cache blocks and caches, as findings.
-
-A code is stable: programs may select findings by it.
-"""
+"""The findings of aeon's cache blocks, caches, and cpio archives. Their codes are stable."""
 
 from functools import partial
 from types import MappingProxyType
@@ -11,99 +8,101 @@ from exset.core.errors import Severity
 from exset.grammars.columns.findings import Rule, make_finding
 
 _NOTE, _WARNING, _ERROR = Severity.NOTE, Severity.WARNING, Severity.ERROR
-_REBUILD: Final = "exset cache repair builds it anew from the manifest"
+_REBUILD: Final = "exset cache repair rebuilds it from the manifest"
 
 RULES: Final = MappingProxyType(
     {
         # A block
         "aeon-block-shift": Rule(
             _ERROR,
-            "{elements} elements are not {records} records{whose}: aeon takes the elements that"
-            " follow for those of other records, and says nothing",
-            "the manifest had fields that failed when the cache was made; mend them and build it"
-            " anew",
+            "the block has {elements} elements for {records} records{whose}; aeon reads all later"
+            " elements as those of other records, without an error",
+            "fields of the manifest failed when the cache was built: fix them, then rebuild it",
         ),
         "aeon-block-empty": Rule(
             _WARNING,
-            "there are no records: aeon (2020) refuses the block, that of 2017 ends there",
+            "the block has no records: aeon of 2020 rejects it, aeon of 2017 stops reading",
             "build the cache with another block size",
         ),
         "aeon-block-width": Rule(
             _ERROR,
-            "there is no telling which record an element is of: {elements} for {records}",
-            "exset validate says what is wrong; exset cache extract --damaged takes what it can",
+            "the block has {elements} for {records}: nothing says which record has which elements",
+            "exset validate shows what is wrong; exset cache extract --damaged extracts the intact"
+            " records",
         ),
         "aeon-block-no-trailer": Rule(
-            _WARNING, "there is no cpiotlr after the last element", "aeon does not look at it"
+            _WARNING, "the entry cpiotlr after the last element is missing", "aeon ignores it"
         ),
         "aeon-block-no-end": Rule(
             _WARNING,
-            "the file ends before TRAILER!!!, which cpio wants and aeon never looks at",
-            "write the block anew: exset convert",
+            "the file ends before the entry TRAILER!!!, which cpio needs and aeon ignores",
+            "exset convert writes a complete block",
         ),
         "aeon-block-version": Rule(
-            _WARNING, "the format version is {version}, not 1: aeon does not look at it", ""
+            _WARNING, "the format version is {version}, not 1: aeon ignores it", ""
         ),
         "aeon-block-2016": Rule(
             _NOTE,
-            "the header has words that aeon has not written since 2016: the sizes of the largest"
-            " items, and of all",
-            "they are kept, and nothing reads them",
+            "the header has the sizes of the items, as aeon wrote them until 2016",
+            "exset keeps them; no program uses them",
         ),
         # Any archive
-        "cpio-name": Rule(_WARNING, "the name is not ended by a NUL: its last byte is dropped", ""),
+        "cpio-name": Rule(
+            _WARNING, "the name does not end with a NUL byte: its last byte is dropped", ""
+        ),
         "cpio-trailing-bytes": Rule(
-            _WARNING, "{count} bytes follow the end of the archive", "they are dropped"
+            _WARNING, "{count} bytes follow the end of the archive: they are ignored", ""
         ),
         "cpio-not-a-file": Rule(
             _WARNING,
-            "{name} is no plain file, and a block has nothing but data",
+            "{name} is not a regular file: a block cannot store it",
             "--lossy leaves it out",
         ),
-        "cpio-loss": Rule(
-            _WARNING, "{what} cannot be said in an archive of files", "--lossy leaves them out"
-        ),
+        "cpio-loss": Rule(_WARNING, "an archive cannot store {what}", "--lossy leaves them out"),
         "cpio-unsafe-name": Rule(
-            _ERROR, "{name} is not extracted: {why}", "list the archive with exset info"
+            _ERROR, "{name} is not extracted: {why}", "exset info lists the archive"
         ),
         # A cache
         "aeon-cache-incomplete": Rule(
             _ERROR,
-            "there is no cache_complete: aeon (2020) builds the cache anew, that of 2017 trusts"
-            " each block that is there",
-            "exset cache repair, or exset cache build, completes it",
+            "the marker cache_complete is missing: aeon of 2020 rebuilds the cache, aeon of 2017"
+            " uses every block in the folder, even half of one",
+            "exset cache repair or exset cache build completes the cache",
         ),
         "aeon-cache-lock": Rule(
             _WARNING,
-            "there is a caching_in_progress: {who}",
-            "if nothing writes the cache any more, the next build takes it over; one of another"
-            " machine has to be removed by hand",
+            "the cache is locked by caching_in_progress: {who}",
+            "if its process has ended, the next build takes over the lock; remove a lock from"
+            " another machine yourself",
         ),
         "aeon-cache-gap": Rule(_ERROR, "block {number} is missing", _REBUILD),
-        "aeon-cache-block": Rule(_ERROR, "block {number} is broken: {why}", _REBUILD),
-        "aeon-cache-none": Rule(_ERROR, "there are no blocks", ""),
+        "aeon-cache-block": Rule(_ERROR, "block {number} is damaged: {why}", _REBUILD),
+        "aeon-cache-none": Rule(_ERROR, "the folder has no blocks", ""),
         "aeon-cache-name": Rule(
-            _WARNING, "{name} is not how aeon names a cache: it will not be found", ""
+            _WARNING,
+            "the folder's name {name} is not that of a cache: aeon does not find it",
+            "exset cache predict MANIFEST prints the name",
         ),
         "aeon-cache-uid": Rule(
             _ERROR,
-            "the cache is that of {found}, the manifest's is {wanted}",
-            "another manifest, other records chosen, or a shuffled one; or the folder was renamed:"
-            " aeon calls it aeon_cache_{wanted}",
+            "the cache is that of {found}, but the manifest has the checksum {wanted}",
+            "name the manifest and the options that the cache was built with; if the folder was"
+            " renamed, call it aeon_cache_{wanted} again",
         ),
-        "aeon-cache-other": Rule(_NOTE, "{name} is no part of a cache", ""),
+        "aeon-cache-other": Rule(_NOTE, "the file {name} does not belong to a cache", ""),
         "aeon-cache-width": Rule(
-            _ERROR, "block {number} has {width} elements a record, {wanted} are wanted", _REBUILD
+            _ERROR, "block {number} has {width} elements per record, not {wanted}", _REBUILD
         ),
         "aeon-cache-count": Rule(
             _ERROR,
-            "{what}: the manifest, in blocks of {size}, wants {wanted}",
-            "aeon sees some records only, or some twice: say the block size that was used, or"
-            " build the cache anew",
+            "block {number} does not have the records of the manifest: it has {records} records,"
+            " and with block size {size} it should have {wanted}",
+            "aeon would miss records or repeat them: name the block size of the cache with"
+            " --block-size, or rebuild it",
         ),
         "aeon-cache-empty-block": Rule(
             _WARNING,
-            "with blocks of {size} aeon (2020) wants an empty last block of these {records}"
+            "with block size {size}, aeon of 2020 expects an empty last block of the {records}"
             " records, and never completes its cache",
             "choose another block size",
         ),
@@ -112,4 +111,4 @@ RULES: Final = MappingProxyType(
 
 
 finding_at: Final = partial(make_finding, RULES)
-"""Make a finding by the rule of a code, at a place; words fill in its message."""
+"""Make a finding from its code, its place and the words of its message."""

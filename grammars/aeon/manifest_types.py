@@ -1,6 +1,7 @@
 """The words of aeon's manifests: dialects and types of elements."""
 
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Final, NoReturn
 
 
@@ -47,6 +48,11 @@ class ElementType(StrEnum):
     def _missing_(cls, value: object) -> NoReturn:
         raise ValueError(f"no element is of type {value!r}; there are {', '.join(cls)}")
 
+
+NUMBER_DTYPES: Final = MappingProxyType(
+    {ElementType.ASCII_INT: "<i4", ElementType.ASCII_FLOAT: "<f4"}
+)
+"""The dtypes of the elements that are numbers, by their types."""
 
 LINE_END: Final = b"\n"
 """What ends a record."""

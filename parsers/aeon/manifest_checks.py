@@ -15,7 +15,7 @@ from exset.parsers.aeon.manifest_columns import Bytes, Longs
 from exset.parsers.aeon.numbers import int32s, reals
 from exset.parsers.engine.errors import shown
 
-NUMBER_TRAPS: Final = MappingProxyType(
+NUMBER_FINDINGS: Final = MappingProxyType(
     {
         c.TAIL: "aeon-number-tail",
         c.FRACTION: "aeon-int-fraction",
@@ -58,7 +58,7 @@ def check_elements(
             read = int32s if kind is ElementType.ASCII_INT else reals
             odds = read(buffer, first, end, compiled).odds
             if odds.any():
-                odd = {name: np.flatnonzero(odds == code) for code, name in NUMBER_TRAPS.items()}
+                odd = {name: np.flatnonzero(odds == code) for code, name in NUMBER_FINDINGS.items()}
         for name, rows in odd.items():
             _tell(name, source, first[rows], end[rows], findings)
 

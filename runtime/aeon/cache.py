@@ -1,4 +1,4 @@
-"""Caches of aeon: folders of blocks, their marker files, and all that may be wrong with them."""
+"""aeon's caches: folders of blocks with a marker file, and the checks of them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from exset.io import files
 from exset.runtime.aeon import cache_lock
 
 COMPLETE: Final = "cache_complete"
+"""The marker: aeon writes this empty file after the last block."""
 JOURNAL: Final = ".exset-journal"
-"""What a builder that was ended had done."""
+"""The file in which exset notes the blocks that a build has finished."""
 
 _BLOCK: Final = re.compile(r"block_(0|[1-9]\d{0,8})\.cpio", re.ASCII)
 _OLD_BLOCK: Final = re.compile(r"(0|[1-9]\d{0,8})-\d+\.cpio", re.ASCII)
@@ -29,15 +30,16 @@ _TEMPORARY: Final = re.compile(rf"\.exset-[0-9a-f]+|{cache_lock.NAME}\.[0-9a-f]+
 
 
 def block_name(number: int) -> str:
-    """The name of the file of a block."""
+    """Return the name of the file of a block."""
     return f"block_{number}.cpio"
 
 
 @dataclass(frozen=True)
 class Cache:
-    """A folder of blocks, as it is when it is looked at. Raises OSError.
+    """A folder of blocks. The names in it are listed once. Raises OSError.
 
-    Until 2017 aeon named folders and blocks otherwise; these are read too.
+    aeon before 2017 gave folders and blocks other names, and wrote no marker: exset reads these
+    caches too.
     """
 
     path: str
@@ -45,13 +47,10 @@ class Cache:
 
     def __post_init__(self) -> None:
         try:
-            os.stat(os.path.join(self.path, ""))
+            _ = self.blocks
         except NotADirectoryError as error:
-            why = f"{error.strerror}: a cache is a folder; exset validate looks at one block"
+            why = f"{error.strerror}: a cache is a folder; exset validate checks a single block"
             raise NotADirectoryError(error.errno, why, self.path) from None
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, self.path) from None
-        _ = self.blocks
 
     @property
     def name(self) -> str:
@@ -60,7 +59,7 @@ class Cache:
 
     @property
     def uid(self) -> str | None:
-        """What aeon knows the manifest by; None if the name of the folder does not say it."""
+        """The manifest's checksum in the name of the folder; None if the name has none."""
         found = _FOLDER.fullmatch(self.name) or _OLD_FOLDER.fullmatch(self.name)
         return None if found is None else found[1]
 
@@ -77,71 +76,71 @@ class Cache:
 
     @property
     def is_complete(self) -> bool:
-        """Whether aeon takes it for whole: it has the marker, that is. Old ones had none."""
+        """Whether aeon takes the cache as complete: it has the marker, or is old."""
         return COMPLETE in self._names or self._is_old
 
     @property
     def owner(self) -> cache_lock.Owner | None:
-        """Who is building it, or was; None if there is no lock."""
+        """The process that holds the lock, or left it; None if there is no lock."""
         return cache_lock.owner_of(self.path)
 
     @property
     def others(self) -> list[str]:
-        """The names of the files that are no part of a cache."""
+        """The names of the files that do not belong to a cache."""
         known = {os.path.basename(path) for path in self.blocks.values()}
         known |= {COMPLETE, JOURNAL, cache_lock.NAME}
         return [name for name in self._names if name not in known]
 
     @property
     def temporary(self) -> list[str]:
-        """The paths of the files that a builder left that was ended."""
+        """The paths of the temporary files that a killed builder left."""
         return [os.path.join(self.path, name) for name in self.others if _TEMPORARY.fullmatch(name)]
 
     def __len__(self) -> int:
         return len(self.blocks)
 
     def __iter__(self) -> Iterator[tuple[memoryview, ...]]:
-        """Yield the records of all blocks. Raises FormatError for a cache that is not whole."""
+        """Yield the records of all blocks. Raises FormatError if the cache is damaged."""
         findings = Findings(strict=True)
         self._check_folder(findings)
         for number in self.blocks:
             yield from self.block(number, findings)
 
     def block(self, number: int, findings: Findings | None = None) -> Block:
-        """A block; its elements stay in the file. Raises KeyError, FormatError and OSError."""
+        """Return a block, mapped into memory. Raises KeyError, FormatError and OSError."""
         source = files.read(self.blocks[number], limits=self.limits, maps=lambda _: True)
         return decode(source, limits=self.limits, findings=findings)
 
     def check(self, findings: Findings, width: int | None = None) -> dict[int, Block]:
-        """Add a finding for all that is wrong; return the blocks that are whole, by number.
+        """Add a finding for everything wrong; return the intact blocks by their numbers.
 
-        width: how many elements a record has, by default what the first block says.
+        width: the number of elements of a record, by default that of the first intact block.
         """
-        return dict(self.whole(findings, width))
+        return dict(self.intact(findings, width))
 
-    def whole(self, findings: Findings, width: int | None = None) -> Iterator[tuple[int, Block]]:
-        """Yield the numbers of the blocks that are whole, and the blocks; otherwise as `check`."""
+    def intact(self, findings: Findings, width: int | None = None) -> Iterator[tuple[int, Block]]:
+        """Yield the numbers and blocks of `check` one at a time."""
         self._check_folder(findings)
         for number, path in self.blocks.items():
-            heard = Findings()
+            of_block = Findings()
             try:
-                block = self.block(number, heard)
+                block = self.block(number, of_block)
             except (FormatError, OSError) as error:
                 place = error.place if isinstance(error, FormatError) else None
                 why = error.message if isinstance(error, FormatError) else error.strerror
                 place = place or Place.of(path)
                 findings.add(finding_at("aeon-cache-block", place, number=number, why=why))
                 continue
-            for finding in heard:
+            for finding in of_block:
                 findings.add(finding)
-            if heard.worst is Severity.ERROR:
+            if of_block.worst is Severity.ERROR:
                 continue
             width = width or block.width
-            if block.width not in (width, 0):
+            if block.width in (width, 0):
+                yield number, block
+            else:
                 words = {"number": number, "width": block.width, "wanted": width}
                 findings.add(finding_at("aeon-cache-width", Place.of(path), **words))
-                continue
-            yield number, block
 
     def _check_folder(self, findings: Findings) -> None:
         place = Place.of(self.path)

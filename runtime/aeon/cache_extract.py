@@ -1,9 +1,8 @@
-"""Elements of blocks, and files of archives, as files of their own, and a manifest of them."""
+"""Write the elements of blocks, and the files of archives, as files, and a manifest of them."""
 
 from __future__ import annotations
 
 import math
-import struct
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,28 +15,31 @@ from exset.codecs.aeon.cpio_lint import short_records
 from exset.core.errors import Findings, FormatError, Place, Severity, safe
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
+from exset.core.text import counted
 from exset.grammars.aeon.block import Block, Entries, record_numbers
 from exset.grammars.aeon.block_archive import place_name
 from exset.grammars.aeon.block_findings import finding_at
 from exset.grammars.aeon.manifest import Field, Manifest
-from exset.grammars.aeon.manifest_types import ElementType
+from exset.grammars.aeon.manifest_types import NUMBER_DTYPES, ElementType
 from exset.io import files
 from exset.io.content_types import suffix_of
 from exset.io.extraction import Extractor, parts_of
 from exset.parsers.aeon.manifest_text import render
 from exset.runtime.aeon.cache import Cache
-from exset.runtime.aeon.cache_build import Plan
+from exset.runtime.aeon.cache_plan import Plan
 
 MANIFEST: Final = b"manifest.tsv"
-"""The name of the manifest of what was extracted."""
+"""The name of the manifest of the extracted files."""
 
-_FORMATS: Final = {ElementType.ASCII_INT: "<i", ElementType.ASCII_FLOAT: "<f"}
-_HELD_BY_NAN: Final = (1 << 22) - 1
+_PAYLOAD_OF_NAN: Final = (1 << 22) - 1
+
+Types = Sequence[ElementType] | None
+Suffixes = Sequence[str] | None
 
 
 @dataclass(frozen=True)
 class Extracted:
-    """What was extracted: files, their bytes, and the records that the manifest has, if any."""
+    """The number of files written, their bytes, and the records of the manifest, if any."""
 
     files: int
     bytes: int
@@ -48,241 +50,201 @@ def extract_cache(
     cache: Cache,
     folder: str,
     *,
-    types: Sequence[ElementType] | None = None,
-    suffixes: Sequence[str] | None = None,
+    types: Types = None,
+    suffixes: Suffixes = None,
     damaged: bool = False,
     plan: Plan | None = None,
     findings: Findings,
 ) -> Extracted:
-    """Write the elements of a cache below a folder, those of each block in a folder of its own.
+    """Write the elements of a cache into a folder, which gets a folder for each block.
 
-    types: of the elements of a record; with them a manifest is written, FILE elements become files
-    and all others fields of it. suffixes: those of the names of each element of a record, otherwise
-    told from the contents. damaged: take from broken blocks the records that are whole. plan: what
-    the cache was built from, whose types these are, and whose names of files, where they are safe.
+    types: the types of the elements of a record. With them a manifest is written: FILE elements
+    become files, and all others become fields of it. suffixes: those of the files' names, one for
+    each element of a record, by default guessed from the contents. damaged: extract the intact
+    records of damaged blocks. plan: of the manifest that the cache was built from. It has the
+    types, and FILE elements get the names that are in it, where these are safe.
 
-    Raises FormatError for a broken block otherwise, for no blocks, and for elements that cannot be
-    of the types; as `Extractor.write`, and OSError.
+    Raises FormatError if there are no blocks, if one is damaged and `damaged` is false, and if an
+    element cannot have its type; and OSError.
     """
     if plan is not None:
         types = plan.manifest.types
-    width = len(types) if types is not None else None
-    whole = cache.check(findings, width) if plan is None else plan.check(cache, findings)
+    width = len(types or ())
+    intact = plan.check(cache, findings) if plan else cache.check(findings, width or None)
     if not cache.blocks:
-        raise FormatError("there are no blocks", place=Place.of(cache.path), code="aeon-cache-none")
-    if not damaged and len(whole) != len(cache.blocks):
+        message = "the cache has no blocks"
+        raise FormatError(message, place=Place.of(cache.path), code="aeon-cache-none")
+    if not damaged and len(intact) != len(cache.blocks):
         worst = next(each for each in findings if each.severity is Severity.ERROR)
-        raise FormatError(
-            worst.message,
-            place=worst.place,
-            hint="--damaged extracts what is whole",
-            code=worst.code,
-        )
-    width = width or next((block.width for block in whole.values() if block.width), None)
+        hint = "--damaged extracts the intact records"
+        raise FormatError(worst.message, place=worst.place, hint=hint, code=worst.code)
+    width = width or next((block.width for block in intact.values() if block.width), 0)
     with Extractor(folder) as out:
-        rows = _Rows(out, types, suffixes)
-        for number in cache.blocks:
-            prefix = b"block_%d/" % number
+        writer = _Writer(out, types, suffixes)
+        for number, path in cache.blocks.items():
             names: Manifest | None = None
             if plan is not None and number < len(plan.blocks):
-                there = plan.blocks[number]
-                names = plan.manifest.select(slice(there.start, there.stop))
-            if number in whole:
-                rows.add(whole[number].elements, width or 0, prefix, names)
-                continue
-            try:
-                source = files.read(cache.blocks[number], limits=cache.limits, maps=lambda _: True)
-                saved = _saved(source, cache.limits, width or 0, Findings())
-            except (FormatError, OSError):  # of which `check` has told
-                continue
-            given = names if saved.is_broken else None
-            rows.add(saved.elements, saved.width, prefix, given, saved.records)
-        return rows.done()
+                rows = plan.blocks[number]
+                names = plan.manifest.select(slice(rows.start, rows.stop))
+            if number in intact:
+                block = intact[number]
+                records = _Records(block.elements, width, range(len(block)))
+            else:
+                try:
+                    source = files.read(path, limits=cache.limits, maps=lambda _: True)
+                    records = _intact_records(source, cache.limits, width, Findings())
+                except (FormatError, OSError):  # `check` has reported it
+                    continue
+                if not records.is_damaged:  # it is the block of another plan
+                    names = None
+            writer.add(records, b"block_%d/" % number, names)
+        return writer.finish()
 
 
 def extract_block(
-    block: Block,
+    block: Block | Source,
     folder: str,
     *,
-    types: Sequence[ElementType] | None = None,
-    suffixes: Sequence[str] | None = None,
+    types: Types = None,
+    suffixes: Suffixes = None,
+    limits: Limits = DEFAULT,
+    findings: Findings | None = None,
 ) -> Extracted:
-    """Write the elements of one block, as `extract_cache`."""
-    width = block.known_width()
-    if types is not None and len(types) != width and len(block):
-        message = f"records have {width} elements, not {len(types)}"
-        raise FormatError(message, code="aeon-cache-width")
+    """Write the elements of one block, as `extract_cache`.
+
+    block: an intact block, or the source of a damaged one, of which the intact records are written;
+    `findings` collects what is wrong with it. Raises FormatError if the number of elements of a
+    record is unknown, or not that of the types.
+    """
+    if isinstance(block, Block):
+        records = _Records(block.elements, block.known_width(), range(len(block)))
+        if types is not None and len(types) != records.width and len(block):
+            has = counted(records.width, "element")
+            message = f"the records have {has}, but there are {counted(len(types), 'type')}"
+            raise FormatError(message, code="aeon-cache-width")
+    else:
+        heard = Findings() if findings is None else findings
+        records = _intact_records(block, limits, len(types or ()), heard)
+        if not records.width:
+            raise FormatError(
+                "the number of elements of a record is unknown: their names do not say it",
+                place=Place.of(block.name),
+                hint="name the types of the elements of a record with --types",
+                code="aeon-block-width",
+            )
     with Extractor(folder) as out:
-        rows = _Rows(out, types, suffixes)
-        rows.add(block.elements, width, b"")
-        return rows.done()
+        writer = _Writer(out, types, suffixes)
+        writer.add(records)
+        return writer.finish()
 
 
 def extract_archive(archive: Block, folder: str, *, name: str, findings: Findings) -> Extracted:
-    """Write the plain files of an archive by their names; of equal names the first is kept.
+    """Write the regular files of an archive under their names.
 
-    What is no plain file, is there already, or has a name that is not safe, is left out, with a
-    finding. name: what messages call the archive. Raises OSError.
+    An entry is left out, with a finding, if it is no regular file, if its name is not safe, and if
+    a file of this name is there already. name: that of the archive, for messages. Raises OSError.
     """
     with Extractor(folder) as out:
         regular = archive.elements.is_regular.tolist()
         entries = zip(archive.elements.name, archive.elements.data, regular, strict=True)
         for number, (raw, data, is_regular) in enumerate(entries):
-            place = Place(name, field=f"entries[{number}]")
-            shown = safe((raw or b"").decode("utf-8", "surrogateescape")) or "it"
-            if not is_regular:
-                findings.add(
-                    finding_at("cpio-unsafe-name", place, name=shown, why="it is no plain file")
-                )
-                continue
             try:
+                if not is_regular:
+                    raise ValueError("it is no regular file")
                 out.write(raw or b"", [data])
-            except ValueError as error:
-                findings.add(finding_at("cpio-unsafe-name", place, name=shown, why=str(error)))
-            except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
-                why = f"something is in its way ({error.strerror})"
+            except (ValueError, FileExistsError, NotADirectoryError, IsADirectoryError) as error:
+                is_taken = isinstance(error, OSError)
+                why = f"its path is taken ({error.strerror})" if is_taken else str(error)
+                shown = safe((raw or b"").decode("utf-8", "surrogateescape")) or "it"
+                place = Place(name, field=f"entries[{number}]")
                 findings.add(finding_at("cpio-unsafe-name", place, name=shown, why=why))
         return Extracted(out.count, out.bytes, None)
 
 
-def extract_damaged(
-    source: Source,
-    folder: str,
-    *,
-    types: Sequence[ElementType] | None = None,
-    suffixes: Sequence[str] | None = None,
-    limits: Limits = DEFAULT,
-    findings: Findings,
-) -> Extracted:
-    """Write the elements of the records of one block that are whole, as `extract_block`.
-
-    What is wrong with it is among the findings. Raises FormatError if there is no telling how many
-    elements a record has.
-    """
-    saved = _saved(source, limits, len(types or ()), findings)
-    if not saved.width:
-        raise FormatError(
-            "there is no telling how many elements a record has, by the names of these",
-            place=Place.of(source.name),
-            hint="--types says how many, and what they are",
-            code="aeon-block-width",
-        )
-    with Extractor(folder) as out:
-        rows = _Rows(out, types, suffixes)
-        rows.add(saved.elements, saved.width, b"", records=saved.records)
-        return rows.done()
-
-
 @dataclass(frozen=True)
-class _Saved:
-    """The whole records of a block: their elements, how many each has, and their numbers.
+class _Records:
+    """Intact records: their elements, the number of elements of each record, and their numbers.
 
-    is_broken: whether anything is wrong with it.
+    is_damaged: whether the block has other records that are not intact.
     """
 
     elements: Entries
     width: int
-    records: list[int]
-    is_broken: bool = True
+    numbers: Sequence[int]
+    is_damaged: bool = False
 
 
-def _saved(source: Source, limits: Limits, width: int, findings: Findings) -> _Saved:
-    """What is whole of a block, whose records have so many elements; 0 if that is not known.
+def _intact_records(source: Source, limits: Limits, width: int, findings: Findings) -> _Records:
+    """Return the intact records of a damaged block. width: of a record, 0 if unknown.
 
-    Where elements are missing their places say nothing: the names that aeon gave them do, and
-    without these nothing is saved.
+    Where elements are missing, only their names say which records they are of: a block without
+    such names has no records then.
     """
-    is_cut, is_broken = False, True
+    is_cut, is_damaged = False, True
     try:
         block = decode(source, limits=limits, findings=findings)
         entries = block.elements
         width = width or block.width or 0
-        is_broken = block.width != width or bool(short_records(block))
+        is_damaged = block.width != width or bool(short_records(block))
     except FormatError as error:
         is_cut = True
         findings.add(error.finding)
         entries = salvage(source, limits=limits)
-    records = record_numbers(entries.name)
-    if records is None:
-        count = len(entries) // width if width and (is_cut or not is_broken) else 0
-        some = entries.take(np.arange(count * width))
-        return _Saved(some, width, list(range(count)), is_broken)
-    counts = np.bincount(records)
+    owners = record_numbers(entries.name)
+    if owners is None:
+        count = len(entries) // width if width and (is_cut or not is_damaged) else 0
+        return _Records(entries.take(np.arange(count * width)), width, range(count), is_damaged)
+    counts = np.bincount(owners)
     width = width or int(counts.max())
-    whole = np.flatnonzero(counts == width).tolist()
-    some = entries.take(np.flatnonzero(np.isin(records, whole)))
-    return _Saved(some, width, whole, is_broken)
+    whole = np.flatnonzero(counts == width)
+    some = entries.take(np.flatnonzero(np.isin(owners, whole)))
+    return _Records(some, width, whole.tolist(), is_damaged)
 
 
-class _Rows:
-    """Writes elements as files, and keeps what the manifest says of each record."""
+class _Writer:
+    """Writes elements as files, and collects the records of the manifest."""
 
-    def __init__(
-        self,
-        out: Extractor,
-        types: Sequence[ElementType] | None,
-        suffixes: Sequence[str] | None,
-    ) -> None:
+    def __init__(self, out: Extractor, types: Types, suffixes: Suffixes) -> None:
         self._out = out
         self._types = types
         self._suffixes = suffixes
         self._rows: list[list[Field]] = []
-        self._given: set[bytes] = set()
+        self._named: set[bytes] = set()
 
-    def add(
-        self,
-        entries: Entries,
-        width: int,
-        prefix: bytes,
-        names: Manifest | None = None,
-        records: Sequence[int] | None = None,
-    ) -> None:
-        """Add the records that some elements are.
-
-        names: the records of the manifest, whose files are to have these names. records: the
-        numbers of those that there are, by default all.
-        """
-        each = iter(entries.data)
-        for record in range(len(entries) // width if width else 0) if records is None else records:
-            is_known = names is not None and record < len(names)
-            given = names[record] if names is not None and is_known else None
+    def add(self, records: _Records, prefix: bytes = b"", names: Manifest | None = None) -> None:
+        """Write some records. names: the records of the manifest, whose FILE names are used."""
+        elements = iter(records.elements.data)
+        for record in records.numbers:
+            known = names[record] if names is not None and record < len(names) else None
             fields: list[Field] = []
-            for element in range(width):
-                data = next(each)
+            for element in range(records.width):
+                data = next(elements)
                 kind = ElementType.FILE if self._types is None else self._types[element]
                 if kind is not ElementType.FILE:
                     where = f"{prefix.decode()}record {record}, element {element}"
                     fields.append(_field(data, kind, where))
-                elif given is not None and _is_safe(given[element]):
-                    fields.append(self._named(given[element], data))
+                elif known is not None and _is_safe(known[element]):
+                    name = known[element]
+                    fields.append(name)
+                    if name not in self._named:  # several records may name the same file
+                        self._named.add(name)
+                        self._out.write(name, [data])
                 else:
-                    fields.append(self._placed(data, prefix, record, element))
-            if self._types is not None:
-                self._rows.append(fields)
+                    suffix = suffix_of(data)
+                    if self._suffixes is not None:
+                        suffix = self._suffixes[min(element, len(self._suffixes) - 1)]
+                    name = prefix + place_name(record, element, suffix)
+                    fields.append(name)
+                    self._out.write(name, [data])
+            self._rows.append(fields)
 
-    def done(self) -> Extracted:
-        """Write the manifest, if there is to be one."""
+    def finish(self) -> Extracted:
+        """Write the manifest, if the types are known."""
         if self._types is None:
             return Extracted(self._out.count, self._out.bytes, None)
-        made = Extracted(self._out.count, self._out.bytes, len(self._rows))
+        done = Extracted(self._out.count, self._out.bytes, len(self._rows))
         self._out.write(MANIFEST, [render(Manifest.of(self._types, self._rows))])
-        return made
-
-    def _named(self, name: bytes, data: memoryview) -> bytes:
-        """Write a file that has a name, once."""
-        if name not in self._given:
-            self._given.add(name)
-            self._out.write(name, [data])
-        return name
-
-    def _placed(self, data: memoryview, prefix: bytes, record: int, element: int) -> bytes:
-        """Write a file that is named for its place."""
-        suffix = suffix_of(data)
-        if self._suffixes is not None:
-            suffix = self._suffixes[min(element, len(self._suffixes) - 1)]
-        name = prefix + place_name(record, element, suffix)
-        self._out.write(name, [data])
-        return name
+        return done
 
 
 def _is_safe(name: bytes) -> bool:
@@ -293,22 +255,22 @@ def _is_safe(name: bytes) -> bool:
 
 
 def _field(data: memoryview, kind: ElementType, where: str) -> Field:
-    """The field that an element was made from, or one like it."""
+    """Return a field from which aeon makes this element."""
     if kind is ElementType.STRING:
         return bytes(data)
     if kind is ElementType.BINARY:
         return b64encode(data)
     if len(data) != 4:
-        message = f"{where}: {len(data)} bytes, but {kind} has four: other --types?"
+        message = (
+            f"{where} has {counted(len(data), 'byte')}, but {kind} has 4: are the types right?"
+        )
         raise FormatError(message, code="aeon-cache-width")
-    number = struct.unpack(_FORMATS[kind], data)[0]
-    if kind is ElementType.ASCII_INT:
-        return int(number)
-    return _nan(data) if math.isnan(number) else str(np.float32(number))
+    number = np.frombuffer(data, NUMBER_DTYPES[kind])[0]
+    return _nan(data) if math.isnan(number) else str(number)
 
 
 def _nan(data: memoryview) -> str:
-    """The word that C reads as this NaN, with its sign and what else it holds."""
+    """Return the text that C reads as this NaN, with its sign and its payload."""
     bits = int.from_bytes(data, "little")
-    held = bits & _HELD_BY_NAN
-    return f"{'-' * (bits >> 31)}nan{f'({held})' if held else ''}"
+    payload = bits & _PAYLOAD_OF_NAN
+    return f"{'-' * (bits >> 31)}nan{f'({payload})' if payload else ''}"

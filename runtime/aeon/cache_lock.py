@@ -1,9 +1,10 @@
-"""The lock of a cache: one builder at a time, also where the file system has no locks.
+"""Lock the folder of a cache for one builder, also where the file system has no locks.
 
-It is aeon's own file, `caching_in_progress`. aeon leaves it empty and holds it by flock; here it
-says who made it, and appears in one step, by a link, so that nobody sees half of it. flock is asked
-too, where there is one: whoever holds that is at work. A lock is stale whose owner, on this
-machine, is gone; that of another machine is not, and has to be removed by hand.
+The lock is aeon's own file, `caching_in_progress`. aeon leaves it empty and holds it with flock
+while it builds; exset does the same, and writes into it which process this is. A lock that a killed
+builder left is stale. Where flock works, nobody holds a stale lock, and the next builder takes it
+over. Elsewhere the file itself is the lock: it is stale if its process has ended. A lock from
+another machine is never stale, as flock may work on each machine alone: a user has to remove it.
 """
 
 from __future__ import annotations
@@ -11,177 +12,90 @@ from __future__ import annotations
 import errno
 import json
 import os
-import time
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Final, Self
+from functools import partial
+from typing import Final
 
 from exset.io.access import check_plain
 
 NAME: Final = "caching_in_progress"
 
-_YOUNG: Final = 10.0  # seconds: an empty lock that its maker may be about to fill
-_TRIES: Final = 20
-_MOMENT: Final = 0.01
-_LONGEST: Final = 1 << 16
-_NO_LINKS: Final = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+_TRIES: Final = 100
+_MAX_BYTES: Final = 1 << 16
+_FLAGS: Final = os.O_RDWR | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
 @dataclass(frozen=True)
 class Owner:
-    """Who holds a lock: pid 0 if that is not said; start: when the process began."""
+    """The process that wrote a lock. pid: 0 if unknown. start: when the process started."""
 
-    pid: int
-    host: str
-    start: str
+    pid: int = 0
+    host: str = ""
+    start: str = ""
 
     def __str__(self) -> str:
-        return f"process {self.pid} on {self.host} made it" if self.pid else "aeon made it"
+        return f"process {self.pid} on {self.host} holds it" if self.pid else "aeon holds it"
 
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the process is on another machine."""
+        return self.pid != 0 and self.host != host()
 
-class Lock:
-    """Holds a cache's folder for one builder. As a context it takes the lock and lets it go."""
-
-    def __init__(self, folder: str) -> None:
-        """Name the folder."""
-        self.path = os.path.join(folder, NAME)
-        self._handle = -1
-
-    def __enter__(self) -> Self:
-        """Take the lock. Raises BlockingIOError if somebody else has it, and OSError."""
-        try:
-            for _ in range(_TRIES):
-                if self._made():
-                    while _flock(self._handle) is False and self.is_held():
-                        time.sleep(_MOMENT)  # somebody is judging it
-                    if self.is_held():
-                        return self
-                self._close()
-                self._judge()
-        except BaseException:
-            # Nobody could tell that it is not held: we are still there.
-            with suppress(OSError):
-                self._let_go()
-            raise
-        raise BlockingIOError(errno.EWOULDBLOCK, "others take this lock all the time", self.path)
-
-    def __exit__(self, *error: object) -> None:
-        self._let_go()
-
-    def _let_go(self) -> None:
-        try:
-            if self._handle >= 0 and self.is_held():
-                os.unlink(self.path)
-        finally:
-            self._close()
-
-    def _close(self) -> None:
-        handle, self._handle = self._handle, -1
-        if handle >= 0:
-            os.close(handle)
-
-    def is_held(self) -> bool:
-        """Whether the lock is still there, and the one that was made."""
-        try:
-            there = os.stat(self.path, follow_symlinks=False)
-        except FileNotFoundError:
+    def has_ended(self) -> bool:
+        """Whether the process is known to have ended, even if another one has its number now."""
+        if not self.pid or self.is_foreign or os.name == "nt":  # there `kill` would end the process
             return False
-        return os.path.samestat(there, os.fstat(self._handle))
-
-    def _made(self) -> bool:
-        """Whether the lock could be made; it is open then."""
-        temp = f"{self.path}.{os.urandom(8).hex()}"
         try:
-            self._write(temp)
-            try:
-                os.link(temp, self.path)
-                return True
-            except OSError as error:
-                if isinstance(error, FileExistsError | FileNotFoundError):
-                    return False
-                if error.errno not in _NO_LINKS:
-                    raise
-            self._close()
-            try:
-                self._write(self.path)
-                return True
-            except FileExistsError:
-                return False
-        finally:
-            with suppress(FileNotFoundError):
-                os.unlink(temp)
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return True
+        except OSError:
+            pass
+        start = start_of(self.pid)
+        return bool(start and self.start and start != self.start)
 
-    def _write(self, path: str) -> None:
-        """Write who we are to a new file, which stays open."""
-        pid = os.getpid()
-        text = json.dumps({"pid": pid, "host": host(), "start": start_of(pid)}).encode()
-        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-        self._handle = os.open(path, flags, 0o666)
-        os.write(self._handle, text)
 
-    def _judge(self) -> None:
-        """Take away a lock that is stale. Raises BlockingIOError for one that is not."""
+@contextmanager
+def locked(folder: str) -> Iterator[Callable[[], bool]]:
+    """Hold the lock of a folder; yield a function that says whether nobody removed it meanwhile.
+
+    Raises BlockingIOError if another builder has the lock, and OSError.
+    """
+    path = os.path.join(folder, NAME)
+    handle = _acquire(path)
+    is_held = partial(_is_same, path, handle)
+    try:
+        yield is_held
+    finally:
         try:
-            check_plain(self.path)
-            handle = os.open(self.path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
-        except FileNotFoundError:
-            return
-        try:
-            status = os.fstat(handle)
-            raw = os.read(handle, _LONGEST)
-            owner = owner_in(raw)
-            if not _is_stale(handle, owner, status.st_mtime):
-                what = f"the cache is being built: {owner}"
-                if owner.pid and owner.host != host():
-                    what += f"; if that machine works on it no more, remove {NAME}"
-                raise BlockingIOError(errno.EWOULDBLOCK, what, os.path.dirname(self.path))
-            self._take_away(status)
+            if is_held():
+                os.unlink(path)
         finally:
             os.close(handle)
-
-    def _take_away(self, judged: os.stat_result) -> None:
-        """Remove the lock that was judged, and not one that was made since."""
-        aside = f"{self.path}.{os.urandom(8).hex()}"
-        try:
-            os.rename(self.path, aside)
-        except FileNotFoundError:
-            return
-        if not os.path.samestat(os.stat(aside), judged):
-            with suppress(OSError):
-                os.link(aside, self.path)
-        os.unlink(aside)
 
 
 def owner_of(folder: str) -> Owner | None:
-    """Who made the lock of a folder; None if there is none. What cannot be read says nobody."""
+    """Return the owner of a folder's lock, None if there is no lock. Raises no OSError."""
     path = os.path.join(folder, NAME)
     try:
         check_plain(path)
         with open(path, "rb") as file:
-            return owner_in(file.read(_LONGEST))
+            return _owner_in(file.read(_MAX_BYTES))
     except FileNotFoundError:
         return None
     except OSError:
-        return owner_in(b"")
-
-
-def owner_in(raw: bytes) -> Owner:
-    """Who says in a lock that it is his."""
-    with suppress(ValueError, TypeError, KeyError, RecursionError):
-        told = json.loads(raw)
-        pid = told["pid"]
-        if isinstance(pid, int) and 0 < pid < 1 << 31:
-            return Owner(pid, str(told["host"]), str(told["start"]))
-    return Owner(0, "", "")
+        return Owner()
 
 
 def host() -> str:
-    """The name of this machine."""
+    """Return the name of this machine."""
     return os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
 
 
 def start_of(pid: int) -> str:
-    """When a process began, in words that no other has; empty if there is none, or no telling."""
+    """Return when a process started, unique on this machine; empty if unknown."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             ticks = file.read().rpartition(b")")[2].split()[19]
@@ -191,28 +105,76 @@ def start_of(pid: int) -> str:
         return ""
 
 
-def _is_stale(handle: int, owner: Owner, changed: float) -> bool:
-    free = _flock(handle)
-    if free is False:
+def _acquire(path: str) -> int:
+    """Make the lock, or take over a stale one; return it as an open file."""
+    for _ in range(_TRIES):
+        is_new = True
+        try:
+            handle = os.open(path, _FLAGS | os.O_CREAT | os.O_EXCL, 0o666)
+        except FileExistsError:
+            is_new = False
+            try:
+                check_plain(path)
+                handle = os.open(path, _FLAGS)
+            except FileNotFoundError:
+                continue
+        try:
+            if _take(path, handle, is_new):
+                return handle
+        except BaseException as error:
+            if is_new and not isinstance(error, BlockingIOError):
+                with suppress(OSError):
+                    os.unlink(path)
+            os.close(handle)
+            raise
+        os.close(handle)
+    raise BlockingIOError(errno.EWOULDBLOCK, "other builders take this lock all the time", path)
+
+
+def _take(path: str, handle: int, is_new: bool) -> bool:
+    """Make an open file our lock; return False if another try is needed."""
+    has_flock = _flock(handle)
+    if has_flock is False or not is_new:
+        owner = _owner_in(os.read(handle, _MAX_BYTES))
+        is_stale = owner.has_ended() if has_flock is None else has_flock and not owner.is_foreign
+        if not is_stale:
+            message = f"the cache is being built: {owner}"
+            if owner.is_foreign:
+                message += f"; if no process on that machine builds it, remove {NAME}"
+            raise BlockingIOError(errno.EWOULDBLOCK, message, os.path.dirname(path))
+        if has_flock is None:
+            _remove_stale(path, handle)
+            return False
+    if not _is_same(path, handle):  # the builder that had it has just removed it
         return False
-    if not owner.pid:  # aeon's: it holds the file as long as it works
-        return free is True and abs(time.time() - changed) > _YOUNG
-    if owner.host != host():
-        return False
+    pid = os.getpid()
+    os.ftruncate(handle, 0)
+    os.lseek(handle, 0, os.SEEK_SET)
+    os.write(handle, json.dumps({"pid": pid, "host": host(), "start": start_of(pid)}).encode())
+    return True
+
+
+def _remove_stale(path: str, handle: int) -> None:
+    """Remove a stale lock that is open, and not one that another builder made since."""
+    aside = f"{path}.{os.urandom(8).hex()}"
+    with suppress(FileNotFoundError):
+        os.rename(path, aside)
+        if not _is_same(aside, handle):
+            with suppress(OSError):
+                os.link(aside, path)
+        os.unlink(aside)
+
+
+def _is_same(path: str, handle: int) -> bool:
+    """Whether a path names an open file."""
     try:
-        os.kill(owner.pid, 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        pass
-    now = start_of(owner.pid)
-    if now != owner.start:
-        return bool(now and owner.start)
-    return free is True and owner.pid == os.getpid()  # ours, which we could not take away
+        return os.path.samestat(os.stat(path, follow_symlinks=False), os.fstat(handle))
+    except FileNotFoundError:
+        return False
 
 
 def _flock(handle: int) -> bool | None:
-    """Whether a file could be locked, until it is closed; None where there are no such locks."""
+    """Lock an open file: False if another process has it, None if there is no flock here."""
     try:
         import fcntl
 
@@ -222,3 +184,12 @@ def _flock(handle: int) -> bool | None:
     except (ImportError, OSError):
         return None
     return True
+
+
+def _owner_in(text: bytes) -> Owner:
+    with suppress(ValueError, TypeError, KeyError, RecursionError):
+        words = json.loads(text)
+        pid = words["pid"]
+        if isinstance(pid, int) and 0 < pid < 1 << 31:
+            return Owner(pid, str(words["host"]), str(words["start"]))
+    return Owner()

@@ -1,14 +1,14 @@
-"""The elements of a manifest: what aeon makes of its fields.
+"""Make the elements of a manifest from its fields, as aeon does.
 
-Numbers and base64 are made by columns. A FILE stays a path until it is asked for: `encoded` reads
-it, as aeon does when it reads a block. What aeon fails on, or gets from what lay in memory, is an
-`ElementError`; the other elements of the record stay.
+Numbers and base64 are made column by column. A FILE element stays a path until `encoded` reads it,
+as aeon does when it loads a block. An element that aeon cannot make, or reads from foreign memory,
+is an `ElementError`; the other elements of its record are there.
 """
 
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -23,21 +23,25 @@ from exset.grammars.columns.arrays import chosen_rows
 from exset.grammars.columns.strings import Strings
 from exset.io.access import USUAL, Access, lies_in
 from exset.parsers.aeon.base64 import decoded
-from exset.parsers.aeon.manifest_checks import NUMBER_TRAPS
+from exset.parsers.aeon.manifest_checks import NUMBER_FINDINGS
 from exset.parsers.aeon.manifest_columns import KERNELS
 from exset.parsers.aeon.numbers import int32s, reals
 from exset.parsers.engine.errors import shown
 
-_BATCH: Final = 4096
 HUGE: Final = 1 << 31
-"""Bytes of a file from which the dialect `head` reads zeros."""
+"""The size of a file, in bytes, from which the dialect `head` reads zeros."""
+
+_BATCH: Final = 4096
+_ERRORS: Final = [
+    issue for issue, code in NUMBER_FINDINGS.items() if RULES[code].severity is Severity.ERROR
+]
 
 
 @dataclass(frozen=True)
 class ElementError:
-    """An element that there is not: where, the field, and why, with a stable code.
+    """An element that cannot be made: its record, column, line and field, and the reason.
 
-    record, column: from 0. line: of the file that the record was read from, or 0.
+    record, column: from 0. line: in the file that the record was read from, or 0.
     """
 
     record: int
@@ -48,17 +52,21 @@ class ElementError:
     message: str
 
     def __str__(self) -> str:
-        where = f"record {self.record}, column {self.column}"
-        return f"{where}{f', line {self.line}' if self.line else ''}: {self.message}"
+        line = f", line {self.line}" if self.line else ""
+        return f"record {self.record}, column {self.column}{line}: {self.message}"
+
+
+Encoded: TypeAlias = bytes | ElementError
+"""The bytes of an element, or the reason why there are none."""
 
 
 @dataclass(frozen=True)
 class Elements:
     """The elements of a column.
 
-    values: Strings of FILE (paths, the root joined), STRING and BINARY; int32 of ASCII_INT, float32
-    of ASCII_FLOAT: [records]. One that there is not is among the errors; its string is not given,
-    its number 0.
+    values, [records]: int32 of ASCII_INT, float32 of ASCII_FLOAT, Strings of the other types; of
+    FILE these are the paths, with the root. An element that cannot be made is in `errors`; its
+    string is absent, its number 0.
     """
 
     kind: ElementType
@@ -67,30 +75,26 @@ class Elements:
 
     @property
     def strings(self) -> Strings:
-        """The elements of a FILE, STRING or BINARY column; TypeError for another."""
+        """The elements of a FILE, STRING or BINARY column. Raises TypeError for numbers."""
         if not isinstance(self.values, Strings):
             raise TypeError(f"a column of {self.kind} has numbers")
         return self.values
 
     @property
     def numbers(self) -> NDArray[np.int32] | NDArray[np.float32]:
-        """The elements of an ASCII_INT or ASCII_FLOAT column; TypeError for another."""
+        """The elements of an ASCII_INT or ASCII_FLOAT column. Raises TypeError for strings."""
         if isinstance(self.values, Strings):
             raise TypeError(f"a column of {self.kind} has strings")
         return self.values
 
 
-Encoded: TypeAlias = bytes | ElementError
-"""The bytes of an element, or why there are none."""
-
-
 def elements(
     manifest: Manifest, column: int, *, root: str | bytes = b"", compiled: bool | None = None
 ) -> Elements:
-    """The elements of a column, by its number.
+    """Return the elements of a column, by its number.
 
-    root: aeon's manifest_root, which is joined to relative paths. compiled: whether kernels are
-    used, by default where it pays. Raises IndexError for a column that has no type.
+    root: aeon's manifest_root, for relative paths. compiled: whether to use compiled kernels, by
+    default where they are faster. Raises IndexError for a column without a type.
     """
     kind = manifest.types[column]
     column = range(len(manifest.types))[column]
@@ -103,18 +107,17 @@ def elements(
     data = manifest.fields.data
     if compiled is None:
         compiled = KERNELS.should_compile(data.size)
+    values: Strings | NDArray[np.int32] | NDArray[np.float32]
+    failed: list[tuple[int, str]] = []
     if kind is ElementType.BINARY:
-        blobs = decoded(np.ascontiguousarray(data), starts, ends, compiled)
-        odd = {"aeon-base64-memory": np.flatnonzero(~blobs.present)}
-        return Elements(kind, blobs, _errors(manifest, column, odd))
-    read = int32s if kind is ElementType.ASCII_INT else reals
-    numbers = read(data, starts, ends, compiled)
-    odd = {
-        name: np.flatnonzero(numbers.odds == code)
-        for code, name in NUMBER_TRAPS.items()
-        if RULES[name].severity is Severity.ERROR
-    }
-    return Elements(kind, numbers.values, _errors(manifest, column, odd))
+        values = decoded(np.ascontiguousarray(data), starts, ends, compiled)
+        failed = [(row, "aeon-base64-memory") for row in np.flatnonzero(~values.given).tolist()]
+    else:
+        read = int32s if kind is ElementType.ASCII_INT else reals
+        values, issues = read(data, starts, ends, compiled)
+        for row in np.flatnonzero(np.isin(issues, _ERRORS)).tolist():
+            failed.append((row, NUMBER_FINDINGS[int(issues[row])]))
+    return Elements(kind, values, tuple(_bad_field(manifest, row, column, c) for row, c in failed))
 
 
 def encoded(
@@ -127,18 +130,42 @@ def encoded(
     """Yield the elements of each record as the bytes that aeon's loader gets; files are read.
 
     which: the records, by default all. root: aeon's manifest_root. access: its roots are the
-    folders that all files must lie in. Numbers are four bytes, little-endian. An error does not end
-    it.
+    folders in which all files must be. Numbers are four bytes, little-endian. Errors do not end
+    the iteration.
     """
     rows = chosen_rows(which, len(manifest))
     for begin in range(0, rows.size, _BATCH):
         batch = rows[begin : begin + _BATCH]
         part = manifest.select(batch)
-        columns = [_encoded_column(part, column, root, access) for column in range(len(part.types))]
-        for record, found in zip(batch.tolist(), zip(*columns, strict=True), strict=True):
+        columns = [
+            encoded_column(part, column, root=root, access=access)
+            for column in range(len(part.types))
+        ]
+        for record, row in zip(batch.tolist(), zip(*columns, strict=True), strict=True):
             yield [
-                _moved(each, record) if isinstance(each, ElementError) else each for each in found
+                replace(each, record=record) if isinstance(each, ElementError) else each
+                for each in row
             ]
+
+
+def encoded_column(
+    manifest: Manifest, column: int, *, root: str | bytes = b"", access: Access = USUAL
+) -> Iterator[Encoded]:
+    """Yield the elements of a column as `encoded` does."""
+    found = elements(manifest, column, root=root)
+    failed = {error.record: error for error in found.errors}
+    if isinstance(found.values, Strings):
+        each: Iterator[bytes] = (value or b"" for value in found.values)
+    else:
+        numbers = found.values.astype(found.values.dtype.newbyteorder("<")).tobytes()
+        each = (numbers[at : at + 4] for at in range(0, len(numbers), 4))
+    for record, value in enumerate(each):
+        if record in failed:
+            yield failed[record]
+        elif found.kind is ElementType.FILE:
+            yield contents(manifest, record, column, value, access)
+        else:
+            yield value
 
 
 def contents(
@@ -147,92 +174,52 @@ def contents(
     column: int,
     path: bytes,
     access: Access = USUAL,
-    most: int | None = None,
+    max_bytes: int | None = None,
 ) -> Encoded:
-    """The element that a FILE is, by its path; it must lie in the roots of `access`, if any.
+    """Return the contents of the file of a FILE element, which must be in the roots of `access`.
 
-    most: as for `read_file`.
+    Raises LimitError for a file of more than `max_bytes`.
     """
     if not lies_in(os.fsdecode(path_of(path)), access.roots):
-        found = finding_at("aeon-file-outside", None, path=safe(os.fsdecode(path)))
-        return _error(manifest, record, column, found.code, found.message)
+        outside = finding_at("aeon-file-outside", None, path=safe(os.fsdecode(path)))
+        return _error(manifest, record, column, outside.code, outside.message)
     try:
-        return read_file(path, manifest.dialect, most)
+        return _read_file(path_of(path), manifest.dialect, max_bytes)
     except OSError as error:
         why = error.strerror or str(error)
         message = f"{safe(os.fsdecode(path))}: {why}" if path else "the path is empty"
         return _error(manifest, record, column, "aeon-file", message)
 
 
-def path_of(path: bytes) -> bytes:
-    """The path that aeon opens: as C does, up to a NUL."""
-    return path.partition(b"\0")[0]
+def path_of(field: bytes) -> bytes:
+    """Return the path that aeon opens: as all programs in C, it stops at a NUL."""
+    return field.partition(b"\0")[0]
 
 
-def read_file(path: bytes, dialect: Dialect = Dialect.HEAD, most: int | None = None) -> bytes:
-    """What a file holds. Raises OSError where aeon fails, never ends, or reads something else.
-
-    most: how many bytes it may have, LimitError for more.
-    """
-    path = path_of(path)
+def _read_file(path: bytes, dialect: Dialect, max_bytes: int | None) -> bytes:
+    """Read a file. Raises OSError where aeon fails, hangs or reads something else; LimitError."""
     status = os.stat(path)
     if not stat.S_ISREG(status.st_mode):
-        what = "a folder" if stat.S_ISDIR(status.st_mode) else "no regular file"
-        raise OSError(f"it is {what}, which aeon never finishes reading")
+        what = "a folder" if stat.S_ISDIR(status.st_mode) else "not a regular file"
+        raise OSError(f"it is {what}: aeon hangs on it")
     if status.st_size >= HUGE and dialect is Dialect.HEAD:
-        raise OSError("it has 2 GiB or more, of which aeon reads nothing but zeros")
-    if most is not None and status.st_size > most:
+        raise OSError("it has 2 GiB or more: aeon reads only zeros")
+    if max_bytes is not None and status.st_size > max_bytes:
         raise LimitError(
-            f"{safe(os.fsdecode(path))} has {status.st_size:,} bytes, and there are {most:,} left",
+            f"{safe(os.fsdecode(path))} has {status.st_size:,} bytes, but only {max_bytes:,} are"
+            " left",
             hint=f"take fewer records at a time; or {remedy('max_array')}",
         )
     with open(path, "rb") as file:
         return file.read(status.st_size)
 
 
-def _encoded_column(
-    part: Manifest, column: int, root: str | bytes, access: Access
-) -> Iterator[Encoded]:
-    found = elements(part, column, root=root)
-    failed = {error.record: error for error in found.errors}
-    if isinstance(found.values, Strings):
-        each: Iterator[bytes] = (value or b"" for value in found.values)
-    else:
-        words = found.values.astype(found.values.dtype.newbyteorder("<")).tobytes()
-        each = (words[at : at + 4] for at in range(0, len(words), 4))
-    for record, value in enumerate(each):
-        if record in failed:
-            yield failed[record]
-        elif found.kind is ElementType.FILE:
-            yield contents(part, record, column, value, access)
-        else:
-            yield value
-
-
-def _errors(
-    manifest: Manifest, column: int, odd: dict[str, NDArray[np.int64]]
-) -> tuple[ElementError, ...]:
-    pairs = sorted((row, name) for name, rows in odd.items() for row in rows.tolist())
-    return tuple(
-        _error(
-            manifest,
-            row,
-            column,
-            name,
-            finding_at(name, None, raw=_shown(manifest, row, column)).message,
-        )
-        for row, name in pairs
-    )
-
-
-def _shown(manifest: Manifest, record: int, column: int) -> str:
-    return shown(manifest[record][column])
+def _bad_field(manifest: Manifest, record: int, column: int, code: str) -> ElementError:
+    """Return the error for a field, with the message of its finding."""
+    finding = finding_at(code, None, raw=shown(manifest[record][column]))
+    return _error(manifest, record, column, code, finding.message)
 
 
 def _error(manifest: Manifest, record: int, column: int, code: str, message: str) -> ElementError:
     line, field = int(manifest.lines[record]), manifest[record][column]
     return ElementError(record, column, line, field, code, message)
-
-
-def _moved(error: ElementError, record: int) -> ElementError:
-    return ElementError(record, *list(vars(error).values())[1:])

@@ -1,4 +1,4 @@
-"""Datasets of manifests: the elements that aeon makes of records, files and all."""
+"""Datasets of manifests: the elements that aeon makes of records, with the contents of files."""
 
 from collections.abc import Iterable, Iterator
 from typing import NoReturn
@@ -17,7 +17,7 @@ from exset.runtime.aeon.record_dataset import Column, RecordDataset
 
 
 class ManifestDataset(RecordDataset):
-    """The records of a manifest; the files that it names are read when a batch has them."""
+    """The records of a manifest. A batch reads the files of its records."""
 
     name = "manifest"
 
@@ -32,14 +32,15 @@ class ManifestDataset(RecordDataset):
         findings: Findings | None = None,
         limits: Limits = DEFAULT,
     ) -> None:
-        """Take the manifest, and what its columns are called: by default by their numbers.
+        """Take a manifest and the names of its columns, by default their numbers.
 
-        padded: give bytes in rows of one length, with a mask. root: aeon's manifest_root. access:
-        its roots are the folders that all files must lie in. findings: nothing is added; what is
-        wrong with an element is an error of the batch that it is in. Raises ValueError for names.
+        padded: give bytes as rows of one length, with a mask. root: aeon's manifest_root. access:
+        its roots are the folders in which all files must be. findings: not used, as problems with
+        an element are errors of its batch. Raises ValueError for names.
 
-        A batch is FormatError where aeon fails on an element or reads what lies in memory, and for
-        a file that there is not or that lies outside; LimitError for more than `max_array` bytes.
+        A batch raises FormatError for an element that aeon cannot make or reads from foreign
+        memory, and for a file that is missing or outside the roots; LimitError for more than
+        `max_array` bytes.
         """
         super().__init__(manifest.types, names, padded, limits)
         self.manifest = manifest
@@ -60,7 +61,7 @@ class ManifestDataset(RecordDataset):
             elif kind is ElementType.FILE:
                 yield self._files(part, column, found.values, rows)
             else:
-                self._check(found.values.data.size, self.names[column])
+                self._check_size(found.values.data.size, self.names[column])
                 yield found.values.data.copy(), found.values.offsets.copy()
 
     def _files(
@@ -78,10 +79,8 @@ class ManifestDataset(RecordDataset):
 
 
 def _fail(error: ElementError, rows: Longs) -> NoReturn:
-    """Raise the error of an element of some records, under the number of its record."""
-    record = int(rows[error.record])
-    place = Place(
-        ManifestDataset.name, line=error.line or None, field=f"[{record}][{error.column}]"
-    )
-    message = f"record {record}, column {error.column}: {error.message}"
+    """Raise the error of an element, with the number of its record in the whole manifest."""
+    record, column = int(rows[error.record]), error.column
+    place = Place(ManifestDataset.name, line=error.line or None, field=f"[{record}][{column}]")
+    message = f"record {record}, column {column}: {error.message}"
     raise FormatError.of(Finding(error.code, Severity.ERROR, message, place))

@@ -1,4 +1,4 @@
-"""Which records of a manifest aeon uses, in which order, and what it knows the manifest by."""
+"""Select and order the records of a manifest as aeon does: subset, shuffle, blocks, nodes."""
 
 import math
 from typing import Final
@@ -12,35 +12,35 @@ from exset.runtime.aeon.crc32c import crc32c
 from exset.runtime.aeon.libstdcxx import MERSENNE, MINSTD, shuffled, subset
 
 BLOCK_SIZE: Final = 5000
-"""aeon's own block size: in the dialect `seed` always, whatever the configuration says."""
+"""The default block size of aeon. In the dialect `seed` aeon ignores the option and uses this."""
 
 
 def uid(manifest: Manifest) -> str:
-    """What aeon knows a manifest by: CRC-32C of all fields, eight hexadecimal digits.
+    """Return aeon's checksum of a manifest: CRC-32C of all fields, as 8 hexadecimal digits.
 
-    It does not see where a field ends, types, comments, the root, or what files hold.
+    It ignores the borders of fields, types, comments, the root, and the contents of files.
     """
     return f"{crc32c(manifest.fields.data):08x}"
 
 
 def cache_name(uid: str) -> str:
-    """The name of the folder that aeon caches a manifest in, below its cache_directory."""
+    """Return the name of the folder in cache_directory where aeon caches a manifest."""
     return f"aeon_cache_{uid}"
 
 
-def picked(
+def select_records(
     manifest: Manifest,
     *,
     subset_fraction: float = 1.0,
     shuffle_manifest: bool = False,
     random_seed: int = 0,
 ) -> tuple[Manifest, str]:
-    """The records that aeon uses, in its order, and its uid for them.
+    """Return the records that aeon uses, in its order, and its checksum of them.
 
-    subset_fraction, shuffle_manifest, random_seed: of its configuration. The dialect of the
-    manifest says which aeon it is: `head` shuffles by the seed, after it made the uid; the others
-    always in the same way, before. Raises ValueError for a fraction that is not above 0 and up to
-    1, and for a shuffle that `head` makes by chance, without a seed.
+    The options have aeon's names. The dialect of the manifest decides the version: `head` computes
+    the checksum, then shuffles by the seed. The others always shuffle the same way, then compute
+    the checksum. Raises ValueError for a fraction outside ]0, 1], and for a shuffle of `head` with
+    seed 0, which is random.
     """
     is_head = manifest.dialect is Dialect.HEAD
     fraction = float(np.float32(subset_fraction))
@@ -56,43 +56,36 @@ def picked(
         manifest = manifest.select(shuffled(len(manifest), MERSENNE, 0))
         return manifest, uid(manifest)
     if random_seed == 0:
-        raise ValueError("random_seed must not be 0, with which aeon shuffles by chance")
-    known_by = uid(manifest)
-    return manifest.select(shuffled(len(manifest), MINSTD, random_seed)), known_by
+        raise ValueError("random_seed must not be 0: aeon then takes a random seed for its shuffle")
+    before = uid(manifest)
+    return manifest.select(shuffled(len(manifest), MINSTD, random_seed)), before
 
 
 def blocks(records: int, block_size: int = BLOCK_SIZE) -> list[range]:
-    """The blocks that aeon divides so many records into; the last may be empty.
+    """Return the records of each block, as aeon divides them; the last block may be empty.
 
-    They are as equal as can be, and as many as the wanted size fits into the records, in single
-    precision. Raises ValueError for a size that is not above 0.
+    All blocks but the last have the same size, the one nearest to `block_size` that divides the
+    records evenly, in single precision. Raises ValueError for a size below 1.
     """
     if block_size <= 0:
         raise ValueError(f"block_size must be at least 1, not {block_size}")
-    wide = np.float32(records)
-    count = max(_round(float(wide / np.float32(block_size))), 1)
-    size = math.ceil(wide / np.float32(count))
+    total = np.float32(records)
+    count = max(math.floor(float(total / np.float32(block_size)) + 0.5), 1)  # as round() in C
+    size = math.ceil(total / np.float32(count))
     found = []
-    for block in range(count):
-        start = size * block
+    for start in (size * block for block in range(count)):
         found.append(range(start, min(start + size, records)))
         if start + size > records:
             break
     return found
 
 
-def node(manifest: Manifest, node_id: int, node_count: int, batch_size: int) -> Manifest:
-    """The records that one of several nodes gets: batches in turn, then a run of what is left.
-
-    All nodes get as many; what is left over of the records nobody does. Raises ValueError for a
-    node that there is not, and for batches of no record.
-    """
-    rows = node_rows(len(manifest), node_id, node_count, batch_size)
-    return manifest.select(rows)
-
-
 def node_rows(records: int, node_id: int, node_count: int, batch_size: int) -> Longs:
-    """The numbers of the records that a node gets; as `node`."""
+    """Return the records of one of several nodes: its batches in turn, then a run of the rest.
+
+    All nodes get the same number; the records that are left over are not used. Raises ValueError
+    for an unknown node, and for a batch size below 1.
+    """
     if not 0 <= node_id < node_count:
         raise ValueError(f"node_id must be from 0 to {node_count - 1}, not {node_id}")
     if batch_size <= 0:
@@ -103,8 +96,3 @@ def node_rows(records: int, node_id: int, node_count: int, batch_size: int) -> L
     whole = (batches[:, None] + np.arange(batch_size)).reshape(-1)
     begin = rounds * node_count * batch_size + node_id * rest
     return np.concatenate([whole, np.arange(begin, begin + rest)])
-
-
-def _round(number: float) -> int:
-    """As C's round: halves away from zero."""
-    return math.floor(number + 0.5)

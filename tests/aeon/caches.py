@@ -1,9 +1,14 @@
 """Caches for tests: what goes into them, and what is seen in them."""
 
-from exset.core.errors import Findings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from exset.core.errors import Findings, FormatError
 from exset.grammars.aeon.manifest import Manifest
 from exset.runtime.aeon.cache import Cache
-from exset.runtime.aeon.cache_build import Plan
+from exset.runtime.aeon.cache_plan import Plan
 
 
 def manifest(count: int = 10) -> Manifest:
@@ -16,6 +21,14 @@ def records(count: int = 10) -> list[list[bytes]]:
 
 def seen(path: str) -> list[list[bytes]]:
     return [[bytes(each) for each in record] for record in Cache(path)]
+
+
+@contextmanager
+def raises(code: str) -> Iterator[pytest.ExceptionInfo[FormatError]]:
+    """Expect a FormatError with a code."""
+    with pytest.raises(FormatError) as caught:
+        yield caught
+    assert caught.value.code == code, str(caught.value)
 
 
 def codes(cache: Cache, plan: Plan | None = None) -> list[str]:

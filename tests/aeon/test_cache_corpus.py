@@ -9,7 +9,8 @@ import exset
 from exset.core.errors import Findings, FormatError
 from exset.grammars.aeon.manifest import Manifest
 from exset.runtime.aeon.cache import Cache
-from exset.runtime.aeon.cache_build import Plan, build
+from exset.runtime.aeon.cache_build import build
+from exset.runtime.aeon.cache_plan import Plan
 from tests.aeon.cpio_files import TIME
 
 

@@ -11,8 +11,9 @@ import exset
 from exset import Findings, Manifest
 from exset.grammars.aeon.manifest_types import ElementType
 from exset.runtime.aeon.cache import Cache
-from exset.runtime.aeon.cache_build import Plan, build
+from exset.runtime.aeon.cache_build import build
 from exset.runtime.aeon.cache_extract import extract_cache
+from exset.runtime.aeon.cache_plan import Plan
 from exset.runtime.aeon.elements import encoded
 from exset.testing import manifests
 

@@ -1,5 +1,6 @@
-"""The lock of a cache: who holds it, what is stale, and what if the system has no locks."""
+"""The lock of a cache: who holds it, when it is stale, and file systems without flock or links."""
 
+import fcntl
 import json
 import os
 from pathlib import Path
@@ -7,93 +8,123 @@ from pathlib import Path
 import pytest
 
 from exset.runtime.aeon import cache_lock
-from exset.runtime.aeon.cache_lock import Lock
-from tests.aeon.cpio_files import TIME
+from exset.runtime.aeon.cache_lock import locked
+
+FAR = {"pid": 1, "host": "elsewhere", "start": ""}
+ENDED = {"pid": 2**22 + 1}
+REPLACED = {"start": "another boot 7"}
 
 
-def test_one_holds_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = str(tmp_path)
+@pytest.fixture(params=[True, False], ids=["flock", "no flock"])
+def has_flock(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    if not request.param:  # as on some network file systems
+        monkeypatch.setattr(cache_lock, "_flock", lambda _: None)
+    return bool(request.param)
+
+
+@pytest.mark.usefixtures("has_flock")
+def test_one_builder_holds_the_lock(tmp_path: Path) -> None:
     path = tmp_path / cache_lock.NAME
-    for has_flock in (True, False):
-        if not has_flock:  # as on some network file systems
-            monkeypatch.setattr(cache_lock, "_flock", lambda _: None)
-        with Lock(folder) as lock:
-            assert lock.is_held() and json.loads(path.read_text())["pid"] == os.getpid()
-            with pytest.raises(BlockingIOError, match=f"process {os.getpid()} on"):
-                Lock(folder).__enter__()
-        assert not os.listdir(folder)
+    with locked(str(tmp_path)) as is_held:
+        assert is_held() and json.loads(path.read_text())["pid"] == os.getpid()
+        with (
+            pytest.raises(BlockingIOError, match=f"process {os.getpid()} on"),
+            locked(str(tmp_path)),
+        ):
+            pass
+        assert is_held()
+    assert not os.listdir(tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("words", "is_stale"),
+    ("words", "stale_without_flock"),
     [
-        ({"pid": 2**22 + 1}, True),
-        ({"start": "another boot 7"}, True),
-        ({"start": ""}, False),
-        ({}, True),  # ours, and we do not hold it
-        ({"pid": 1, "start": ""}, False),
-        ({"pid": 2**22 + 1, "host": "elsewhere"}, False),
-        ({"pid": 10**22}, True),
-        ({"pid": "1"}, True),
-        ("", True),
-        ("junk", True),
+        (ENDED, True),
+        (REPLACED, True),
+        ({}, False),
+        ({"pid": 10**22}, False),
+        ({"pid": "1"}, False),
+        (FAR, False),
+        ("", False),
+        ("junk", False),
     ],
 )
-def test_stale_locks(tmp_path: Path, words: dict[str, object] | str, is_stale: bool) -> None:
+def test_stale_locks(
+    tmp_path: Path, words: dict[str, object] | str, stale_without_flock: bool, has_flock: bool
+) -> None:
+    """A lock that nobody holds with flock is stale, unless another machine made it."""
     mine = {"pid": os.getpid(), "host": cache_lock.host()}
     mine["start"] = cache_lock.start_of(os.getpid())
     text = words if isinstance(words, str) else json.dumps({**mine, **words})
     path = tmp_path / cache_lock.NAME
     path.write_text(text)
-    os.utime(path, (TIME, TIME))
-    lock = Lock(str(tmp_path))
-    if not is_stale:
-        with pytest.raises(BlockingIOError) as caught:
-            lock.__enter__()
+    if words is FAR or not (has_flock or stale_without_flock):
+        with pytest.raises(BlockingIOError) as caught, locked(str(tmp_path)):
+            pass
         assert path.read_text() == text
-        assert ("remove caching_in_progress" in str(caught.value)) == ("elsewhere" in text)
+        assert ("remove caching_in_progress" in str(caught.value)) == (words is FAR)
         return
-    with lock:
-        assert lock.is_held()
+    with locked(str(tmp_path)) as is_held:
+        assert is_held() and json.loads(path.read_text()) == mine
     assert not os.listdir(tmp_path)
 
 
 def test_a_lock_that_aeon_holds(tmp_path: Path) -> None:
-    import fcntl
-
     path = tmp_path / cache_lock.NAME
     path.touch()
-    os.utime(path, (TIME, TIME))
     with path.open() as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        with pytest.raises(BlockingIOError, match="aeon made it"):
-            Lock(str(tmp_path)).__enter__()
-    path.write_bytes(b"")  # just made: whoever made it may be about to lock it
-    with pytest.raises(BlockingIOError):
-        Lock(str(tmp_path)).__enter__()
+        with pytest.raises(BlockingIOError, match="aeon holds it"), locked(str(tmp_path)):
+            pass
+    assert path.exists()
 
 
-def test_a_lock_that_is_taken_for_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A builder that judged an older lock moves the new one aside for a moment."""
-    real = os.link
-    moved = [tmp_path / cache_lock.NAME]
+def test_a_stale_lock_that_another_builder_replaces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is put back: what was moved aside is not the lock that was found stale."""
+    monkeypatch.setattr(cache_lock, "_flock", lambda _: None)
+    path = tmp_path / cache_lock.NAME
+    path.write_text(json.dumps({**ENDED, "host": cache_lock.host(), "start": ""}))
+    theirs = json.dumps(FAR)
+    rename = os.rename
 
-    def link(temp: str, path: str) -> None:
-        real(temp, path)
-        while moved:
-            moved.pop().unlink()
+    def replaced(source: str, target: str) -> None:
+        path.unlink()
+        path.write_text(theirs)
+        rename(source, target)
 
-    monkeypatch.setattr(os, "link", link)
-    with Lock(str(tmp_path)) as lock:
-        assert lock.is_held() and not moved
+    monkeypatch.setattr(os, "rename", replaced)
+    with pytest.raises(BlockingIOError, match="elsewhere"), locked(str(tmp_path)):
+        pass
+    assert os.listdir(tmp_path) == [cache_lock.NAME] and path.read_text() == theirs
+
+
+def test_a_lock_that_its_builder_removes_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / cache_lock.NAME
+    path.touch()
+    real = fcntl.flock
+
+    def flock(handle: int, how: int) -> None:
+        real(handle, how)
+        monkeypatch.setattr(fcntl, "flock", real)
+        path.unlink()
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with locked(str(tmp_path)) as is_held:
+        assert is_held()
     assert not os.listdir(tmp_path)
 
 
-def test_a_lock_without_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def link(*_: object) -> None:
-        raise PermissionError(1, "Operation not permitted")
+def test_a_failure_leaves_no_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_flock: bool
+) -> None:
+    def write(*_: object) -> None:
+        raise KeyboardInterrupt
 
-    monkeypatch.setattr(os, "link", link)
-    with Lock(str(tmp_path)), pytest.raises(BlockingIOError):
-        Lock(str(tmp_path)).__enter__()
+    monkeypatch.setattr(os, "write", write)
+    with pytest.raises(KeyboardInterrupt), locked(str(tmp_path)):
+        pass
     assert not os.listdir(tmp_path)

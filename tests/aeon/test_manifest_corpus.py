@@ -17,7 +17,7 @@ from exset.core.source import Source
 from exset.parsers.aeon.manifest import parse
 from exset.parsers.aeon.manifest_text import render
 from exset.runtime.aeon.elements import ElementError, encoded
-from exset.runtime.aeon.selection import blocks, node_rows, picked
+from exset.runtime.aeon.selection import blocks, node_rows, select_records
 
 # What aeon gets depends on what lay in memory behind the field (rule M20): no element here.
 FROM_MEMORY = {"080_b64_unpadded", "081_b64_one_char", "082_b64_space", "087_b64_five"}
@@ -42,7 +42,7 @@ def options(row: dict[str, str]) -> dict[str, str]:
 
 def used(manifest: Manifest, given: dict[str, str]) -> tuple[Manifest, str]:
     """The records that aeon uses, and its checksum of the manifest."""
-    manifest, crc = picked(
+    manifest, crc = select_records(
         manifest,
         subset_fraction=float(given.get("--subset", 1)),
         shuffle_manifest="--shuffle" in given,

@@ -16,7 +16,7 @@ from exset.runtime.aeon.libstdcxx import MERSENNE, MINSTD, draw, generator, shuf
 from exset.runtime.aeon.manifest_build import from_folder, from_table
 from exset.runtime.aeon.manifest_classes import balanced
 from exset.runtime.aeon.manifest_files import check_files
-from exset.runtime.aeon.selection import blocks, cache_name, node_rows, picked, uid
+from exset.runtime.aeon.selection import blocks, cache_name, node_rows, select_records, uid
 from exset.testing import manifests
 from tests.cli.command_line import run
 
@@ -260,6 +260,9 @@ def test_nodes_share_nothing() -> None:
 
 def test_a_shuffle_by_chance_is_refused() -> None:
     manifest = Manifest.of(["STRING"], [["a"], ["b"]])
-    with pytest.raises(ValueError, match="by chance"):
-        picked(manifest, shuffle_manifest=True)
-    assert picked(manifest, shuffle_manifest=True, random_seed=4)[1] == picked(manifest)[1]
+    with pytest.raises(ValueError, match="random_seed"):
+        select_records(manifest, shuffle_manifest=True)
+    assert (
+        select_records(manifest, shuffle_manifest=True, random_seed=4)[1]
+        == select_records(manifest)[1]
+    )

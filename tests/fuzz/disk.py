@@ -26,9 +26,10 @@ from exset.grammars.lbann.schema import Schema
 from exset.io import files
 from exset.io.access import Access
 from exset.runtime.aeon.cache import Cache
-from exset.runtime.aeon.cache_build import Built, Plan, build, repair
+from exset.runtime.aeon.cache_build import Built, build, repair
 from exset.runtime.aeon.cache_dataset import CacheDataset
 from exset.runtime.aeon.cache_extract import extract_cache
+from exset.runtime.aeon.cache_plan import Plan
 from exset.runtime.aeon.elements import encoded
 from exset.runtime.aeon.manifest_dataset import ManifestDataset
 from exset.runtime.lbann import list_build, list_convert, schema_build

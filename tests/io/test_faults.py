@@ -22,7 +22,8 @@ from exset.families.format import Format
 from exset.grammars.aeon.manifest import Manifest
 from exset.io.extraction import Extractor
 from exset.runtime.aeon.cache import COMPLETE, Cache
-from exset.runtime.aeon.cache_build import Plan, build
+from exset.runtime.aeon.cache_build import build
+from exset.runtime.aeon.cache_plan import Plan
 from tests.aeon.cpio_files import TIME
 from tests.good_files import good_file
 from tests.io.faults import MODES, Mode, runs

@@ -1,0 +1,132 @@
+"""Plan the cache that aeon makes of a manifest, and compare it with a cache."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from exset.core.errors import Finding, Findings, FormatError, Place
+from exset.grammars.aeon.block import Block
+from exset.grammars.aeon.block_findings import finding_at
+from exset.grammars.aeon.manifest import Manifest
+from exset.grammars.aeon.manifest_types import ElementType
+from exset.io.access import USUAL, Access
+from exset.runtime.aeon.cache import Cache
+from exset.runtime.aeon.elements import encoded_column
+from exset.runtime.aeon.selection import BLOCK_SIZE, blocks, cache_name, select_records
+
+_NO_UID: Final = "an unknown manifest, as the folder's name has no checksum"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The cache of a manifest.
+
+    manifest: the records that aeon uses, in its order. uid: its checksum of them. root: aeon's
+    manifest_root. block_size: the option of that name. blocks: the records of each block, empty
+    blocks left out. access: its roots are the folders in which all files must be.
+    """
+
+    manifest: Manifest
+    uid: str
+    root: str
+    block_size: int
+    blocks: tuple[range, ...]
+    access: Access = USUAL
+
+    @classmethod
+    def of(
+        cls,
+        manifest: Manifest,
+        *,
+        root: str = "",
+        block_size: int = BLOCK_SIZE,
+        subset_fraction: float = 1.0,
+        shuffle_manifest: bool = False,
+        random_seed: int = 0,
+        access: Access = USUAL,
+        findings: Findings | None = None,
+    ) -> Plan:
+        """Plan the cache of a manifest. The options have the names that aeon gives them.
+
+        Raises ValueError as `select_records` and `blocks` do, and FormatError for no records.
+        """
+        selected, uid = select_records(
+            manifest,
+            subset_fraction=subset_fraction,
+            shuffle_manifest=shuffle_manifest,
+            random_seed=random_seed,
+        )
+        if len(selected) == 0:
+            raise FormatError(
+                "the manifest has no records, so aeon makes no cache", code="aeon-no-records"
+            )
+        ranges = blocks(len(selected), block_size)
+        if not ranges[-1] and findings is not None:
+            words = {"size": block_size, "records": len(selected)}
+            findings.add(finding_at("aeon-cache-empty-block", None, **words))
+        return cls(selected, uid, root, block_size, tuple(filter(None, ranges)), access)
+
+    def with_blocks_of(self, cache: Cache) -> Plan:
+        """Return the plan with the block size of a cache: that of its first readable block."""
+        for number in cache.blocks:
+            with suppress(FormatError, OSError):
+                if size := len(cache.block(number)):
+                    rows = range(len(self.manifest))
+                    ranges = (rows[begin : begin + size] for begin in rows[::size])
+                    return replace(self, block_size=size, blocks=tuple(ranges))
+        return self
+
+    @property
+    def folder(self) -> str:
+        """The name of the folder in aeon's cache_directory."""
+        return cache_name(self.uid)
+
+    @property
+    def key(self) -> list[object]:
+        """What distinguishes this plan from others with the same checksum."""
+        types = [kind.value for kind in self.manifest.types]
+        root = os.path.abspath(self.root) if self.root else ""
+        return [types, root, len(self.blocks[0]), len(self.manifest)]
+
+    def check(self, cache: Cache, findings: Findings) -> dict[int, Block]:
+        """Add a finding for everything wrong; return the blocks of this plan by their numbers."""
+        place = Place.of(cache.path)
+        if cache.uid != self.uid:
+            findings.add(self.wrong_uid(cache))
+        intact = cache.check(findings, len(self.manifest.types))
+        for number, block in [*intact.items()]:
+            if not self.matches(number, block):
+                del intact[number]
+                wanted = len(self.blocks[number]) if number < len(self.blocks) else 0
+                words = {"number": number, "records": len(block), "wanted": wanted}
+                where = Place.of(cache.blocks[number])
+                findings.add(finding_at("aeon-cache-count", where, size=self.block_size, **words))
+        for number in range(max(cache.blocks, default=-1) + 1, len(self.blocks)):
+            findings.add(finding_at("aeon-cache-gap", place, number=number))
+        return intact
+
+    def wrong_uid(self, cache: Cache) -> Finding:
+        """Return the finding for the cache of another manifest."""
+        words = {"found": cache.uid or _NO_UID, "wanted": self.uid}
+        return finding_at("aeon-cache-uid", Place.of(cache.path), **words)
+
+    def matches(self, number: int, block: Block) -> bool:
+        """Whether a block has these records. FILE elements are not compared with their files."""
+        width = len(self.manifest.types)
+        if number >= len(self.blocks) or len(block) != len(self.blocks[number]):
+            return False
+        if block.width != width:
+            return False
+        rows = self.blocks[number]
+        part = self.manifest.select(slice(rows.start, rows.stop))
+        for column, kind in enumerate(part.types):
+            if kind is not ElementType.FILE:
+                found = block.elements.data.take(np.arange(column, len(block) * width, width))
+                if found.tolist() != [*encoded_column(part, column)]:
+                    return False
+        return True
