@@ -1,8 +1,8 @@
-"""What a cpio file holds: a block of aeon's cache, or any archive in the old binary format.
+"""The contents of a cpio file: a block of aeon's cache, or an archive in the old binary format.
 
-The words are those of cpio and of aeon: an archive has entries, each with a name, a time and data;
-a block has records of elements, and every element is an entry. Which record an entry belongs to
-is known by its place alone: the names that aeon gives are cut short and repeat.
+An archive has entries, each with a name, a time and data. A block has records of elements, and each
+element is an entry. Only the position of an entry says which record it belongs to: aeon cuts the
+names, so that they repeat.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,13 +33,13 @@ TRAILER_SIZE: Final = 16
 
 REGULAR: Final = 0o100644
 MOST: Final = 2**32 - 1
-"""The most that two words can say: bytes of an entry, seconds."""
+"""The largest number of two words: the bytes of an entry, seconds."""
 
 _KIND: Final = 0o170000
 _LONGEST: Final = 15
 
 STATUS: Final = ("dev", "ino", "mode", "uid", "gid", "nlink", "rdev")
-"""The words of an entry that aeon leaves zero, but for the mode."""
+"""The words of an entry that aeon leaves zero, except `mode`."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,23 +66,23 @@ class Entries(Rows):
         check_kind("data", self.data, Blobs)
         count = len(self.name)
         if len(self.data) != count:
-            raise ValueError(f"data: {count} rows are wanted, not {len(self.data)}")
+            raise ValueError(f"data: {count} rows are needed, not {len(self.data)}")
         check_column("time", self.time, np.int64, count)
         for word in STATUS:
             check_column(word, getattr(self, word), np.uint16, count)
         if not self.name.present.all():
-            raise ValueError("name: every name must be given")
+            raise ValueError("name: an entry has no name")
         if ((self.time < 0) | (self.time > MOST)).any():
-            raise ValueError("time: each must be from 0 to 2**32 - 1")
+            raise ValueError("time: a time is outside 0 to 2**32 - 1")
         if (self.data.lengths > MOST).any():
-            raise ValueError("data: each must have less than 2**32 bytes")
+            raise ValueError("data: an entry has 2**32 bytes or more")
         if (self.name.lengths >= 0xFFFF).any():
-            raise ValueError("name: each must have less than 65,535 bytes")
+            raise ValueError("name: a name has 65,535 bytes or more")
         self._freeze()
 
     @classmethod
     def of(cls, name: Strings, data: Blobs, time: int | Longs = 0) -> Self:
-        """Entries as aeon writes them: plain files, of no owner. Raises ValueError."""
+        """Make entries as aeon writes them: regular files without an owner. Raises ValueError."""
         count = len(name)
         times = constant(time, count, np.int64) if isinstance(time, int) else time
         none = constant(0, count, np.uint16)
@@ -94,17 +94,17 @@ class Entries(Rows):
 
     @property
     def is_regular(self) -> NDArray[np.bool_]:
-        """Which entries are plain files: bool [n]."""
+        """A mask of the entries that are regular files: bool [n]."""
         regular: NDArray[np.bool_] = (self.mode & _KIND) == (REGULAR & _KIND)
         return regular
 
 
 @dataclass(frozen=True)
 class BlockHeader:
-    """The 64 bytes that a block of aeon's begins with, apart from `MACR`.
+    """The 64 bytes at the start of a block, without `MACR`.
 
-    elements_per_record: what is written where that should be: aeon writes the number of records.
-    rest: 36 bytes, zero but in May 2016, when the sizes of the largest items and of all were there.
+    elements_per_record: in fact the number of records, as aeon writes that into this word. rest: 36
+    bytes, zero except in May 2016, when aeon wrote the sizes of the items here.
     """
 
     record_count: int
@@ -118,7 +118,7 @@ class BlockHeader:
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, int) and not 0 <= value <= MOST:
-                raise ValueError(f"{field.name}: it must be from 0 to 2**32 - 1, not {value}")
+                raise ValueError(f"{field.name} must be from 0 to 2**32 - 1, not {value}")
         sizes = len(self.data_type), len(self.rest)
         if sizes != (8, 36):
             raise ValueError(f"data_type and rest must have (8, 36) bytes, not {sizes}")
@@ -128,12 +128,11 @@ class BlockHeader:
 class Block(Table):
     """A block of aeon's cache, or an archive.
 
-    header: of a block, None of an archive. elements: the entries, without those that aeon frames
-    them with and without the last, `TRAILER!!!`. frame: these others, for their times; the data of
-    the first is the header. padding: how many zero bytes follow.
+    header: of a block; None for an archive. elements: the entries that hold elements or files.
+    frame: the other entries, for their times: the header of a block, its trailer, and the last one,
+    `TRAILER!!!`. padding: the number of zero bytes after the archive.
 
-    The length is the number of records; each entry of an archive is a record of its own. Raises
-    ValueError.
+    The length is the number of records; each entry of an archive is a record. Raises ValueError.
     """
 
     header: BlockHeader | None
@@ -150,20 +149,20 @@ class Block(Table):
             wanted = [[HEADER_NAME, END_NAME]]
             wanted += [[HEADER_NAME, name, END_NAME] for name in TRAILER_NAMES]
         if names not in wanted:
-            raise ValueError(f"frame: {names} do not frame these entries")
+            raise ValueError(f"frame: {names} are not the names of a header, trailer and end")
         if self.padding < 0:
-            raise ValueError(f"padding: it must be from 0, not {self.padding}")
+            raise ValueError(f"padding must not be negative, but is {self.padding}")
 
     @classmethod
     def of(cls, records: Iterable[Sequence[bytes | memoryview]], *, time: int = 0) -> Self:
-        """A block of these records as aeon writes it, all of them with as many elements.
+        """Make a block of records, as aeon writes it. All have the same number of elements.
 
         Raises ValueError.
         """
         rows = [tuple(record) for record in records]
         widths = {len(row) for row in rows}
         if len(widths) > 1:
-            raise ValueError(f"records: all must have as many elements, not {sorted(widths)}")
+            raise ValueError(f"records: the number of elements differs: {sorted(widths)}")
         width = widths.pop() if widths else 0
         data = Blobs.of(element for row in rows for element in row)
         names = Strings.of(element_names(len(rows), width))
@@ -172,7 +171,7 @@ class Block(Table):
 
     @classmethod
     def archive(cls, files: Iterable[tuple[bytes, bytes]], *, time: int = 0) -> Self:
-        """An archive of plain files, given as names and contents. Raises ValueError."""
+        """Make an archive of regular files, as pairs of name and contents. Raises ValueError."""
         rows = list(files)
         names = Strings.of(name for name, _ in rows)
         entries = Entries.of(names, Blobs.of(data for _, data in rows), time)
@@ -194,7 +193,7 @@ class Block(Table):
 
     @property
     def width(self) -> int | None:
-        """How many elements a record has; None if there is no such number."""
+        """The number of elements of a record; None if it is not the same for all."""
         count, elements = len(self), len(self.elements)
         if count == 0:
             return 0 if elements == 0 else None
@@ -202,7 +201,7 @@ class Block(Table):
         return None if left or (width == 0) else width
 
     def known_width(self, place: Place | None = None) -> int:
-        """How many elements a record has. Raises FormatError if there is no such number."""
+        """Return the number of elements of a record. Raises FormatError if it is not the same."""
         width = self.width
         if width is None:
             elements, records = counted(len(self.elements), "element"), counted(len(self), "record")
@@ -220,10 +219,10 @@ class Block(Table):
         return zip(*[each] * self.known_width(), strict=True)
 
     def select(self, which: ArrayLike | slice) -> Self:
-        """Some of the records: indices in any order, a mask, or a slice.
+        """Return some of the records, by indices in any order, a mask or a slice.
 
-        Those of a block get new names from aeon's rule. Raises as these do, and FormatError if
-        there is no telling the records apart.
+        The elements of a block get new names, by aeon's rule. Raises IndexError, ValueError, and
+        FormatError as `known_width`.
         """
         width = self.known_width()
         rows = chosen_rows(which, len(self))
@@ -237,21 +236,21 @@ class Block(Table):
 
 
 def element_name(record: int, element: int) -> bytes:
-    """The name that aeon gives to an element: which record, and which element of the whole block.
+    """Return aeon's name of an element: its record, and its number in the whole block.
 
-    It is cut at 15 bytes, so that those of one record may be the same from element 1000 on.
+    aeon cuts it at 15 bytes, so names repeat from element 1000 on.
     """
     return (b"rec_%07d.%02d" % (record, element))[:_LONGEST]
 
 
 def element_names(count: int, width: int) -> Iterator[bytes]:
-    """The names that aeon gives to the elements of records."""
+    """Yield aeon's names of the elements of records."""
     for element in range(count * width):
         yield element_name(element // width, element)
 
 
 def record_numbers(names: Strings) -> Longs | None:
-    """Which record each element is of, as aeon says in its name; None if the names are others."""
+    """Return the record of each element by aeon's names; None if an element has another name."""
     if len(names) == 0 or names.lengths.min() < 12:
         return None
     letters = sliding_window_view(names.data, 11)[names.offsets[:-1]]
@@ -265,6 +264,6 @@ def record_numbers(names: Strings) -> Longs | None:
 
 
 def framed(time: int) -> Entries:
-    """The entries with which aeon frames the elements of a block."""
+    """Make the entries that aeon writes before and after the elements of a block."""
     names = Strings.of([HEADER_NAME, TRAILER_NAME, END_NAME])
     return Entries.of(names, Blobs.of([b"", bytes(TRAILER_SIZE), b""]), time)

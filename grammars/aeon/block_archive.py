@@ -1,4 +1,4 @@
-"""Blocks as archives and archives as blocks: which record an element is of goes into its name."""
+"""Convert blocks to archives of files and back: file names say the record and the element."""
 
 import re
 from typing import Final
@@ -27,23 +27,23 @@ _BLOCKING: Final = 512
 
 
 def place_name(record: int, element: int, suffix: str) -> bytes:
-    """The name of an element by its place: `0000012.1.jpg`."""
+    """Return the file name of an element: `0000012.1.jpg`."""
     return b"%07d.%d%s" % (record, element, suffix.encode())
 
 
 def as_archive(block: Block, lossy: bool, findings: Findings) -> Block:
-    """The elements of a block as the files of an archive, named for their places and contents.
+    """Return the elements of a block as files of an archive; an archive stays as it is.
 
-    An archive stays as it is. Raises FormatError if there is no telling which record an element
-    is of; and for a header that says more than aeon's does now, or names that aeon has not given,
-    unless `lossy`.
+    File names say the record, the element and the kind of contents. Raises FormatError if records
+    have different numbers of elements; and unless `lossy` for a header with other words than
+    aeon's last version writes, and for names that are not aeon's.
     """
     if block.header is None:
         return block
     width = block.known_width()
     header = block.header
     usual = BlockHeader(len(block), header.elements_per_record)
-    losses = ["the words of the header"] if header != usual else []
+    losses = ["other words of the header"] if header != usual else []
     if record_numbers(block.elements.name) is None and len(block.elements):
         losses.append("the names of the elements")
     for what in losses:
@@ -65,10 +65,10 @@ def as_archive(block: Block, lossy: bool, findings: Findings) -> Block:
 
 
 def as_block(archive: Block, lossy: bool, findings: Findings) -> Block:
-    """The files of an archive as the elements of a block; a block stays as it is.
+    """Return the files of an archive as elements of a block; a block stays as it is.
 
-    If all are named for their places, these are restored; otherwise each is a record of its own.
-    Raises FormatError for an entry that is no plain file, which is left out if `lossy`.
+    If all names are those of `as_archive`, the records are restored; otherwise each file becomes a
+    record. Raises FormatError for an entry that is not a regular file; `lossy` leaves it out.
     """
     if archive.header is not None:
         return archive
@@ -90,7 +90,7 @@ def as_block(archive: Block, lossy: bool, findings: Findings) -> Block:
 
 
 def _width(names: list[bytes | None]) -> int:
-    """How many elements a record has, by names that say the place of each; 1 if these do not."""
+    """Return the elements per record by the names of `as_archive`; 1 for other names."""
     places = []
     for name in names:
         found = _PLACE.fullmatch(name or b"")

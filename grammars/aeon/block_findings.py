@@ -71,7 +71,7 @@ RULES: Final = MappingProxyType(
         ),
         "aeon-cache-lock": Rule(
             _WARNING,
-            "the cache is locked by caching_in_progress: {who}",
+            "the cache is locked: {who} made caching_in_progress",
             "if its process has ended, the next build takes over the lock; remove a lock from"
             " another machine yourself",
         ),
@@ -89,14 +89,13 @@ RULES: Final = MappingProxyType(
             "name the manifest and the options that the cache was built with; if the folder was"
             " renamed, call it aeon_cache_{wanted} again",
         ),
-        "aeon-cache-other": Rule(_NOTE, "the file {name} does not belong to a cache", ""),
+        "aeon-cache-other": Rule(_NOTE, "the file `{name}` does not belong to a cache", ""),
         "aeon-cache-width": Rule(
-            _ERROR, "block {number} has {width} elements per record, not {wanted}", _REBUILD
+            _ERROR, "the records of block {number} have {width}, not {wanted}", _REBUILD
         ),
         "aeon-cache-count": Rule(
             _ERROR,
-            "block {number} does not have the records of the manifest: it has {records} records,"
-            " and with block size {size} it should have {wanted}",
+            "block {number} is not that of the manifest with block size {size}: {why}",
             "aeon would miss records or repeat them: name the block size of the cache with"
             " --block-size, or rebuild it",
         ),

@@ -1,7 +1,7 @@
 """aeon's manifests as columns: records of fields, each column of a type.
 
-The words are those of aeon's user guide: a manifest has records, a record has elements, and the
-header names the type of each. A field is the text that an element is made from.
+In the words of aeon's user guide, a manifest has records, a record has elements, and the header
+names their types. A field is the text from which aeon makes an element.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -34,11 +34,11 @@ Field: TypeAlias = bytes | str | int | float
 class Manifest(Table):
     """A manifest.
 
-    dialect; types: of the elements of each record. width: how many fields a record has, as many as
-    there are types; in the dialect `seed` there may be more, which aeon drops.
+    types: of the elements of each record. width: the number of fields of a record, one for each
+    type; in the dialect `seed` there may be more fields, which aeon drops.
 
     fields: Strings [records * width], record after record, as they are in the file. lines: int32
-    [records], the line that each record was read from, or 0; equality does not look at it.
+    [records], the line of each record in the file, or 0; equality ignores it.
 
     The length is the number of records. Raises ValueError that names the column.
     """
@@ -55,17 +55,17 @@ class Manifest(Table):
         for i, each in enumerate(self.types):
             check_kind(f"types[{i}]", each, ElementType)
         if self.width < len(self.types):
-            raise ValueError(f"width: there are {len(self.types)} types, not {self.width}")
+            raise ValueError(f"width: {self.width} is less than the {len(self.types)} types")
         check_column("lines", self.lines, np.int32)
         if len(self.fields) != self.lines.size * self.width:
             raise ValueError(
-                f"fields: {self.lines.size} records of {self.width} are wanted,"
+                f"fields: {self.lines.size} records of {self.width} fields are needed,"
                 f" not {len(self.fields)}"
             )
         if self.lines.size and not self.types:
-            raise ValueError("types: records have one field at least")
+            raise ValueError("types: a record needs at least one field")
         if not self.fields.present.all():
-            raise ValueError("fields: each must be given, it may be empty")
+            raise ValueError("fields: a field is absent; it may be empty instead")
         self._freeze()
 
     @classmethod
@@ -76,10 +76,10 @@ class Manifest(Table):
         *,
         dialect: Dialect | str = Dialect.HEAD,
     ) -> Self:
-        """A manifest of these records; text becomes UTF-8, numbers what reads back the same.
+        """Make a manifest of records. Text becomes UTF-8, numbers text that reads back the same.
 
-        Raises ValueError for a type or a dialect that there is not, and for a record that has not
-        as many fields as there are types.
+        Raises ValueError for an unknown type or dialect, and for a record without exactly one
+        field for each type.
         """
         kinds = tuple(ElementType(each) for each in types)
         rows: list[bytes] = []
@@ -87,7 +87,7 @@ class Manifest(Table):
         for count, record in enumerate(records, 1):
             if len(record) != len(kinds):
                 raise ValueError(
-                    f"records[{count - 1}]: {len(kinds)} fields are wanted, not {len(record)}"
+                    f"records[{count - 1}]: {len(kinds)} fields are needed, not {len(record)}"
                 )
             rows += (_field(f"records[{count - 1}][{i}]", field) for i, field in enumerate(record))
         lines = constant(0, count, np.int32)
@@ -117,7 +117,7 @@ class Manifest(Table):
         return f"Manifest({counted(len(self), 'record')}, {types}, {self.dialect})"
 
     def _repr_html_(self) -> str:
-        wide = min(self.width, SHOWN + 1)  # one that is too many says that there are more
+        wide = min(self.width, SHOWN + 1)  # `table` shows that there are more than SHOWN
         heads = [*self.types, *[""] * wide][:wide]
         rows = (
             [text(self.fields[begin + i]) for i in range(wide)]
@@ -126,32 +126,32 @@ class Manifest(Table):
         return table(repr(self), heads, rows, len(self))
 
     def column(self, index: SupportsIndex) -> Strings:
-        """The fields of a column, by its number. Raises IndexError."""
+        """Return the fields of a column, by its number. Raises IndexError."""
         first = range(self.width)[index]
         return self.fields.take(np.arange(first, len(self.fields), self.width))
 
     def columns(self, kind: ElementType) -> tuple[int, ...]:
-        """The numbers of the columns of a type."""
+        """Return the numbers of the columns of a type."""
         return tuple(i for i, each in enumerate(self.types) if each is kind)
 
     def spans(self, column: int) -> tuple[Longs, Longs]:
-        """Where the fields of a column begin and end in the bytes of all: int64 [records] each."""
+        """Return the starts and ends of a column's fields in `fields.data`: int64 [records]."""
         offsets = self.fields.offsets
         stop = len(self) * self.width
         begin, end = column, column + 1
         return offsets[begin : stop : self.width], offsets[end : stop + 1 : self.width]
 
     def select(self, which: ArrayLike | slice) -> Self:
-        """Some of the records: indices in any order, a mask, or a slice. Raises as they do."""
+        """Return some records, by indices in any order, a mask or a slice. Raises IndexError."""
         rows = chosen_rows(which, len(self))
         width = self.width
         fields = (rows[:, None] * width + np.arange(width)).reshape(-1)
         return self.with_columns(fields=self.fields.take(fields), lines=take(self.lines, rows))
 
     def concat(self, *others: Self) -> Self:
-        """The records of this manifest, then those of others.
+        """Return the records of this manifest, then those of others.
 
-        Raises ValueError where dialect, types or width differ.
+        Raises ValueError if dialect, types or width differ.
         """
         for other in others:
             check_kind("concat", other, Manifest, "a Manifest")
@@ -165,11 +165,11 @@ class Manifest(Table):
         )
 
     def to_dialect(self, dialect: Dialect | str) -> Self:
-        """The same records for another version of aeon; what it cannot hold, `render` refuses."""
+        """Return the same records for another version of aeon; `render` checks that it has them."""
         return self.with_columns(dialect=Dialect(dialect))
 
     def narrowed(self) -> Self:
-        """The manifest without the fields that aeon drops, for which the header has no type."""
+        """Return the manifest without the fields that aeon drops, as they have no type."""
         width = len(self.types)
         if width == self.width:
             return self
@@ -178,7 +178,7 @@ class Manifest(Table):
 
 
 def joined(root: bytes, path: bytes) -> bytes:
-    """Where aeon looks for a file: an absolute path as it is, any other after the root."""
+    """Return the path that aeon opens: an absolute path as it is, any other below the root."""
     if not root or path.startswith(b"/"):
         return path
     if not path:
@@ -186,11 +186,11 @@ def joined(root: bytes, path: bytes) -> bytes:
     return root + path if root.endswith(b"/") else root + b"/" + path
 
 
-def _field(where: str, given: object) -> bytes:
-    if isinstance(given, bool) or not isinstance(given, bytes | str | int | float | np.number):
-        raise ValueError(f"{where}: text, bytes or a number are wanted, not {shown(given)}")
-    if isinstance(given, bytes | str):
-        return raw(where, given) or b""
-    if isinstance(given, np.number):
-        given = given.item()
-    return str(given).encode("ascii")
+def _field(where: str, value: object) -> bytes:
+    if isinstance(value, bool) or not isinstance(value, bytes | str | int | float | np.number):
+        raise ValueError(f"{where} must be text, bytes or a number, not {shown(value)}")
+    if isinstance(value, bytes | str):
+        return raw(where, value) or b""
+    if isinstance(value, np.number):
+        value = value.item()
+    return str(value).encode("ascii")

@@ -62,7 +62,8 @@ RULES: Final = MappingProxyType(
         ),
         "aeon-base64-memory": Rule(
             _ERROR,
-            "the base64 lacks its padding or has bytes above 127: aeon decodes foreign memory",
+            "the base64 lacks padding or has bytes above 127: aeon's result depends on other data"
+            " in its memory",
             "encode the field again, padded with = to groups of four",
         ),
         # Files

@@ -1,4 +1,4 @@
-"""The words of aeon's manifests: dialects and types of elements."""
+"""The dialects of aeon's manifests, and the types of elements."""
 
 from enum import StrEnum
 from types import MappingProxyType
@@ -6,18 +6,18 @@ from typing import Final, NoReturn
 
 
 class Dialect(StrEnum):
-    """What version of aeon a manifest is for."""
+    """The version of aeon that a manifest is for."""
 
     HEAD = "head"
-    """Since June 2017: a header is required, and every record is as wide."""
+    """Since June 2017: a header is required, and each record has one field for each type."""
     SEED = "seed"
-    """Spring 2017: without a header all elements are files."""
+    """Spring 2017: without a header all columns have the type FILE."""
     CSV = "csv"
-    """The oldest: commas, no header, all elements are files."""
+    """Before: commas, no header, and all columns have the type FILE."""
 
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
-        raise ValueError(f"no dialect is called {value!r}; there are {', '.join(cls)}")
+        raise ValueError(f"unknown dialect {value!r}: the dialects are {', '.join(cls)}")
 
     @property
     def separator(self) -> bytes:
@@ -26,15 +26,15 @@ class Dialect(StrEnum):
 
     @property
     def comments(self) -> bytes:
-        """The bytes that no record can begin with."""
+        """The bytes with which no record can start."""
         return b"#" if self is Dialect.CSV else b"#@"
 
 
 class ElementType(StrEnum):
-    """What the fields of a column are."""
+    """The type of a column."""
 
     FILE = "FILE"
-    """A path: the element is what the file holds."""
+    """A path: the element is the contents of the file."""
     BINARY = "BINARY"
     """Base64."""
     STRING = "STRING"
@@ -46,7 +46,7 @@ class ElementType(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
-        raise ValueError(f"no element is of type {value!r}; there are {', '.join(cls)}")
+        raise ValueError(f"unknown type {value!r}: the types are {', '.join(cls)}")
 
 
 NUMBER_DTYPES: Final = MappingProxyType(
@@ -55,4 +55,4 @@ NUMBER_DTYPES: Final = MappingProxyType(
 """The dtypes of the elements that are numbers, by their types."""
 
 LINE_END: Final = b"\n"
-"""What ends a record."""
+"""The byte that ends a record."""

@@ -1,8 +1,8 @@
-"""Base64 as aeon decodes it: four bytes at a time, whatever they are.
+"""Decode base64 as aeon does: in groups of four bytes, whatever these are.
 
-A byte outside the alphabet is a zero; padding in the third or fourth place ends the field. Where a
-group is cut short aeon reads on beyond the field, and a byte above 127 is looked up beyond its
-table: what comes of it depends on what lies there.
+A byte outside the alphabet decodes as zero; `=` as the third or fourth byte of a group ends the
+field. aeon reads beyond a field whose last group is incomplete, and beyond its table for a byte
+above 127: the result then depends on other data in memory.
 """
 
 import binascii
@@ -17,7 +17,7 @@ from exset.parsers.aeon import manifest_columns as c
 from exset.parsers.aeon.manifest_columns import KERNELS, Bytes, Longs
 
 CLEAN, LAX, MEMORY = range(3)
-"""What a field is: base64, something that is decoded all the same, something that is not."""
+"""The issues of a field: none, invalid base64 that aeon decodes, other data in memory."""
 
 _ALPHABET: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _VALUES: Final = np.array(
@@ -27,25 +27,25 @@ _AS_READ: Final = bytes(byte if byte in _ALPHABET else _ALPHABET[0] for byte in 
 
 
 def decode(field: bytes | memoryview) -> tuple[bytes, int]:
-    """What aeon makes of a field, and what the field is; nothing where that depends on memory."""
+    """Return the bytes that aeon makes of a field, and its issue; no bytes for `MEMORY`."""
     try:
         return binascii.a2b_base64(field, strict_mode=True), CLEAN
     except binascii.Error:
-        return _as_read(bytes(field))
+        return _decode_invalid(bytes(field))
 
 
-def kinds(buffer: Bytes, starts: Longs, ends: Longs, compiled: bool) -> Bytes:
-    """What each field buffer[start:end] is: uint8 [fields]."""
+def issues(buffer: Bytes, starts: Longs, ends: Longs, compiled: bool) -> Bytes:
+    """Return the issue of each field buffer[start:end]: uint8 [fields]."""
     found = np.zeros(starts.size, np.uint8)
-    odd = _odd(buffer, starts, ends) if compiled else np.ones(starts.size, np.bool_)
-    for field in np.flatnonzero(odd).tolist():
+    invalid = _invalid(buffer, starts, ends) if compiled else np.ones(starts.size, np.bool_)
+    for field in np.flatnonzero(invalid).tolist():
         found[field] = decode(buffer[starts[field] : ends[field]].data)[1]
     return found
 
 
 def decoded(buffer: Bytes, starts: Longs, ends: Longs, compiled: bool) -> Strings:
-    """What aeon makes of each field buffer[start:end]; not given where that depends on memory."""
-    if compiled and not _odd(buffer, starts, ends).any():
+    """Return the bytes of each field buffer[start:end]; absent for `MEMORY`."""
+    if compiled and not _invalid(buffer, starts, ends).any():
         sizes = (ends - starts) // 4 * 3
         some = np.flatnonzero(sizes)
         for back in (1, 2):
@@ -57,17 +57,18 @@ def decoded(buffer: Bytes, starts: Longs, ends: Longs, compiled: bool) -> String
         return Strings(data, offsets, constant(True, starts.size, np.bool_))
     pairs = zip(starts.tolist(), ends.tolist(), strict=True)
     made = [decode(buffer[start:end].data) for start, end in pairs]
-    return Strings.of(None if kind == MEMORY else blob for blob, kind in made)
+    return Strings.of(None if issue == MEMORY else blob for blob, issue in made)
 
 
-def _odd(buffer: Bytes, starts: Longs, ends: Longs) -> NDArray[np.bool_]:
-    odd = np.empty(starts.size, np.bool_)
-    run = KERNELS.compiled(c.find_odd)
-    run(buffer, np.ascontiguousarray(starts), np.ascontiguousarray(ends), _VALUES, odd)
-    return odd
+def _invalid(buffer: Bytes, starts: Longs, ends: Longs) -> NDArray[np.bool_]:
+    """Return a mask of the fields that are not valid base64."""
+    invalid = np.empty(starts.size, np.bool_)
+    run = KERNELS.compiled(c.find_invalid)
+    run(buffer, np.ascontiguousarray(starts), np.ascontiguousarray(ends), _VALUES, invalid)
+    return invalid
 
 
-def _as_read(field: bytes) -> tuple[bytes, int]:
+def _decode_invalid(field: bytes) -> tuple[bytes, int]:
     whole, last = len(field) & ~3, b""
     marks: list[int] = []
     at = field.find(b"=")
@@ -88,5 +89,5 @@ def _as_read(field: bytes) -> tuple[bytes, int]:
     padded = read.translate(_AS_READ) + b"=" * (-len(read) % 4)
     found = bytearray(binascii.a2b_base64(padded))
     for at in marks:
-        found[at // 4 * 3] |= 4  # the value of `=` is 64, of which its neighbour gets a bit
+        found[at // 4 * 3] |= 4  # aeon's value of `=` is 64: its one bit belongs to this byte
     return bytes(found), LAX

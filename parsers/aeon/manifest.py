@@ -1,9 +1,9 @@
-"""aeon's manifests (.tsv, .csv): bytes to `Manifest`; the way back is `manifest_text`.
+"""Parse aeon's manifests (.tsv, .csv) into `Manifest`; `manifest_text` writes them.
 
-The language is `grammars/manifest.lark`; aeon's user guide describes it, and its readers decide:
-the last public one (7938b99), that of the user guide (f99a69a), and an old one (v0.2.7). What the
-fields of numbers and of base64 hold is looked at, and told of; what is made of them see
-`exset.runtime.aeon.elements`. Files are not looked at: see `exset.runtime.aeon.manifest_files`.
+The language is `grammars/manifest.lark`. Where aeon's user guide and its parsers differ, exset
+follows the parsers: the last public one (7938b99), that of the user guide (f99a69a), and an old one
+(v0.2.7). Fields of numbers and base64 are checked; `exset.runtime.aeon.elements` decodes them, and
+`exset.runtime.aeon.manifest_files` checks files.
 """
 
 from typing import Final
@@ -30,9 +30,9 @@ from exset.parsers.aeon.manifest_dialects import (
     HEADER,
     RECORD,
     TYPES,
-    guessed,
-    header_without_at,
+    guess_dialect,
     hint,
+    is_header_without_at,
     width_hint,
 )
 from exset.parsers.engine.stream import ParseStream
@@ -49,24 +49,31 @@ def parse(
     engine: Engine = "auto",
     dialect: Dialect | str | None = None,
 ) -> Manifest:
-    """The manifest that a text is.
+    """Parse a manifest.
 
-    dialect: "head", "seed" or "csv"; by default it is told from the first line. `findings` collects
-    what aeon accepts but people are caught by, and the elements that it fails to read. `engine`:
-    "reference" has Lark itself run the grammar, "table" the tables that it is lowered to, compiled
-    whatever the size; "auto" runs the tables, compiled if the text is long. Raises FormatError
-    where aeon refuses or crashes, and ValueError for a dialect that there is not.
+    dialect: "head", "seed" or "csv", by default guessed from the first line. findings: collects
+    likely mistakes that aeon accepts, and elements that aeon fails to read. engine: "reference"
+    (Lark runs the grammar), "table" (compiled tables) or "auto" (tables, compiled for a long text).
+    Raises FormatError where aeon rejects the text or crashes, and ValueError for an unknown
+    dialect.
     """
     findings = Findings() if findings is None else findings
-    chosen = guessed(source.data) if dialect is None else Dialect(dialect)
-    is_guess = dialect is None
-    if is_guess and chosen is not Dialect.HEAD and (advice := foreign(source.data)):
-        raise FormatError("this is no manifest", source=source, span=Span(0, 1), hint=advice)
-    return _Reading(source, findings, engine, chosen).whole(is_guess)
+    if dialect is not None:
+        return _Parser(source, findings, engine, Dialect(dialect)).parse()
+    guess = guess_dialect(source.data)
+    if guess is not Dialect.HEAD:
+        if advice := foreign(source.data):
+            message = "this is not a manifest"
+            raise FormatError(message, source=source, span=Span(0, 1), hint=advice)
+        has_words = is_header_without_at(source.data)
+        advice = "if the first line is the header, put `@` before it; else " if has_words else ""
+        place = Place.of(source.name)
+        findings.add(finding_at("aeon-dialect", place, dialect=guess, advice=advice))
+    return _Parser(source, findings, engine, guess).parse()
 
 
-class _Reading:
-    """A text being read, part by part; each part but the last ends with a record."""
+class _Parser:
+    """Collects the records of a text from chunks, each of which ends with a record."""
 
     def __init__(
         self, source: Source, findings: Findings, engine: Engine, dialect: Dialect
@@ -83,24 +90,23 @@ class _Reading:
         self.line_break, self.cell = map(self.grammar.terminal, names)
         self.types: tuple[ElementType, ...] | None = None
         self.width: int | None = None
-        self.data = np.empty(len(source.data), np.uint8)  # what is not used is never touched
+        self.data = np.empty(len(source.data), np.uint8)  # the system provides memory on use
         self.offsets = np.zeros(_FIELDS, np.int64)
         self.lines = np.empty(_FIELDS, np.int32)
         self.state = np.zeros(c.STATE_SIZE, np.int64)
         self.state[c.LINE] = 1
         self.fields = 0
 
-    def whole(self, is_guess: bool) -> Manifest:
-        """The manifest."""
+    def parse(self) -> Manifest:
         streams = self.grammar.parse(
             self.source, self.engine, hint=hint, boundary=RECORD, tokens=_TOKENS
         )
         for stream in streams:
-            self.part(stream)
+            self.add_chunk(stream)
         records = int(self.state[c.RECORDS])
         types = self.types or ()
         width = len(types) if self.width is None else self.width
-        self.tell(is_guess, len(types), width)
+        self.report(len(types), width)
         return Manifest.unchecked(
             dialect=self.dialect,
             types=types,
@@ -113,8 +119,8 @@ class _Reading:
             lines=self.lines[:records],
         )
 
-    def part(self, stream: ParseStream) -> None:
-        """Take in the records of a part."""
+    def add_chunk(self, stream: ParseStream) -> None:
+        """Add the records of a chunk."""
         begin = 0
         if stream.steps.size and stream.steps[0] == HEADER:
             begin = int(stream.tokens_before[0])
@@ -137,13 +143,13 @@ class _Reading:
             raise self.wrong_width(stream)
         count = (int(self.state[c.RECORDS]) - before) * width
         starts, ends = starts[:count], ends[:count]
-        self.take(starts, ends)
+        self.add_fields(starts, ends)
         if self.types and count:
-            given = self.source, self.buffer, self.types, width
-            check_elements(*given, starts, ends, self.compiled, self.findings)
+            text = self.source, self.buffer, self.types, width
+            check_elements(*text, starts, ends, self.compiled, self.findings)
 
     def set_width(self, stream: ParseStream, begin: int) -> None:
-        """Set how many fields records have, in the first part."""
+        """Set the number of fields of a record, from the first one."""
         width = self.fields_of(stream, begin)
         if self.dialect is Dialect.HEAD or not width:
             self.width = len(self.types or ()) if self.types or width else None
@@ -154,20 +160,20 @@ class _Reading:
             raise self.error(
                 stream,
                 begin,
-                f"the record has {counted(width, 'field')}, the header has"
-                f" {counted(len(self.types), 'type')}: aeon crashes on it",
+                f"the record has {counted(width, 'field')}, but the header has"
+                f" {counted(len(self.types), 'type')}: aeon crashes",
             )
         self.width = width
 
     def fields_of(self, stream: ParseStream, token: int) -> int:
-        """How many fields the record has that comes after a line break; 0 if none comes."""
+        """Return the number of fields of the record after a line break, 0 for no record."""
         kinds = stream.kinds[token + 1 :]
         breaks = np.flatnonzero(kinds == self.line_break)
         count = int(breaks[0]) if breaks.size else kinds.size
         return count + (count > 0 and bool(kinds[0] == self.cell))
 
-    def take(self, starts: Longs, ends: Longs) -> None:
-        """Add fields to the columns."""
+    def add_fields(self, starts: Longs, ends: Longs) -> None:
+        """Copy fields into the columns."""
         _make_room(self.offsets, self.fields + starts.size + 1)
         offsets = self.offsets[self.fields : self.fields + starts.size + 1]
         at = int(offsets[0])
@@ -180,15 +186,9 @@ class _Reading:
             self.data[at : offsets[-1]] = self.buffer[row_indices(starts, ends - starts)]
         self.fields += starts.size
 
-    def tell(self, is_guess: bool, types: int, width: int) -> None:
-        """Tell of what is odd about the whole."""
+    def report(self, types: int, width: int) -> None:
+        """Add the findings about the manifest as a whole."""
         place = Place.of(self.source.name)
-        if is_guess and self.dialect is not Dialect.HEAD:
-            named = header_without_at(self.source.data)
-            advice = "put `@` before its first line, if that is the header; else " if named else ""
-            self.findings.add(
-                finding_at("aeon-dialect", place, dialect=self.dialect, advice=advice)
-            )
         if not self.state[c.RECORDS]:
             self.findings.add(finding_at("aeon-no-records", place))
         if width > types:
@@ -199,17 +199,17 @@ class _Reading:
             self.findings.add(finding_at("aeon-carriage-return", place), count)
 
     def wrong_width(self, stream: ParseStream) -> FormatError:
-        """The error for a record of another width than the others."""
+        """Return the error for a record with another number of fields."""
         token = int(self.state[c.WRONG])
         width, wanted = self.fields_of(stream, token), self.width or 0
         if self.dialect is Dialect.HEAD:
-            what = f"the header has {counted(wanted, 'type')}"
+            other = f"the header has {counted(wanted, 'type')}"
         else:
-            what = f"the first one has {wanted}"
-        return self.error(stream, token, f"the record has {counted(width, 'field')}, {what}")
+            other = f"the first record has {wanted}"
+        return self.error(stream, token, f"the record has {counted(width, 'field')}, but {other}")
 
     def error(self, stream: ParseStream, token: int, message: str) -> FormatError:
-        """The error for the record after a line break."""
+        """Return the error for the record after a line break."""
         start = int(stream.ends[token])
         end = self.source.data.find(b"\n", start)
         span = Span(start, len(self.source.data) if end < 0 else end)
@@ -224,6 +224,6 @@ class _Reading:
 
 
 def _make_room(array: NDArray[np.generic], size: int) -> None:
-    """Make an array, of which nobody has a view, as long as that or longer."""
+    """Enlarge an array in place to at least a size; there must be no views of it."""
     if size > array.size:
         array.resize(max(size, 2 * array.size), refcheck=False)

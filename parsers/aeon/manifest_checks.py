@@ -1,4 +1,4 @@
-"""What the fields of a manifest hold that aeon reads oddly, or fails to read."""
+"""Check the fields of a manifest: numbers, base64 and empty paths."""
 
 from types import MappingProxyType
 from typing import Final
@@ -9,6 +9,7 @@ from exset.core.errors import Findings, Place
 from exset.core.source import Source, Span
 from exset.grammars.aeon.manifest_findings import finding_at
 from exset.grammars.aeon.manifest_types import ElementType
+from exset.grammars.columns.arrays import Flags
 from exset.parsers.aeon import base64
 from exset.parsers.aeon import manifest_columns as c
 from exset.parsers.aeon.manifest_columns import Bytes, Longs
@@ -24,12 +25,12 @@ NUMBER_FINDINGS: Final = MappingProxyType(
         c.RANGE: "aeon-number-range",
     }
 )
-"""What is odd about a number, by its code there."""
+"""The codes of the findings, by the issue with a number."""
 
-BASE64_TRAPS: Final = MappingProxyType(
+BASE64_FINDINGS: Final = MappingProxyType(
     {base64.LAX: "aeon-lax-base64", base64.MEMORY: "aeon-base64-memory"}
 )
-"""What is odd about base64."""
+"""The codes of the findings, by the issue with base64."""
 
 
 def check_elements(
@@ -42,32 +43,33 @@ def check_elements(
     compiled: bool,
     findings: Findings,
 ) -> None:
-    """Check fields, record after record, of which starts and ends say where they are."""
+    """Add findings for the fields buffer[starts:ends], record after record."""
     last_byte = buffer[ends[width - 1 :: width] - 1]
     for column, kind in enumerate(types):
         first, end = starts[column::width], ends[column::width]
-        odd: dict[str, Longs] = {}
         if kind is ElementType.FILE:
-            odd["aeon-empty-path"] = np.flatnonzero(first == end)
+            _report("aeon-empty-path", first == end, source, first, end, findings)
         elif kind is ElementType.BINARY:
-            kinds = base64.kinds(buffer, first, end, compiled)
-            odd = {name: np.flatnonzero(kinds == code) for code, name in BASE64_TRAPS.items()}
+            issues = base64.issues(buffer, first, end, compiled)
+            for issue, code in BASE64_FINDINGS.items():
+                _report(code, issues == issue, source, first, end, findings)
         elif kind is not ElementType.STRING:
-            if column == width - 1:  # that the line ends in CR is told once
+            if column == width - 1:  # a CR at the end of the line has a finding of its own
                 end = end - ((last_byte == 13) & (end > first))
             read = int32s if kind is ElementType.ASCII_INT else reals
-            odds = read(buffer, first, end, compiled).odds
-            if odds.any():
-                odd = {name: np.flatnonzero(odds == code) for code, name in NUMBER_FINDINGS.items()}
-        for name, rows in odd.items():
-            _tell(name, source, first[rows], end[rows], findings)
+            issues = read(buffer, first, end, compiled).issues
+            if issues.any():
+                for issue, code in NUMBER_FINDINGS.items():
+                    _report(code, issues == issue, source, first, end, findings)
 
 
-def _tell(name: str, source: Source, starts: Longs, ends: Longs, findings: Findings) -> None:
-    """Tell of the fields that a trap is in: of so many by themselves as are kept."""
-    for i in range(min(starts.size, findings.keep)):
-        span = Span(int(starts[i]), int(ends[i]))
-        place = Place.in_text(source, span)
+def _report(
+    code: str, mask: Flags, source: Source, starts: Longs, ends: Longs, findings: Findings
+) -> None:
+    """Add a finding for each field of a mask; the last one that is kept counts all others."""
+    rows = np.flatnonzero(mask)
+    for i, row in enumerate(rows[: findings.keep].tolist()):
+        span = Span(int(starts[row]), int(ends[row]))
         raw = shown(source.data[span.start : span.end])
-        times = starts.size - i if i == findings.keep - 1 else 1
-        findings.add(finding_at(name, place, raw=raw), times)
+        times = rows.size - i if i == findings.keep - 1 else 1
+        findings.add(finding_at(code, Place.in_text(source, span), raw=raw), times)

@@ -1,4 +1,4 @@
-"""The tokens of a manifest as columns: where fields are, their bytes, the integers they are."""
+"""Kernels for manifests: find and copy fields, read integers, check and decode base64."""
 
 from typing import Final
 
@@ -13,13 +13,13 @@ Bytes = NDArray[np.uint8]
 
 KERNELS: Final = Kernels("exset.parsers.aeon.manifest_columns")
 
-# What is in the state of `find_fields`: how many records there are, the line of the last line
-# break, how many records end in a carriage return and the first of them, and the line break before
+# The state of `find_fields`: the number of records, the line of the last line break, the number of
+# records that end with a carriage return and where the first of these is, and the line break before
 # the first record of another width.
 (RECORDS, LINE, RETURNS, RETURN, WRONG, STATE_SIZE) = range(6)
 
-# What is odd about a number: nothing, bytes after it, a fraction that is cut off, it is beyond 32
-# bits, there is none, it is beyond what aeon reads.
+# The issues of a number: none, ignored bytes after it, a dropped fraction, more than 32 bits, not a
+# number, outside the range that aeon reads.
 (FINE, TAIL, FRACTION, OVERFLOW, NO_NUMBER, RANGE) = range(6)
 
 _DIGITS: Final = 18  # fit in 63 bits
@@ -44,10 +44,10 @@ def find_fields(
     lines: Ints,
     state: Longs,
 ) -> None:
-    """Fill where the fields of whole records begin and end, and the line of each record.
+    """Fill the starts and ends of the fields of all records, and the line of each record.
 
-    begin: the first token of a record. line_break, cell: the kinds of these tokens; a cell begins
-    with the separator. Stops at a record of another width than `width`.
+    begin: the first token of a record. line_break, cell: the kinds of these tokens; a cell starts
+    with the separator. Stops at a record with another number of fields than `width`.
     """
     count, filled = len(kinds), 0
     token = begin
@@ -84,7 +84,7 @@ def find_fields(
 def copy_fields(
     buffer: Bytes, starts: Longs, ends: Longs, data: Bytes, offsets: Longs, at: int
 ) -> None:
-    """Copy fields side by side into data, from `at` on; offsets: where each ends."""
+    """Copy fields one after the other to data[at:]; fill the end of each into offsets."""
     for field in range(len(starts)):
         start = starts[field]
         size = ends[field] - start
@@ -96,9 +96,9 @@ def copy_fields(
 
 @bare_kernel
 def read_ints(
-    buffer: Bytes, starts: Longs, ends: Longs, values: Ints, odds: NDArray[np.uint8], hard: Longs
+    buffer: Bytes, starts: Longs, ends: Longs, values: Ints, issues: NDArray[np.uint8], hard: Longs
 ) -> int:
-    """Read numbers as aeon does, and what is odd about each; how many are left in `hard`."""
+    """Read integers as aeon does, with their issues; return how many are left for `hard`."""
     left = 0
     for field in range(len(starts)):
         at, end = starts[field], ends[field]
@@ -111,35 +111,35 @@ def read_ints(
         while at < end and 48 <= buffer[at] <= 57 and at - first < _DIGITS:
             value = value * 10 + int(buffer[at]) - 48
             at += 1
-        odd = FINE
+        issue = FINE
         if at == first or at - first == _DIGITS:
-            odd = RANGE  # for now
+            issue = RANGE  # until `hard` is done
         elif at < end:
             byte = buffer[at]
             if byte == 46 or byte == 69 or byte == 101 or byte == 88 or byte == 120:
-                odd = RANGE
+                issue = RANGE
             else:
-                odd = TAIL
-        if odd == RANGE:
+                issue = TAIL
+        if issue == RANGE:
             hard[left] = field
             left += 1
         else:
             if negative:
                 value = -value
             if value < _LEAST or value >= _LIMIT:
-                value, odd = _LEAST, OVERFLOW
+                value, issue = _LEAST, OVERFLOW
             values[field] = value
-        odds[field] = odd
+        issues[field] = issue
     return left
 
 
 @bare_kernel
-def find_odd(
-    buffer: Bytes, starts: Longs, ends: Longs, values: Bytes, odd: NDArray[np.bool_]
+def find_invalid(
+    buffer: Bytes, starts: Longs, ends: Longs, values: Bytes, invalid: NDArray[np.bool_]
 ) -> None:
-    """Fill which fields are not plain base64, padded as it should be.
+    """Fill a mask of the fields that are not base64 with its padding.
 
-    values: of each byte, 0 to 63, 128 for one that is none.
+    values: of each byte, 0 to 63, or 128 outside the alphabet.
     """
     for field in range(len(starts)):
         start, end = starts[field], ends[field]
@@ -150,12 +150,12 @@ def find_odd(
             end -= 2 if buffer[end - 2] == _PADDING else 1
         for place in range(start, end):
             seen |= int(values[buffer[place]])
-        odd[field] = seen & _INVALID
+        invalid[field] = seen & _INVALID
 
 
 @bare_kernel
 def decode_plain(buffer: Bytes, starts: Longs, values: Bytes, out: Bytes, offsets: Longs) -> None:
-    """Decode fields of plain base64 side by side; offsets: where each begins and ends in out."""
+    """Decode fields of valid base64 into out; offsets: the start and end of each there."""
     for field in range(len(starts)):
         place, at, stop = starts[field], offsets[field], offsets[field + 1]
         while at + 3 <= stop:

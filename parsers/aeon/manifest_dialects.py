@@ -1,4 +1,4 @@
-"""The grammars of the three dialects, which dialect a text is in, and what may help."""
+"""The grammars of the three dialects, the guess of a dialect, and advice for errors."""
 
 import re
 from types import MappingProxyType
@@ -9,7 +9,7 @@ from exset.parsers.engine.errors import Unexpected
 from exset.parsers.engine.grammar import Grammar
 
 TYPES: Final = tuple(kind.value for kind in ElementType)
-"""The types as the header names them."""
+"""The types, as the header names them."""
 
 _WORDS: Final = MappingProxyType(
     {
@@ -30,8 +30,8 @@ BOM: Final = b"\xef\xbb\xbf"
 _START: Final = re.compile(rb"(?:#[^\n]*+(?:\n|\Z)|\n)*+([^\n]*+)")
 
 
-def guessed(data: bytes) -> Dialect:
-    """The dialect that a text seems to be in, by its first line that says something."""
+def guess_dialect(data: bytes) -> Dialect:
+    """Guess the dialect of a text from its first line that is neither empty nor a comment."""
     found = _START.match(data)
     assert found
     line = found[1]
@@ -40,23 +40,23 @@ def guessed(data: bytes) -> Dialect:
     return Dialect.CSV if b"," in line and b"\t" not in line else Dialect.SEED
 
 
-def header_without_at(data: bytes) -> bool:
-    """Tell whether the first line of a text would be a header, were there a `@`."""
+def is_header_without_at(data: bytes) -> bool:
+    """Whether the first line of a text has only names of types, but no `@`."""
     found = _START.match(data)
     words = re.split(rb"[\t ,;]+", found[1].strip()) if found else []
     return bool(words) and {word.upper() for word in words} <= {name.encode() for name in TYPES}
 
 
 def width_hint(line: bytes, dialect: Dialect) -> str:
-    """What may help where a record has not as many fields as the others."""
+    """Return advice for a record with another number of fields."""
     mark, name = (b",", "comma") if dialect is Dialect.CSV else (b"\t", "tab")
     if mark not in line and b" " in line.strip():
-        return f"one {name} separates two fields: here are blanks, which belong to the field"
+        return f"one {name} separates two fields; blanks belong to a field"
     if line.rstrip(b"\r").endswith(mark):
-        return f"the {name} at its end begins one more field, which is empty: remove it"
+        return f"remove the {name} at the end: an empty field follows it"
     if mark * 2 in line:
-        return f"one {name} separates two fields: between two of them is one more, which is empty"
-    return f"one {name} separates two fields; nothing quotes one"
+        return f"one {name} separates two fields: there is an empty field between two of them"
+    return f"one {name} separates two fields; quotes have no meaning"
 
 
 def hint(unexpected: Unexpected) -> str | None:
@@ -67,15 +67,15 @@ def hint(unexpected: Unexpected) -> str | None:
         if b"\r" in rest:
             ends = "CR LF" if rest.find(b"\r") == len(rest) - 1 else "CR alone"
             return (
-                f"the lines end in {ends}, and aeon takes the CR for a part of the type's name:"
-                " save the manifest with Unix line ends, as dos2unix does"
+                f"the lines end with {ends}, and aeon reads the CR as part of the type's name: save"
+                " the manifest with Unix line ends, as dos2unix does"
             )
         if rest.lower().startswith(b"[tab]"):
-            return "`[tab]` stands for one tab, as in aeon's user guide: write the tab itself"
-        return f"the types are {', '.join(TYPES)}, exactly so, with one tab between two"
+            return "write a tab, which aeon's user guide shows as `[tab]`"
+        return f"the types are {', '.join(TYPES)}, in capitals, separated by one tab"
     if "AT" in expected:
         return (
-            "aeon wants a header before the records, such as `@FILE`, a tab, `ASCII_INT`; older"
-            " versions did not: --from-dialect seed, or csv, or dialect=... in Python"
+            "aeon needs a header before the records, such as `@FILE`, a tab, `ASCII_INT`; for older"
+            " versions of aeon, use --from-dialect seed or csv, or dialect=... in Python"
         )
-    return "a line that begins with `@` is a header: there can be one, before all records"
+    return "a line that starts with `@` is a header: only one is allowed, before all records"

@@ -1,4 +1,4 @@
-"""Manifests as text: what aeon reads back as the same manifest."""
+"""Write manifests as text, which aeon reads back as the same manifest."""
 
 from typing import Final
 
@@ -19,21 +19,21 @@ def render(
     dialect: Dialect | str | None = None,
     lossy: bool = False,
 ) -> bytes:
-    """The text of a manifest, in its own dialect unless another is said.
+    """Return the text of a manifest, by default in its own dialect.
 
-    Raises FormatError for what the dialect cannot say: a line break or a separator in a field, a
-    record that looks like a comment, a header or an empty line, fields that the header has no type
-    for, and with `csv` elements that are no files. `lossy` drops such fields, and calls all
-    elements files, with a finding. ValueError for a dialect that there is not.
+    Raises FormatError for records that the dialect cannot store: a line break or a separator in a
+    field, a record that reads as a comment, a header or an empty line, fields without a type, and
+    in `csv` elements of other types than FILE. With `lossy`, fields without a type and the types
+    are dropped, each with a finding. Raises ValueError for an unknown dialect.
     """
     chosen = manifest.dialect if dialect is None else Dialect(dialect)
     losses = _Losses(lossy, Findings() if findings is None else findings)
     if manifest.width > len(manifest.types) and chosen is not Dialect.SEED:
-        losses.tell(
+        losses.report(
             "fields",
             f"the header has {counted(len(manifest.types), 'type')} for"
             f" {counted(manifest.width, 'field')}",
-            "the others are not written",
+            "the last fields are not written",
         )
         manifest = manifest.narrowed()
     header = b""
@@ -41,7 +41,9 @@ def render(
         types = b"\t".join(kind.encode("ascii") for kind in manifest.types)
         header = b"@" + types + LINE_END if types else b""
     elif any(kind is not ElementType.FILE for kind in manifest.types):
-        losses.tell("types", "the dialect csv knows files alone", "the types are not written")
+        losses.report(
+            "types", "the dialect csv has only the type FILE", "the types are not written"
+        )
     _check_fields(manifest, chosen)
     return header + _records(manifest, chosen.separator)
 
@@ -51,17 +53,17 @@ class _Losses:
         self.lossy = lossy
         self.findings = findings
 
-    def tell(self, field: str, why: str, what: str) -> None:
-        """Add a finding of what is lost. Raises FormatError unless lossy."""
+    def report(self, field: str, why: str, what: str) -> None:
+        """Add a finding for a loss. Raises FormatError unless lossy."""
         place = Place(_MODEL, field=field)
         if not self.lossy:
-            advice = "say --lossy, or lossy=True in Python, to write it all the same"
+            advice = "--lossy, or lossy=True in Python, writes the manifest without them"
             raise FormatError(why, place=place, hint=advice, code="aeon-text")
         self.findings.add(Finding("aeon-text-loss", Severity.WARNING, f"{why}: {what}", place))
 
 
 def _check_fields(manifest: Manifest, dialect: Dialect) -> None:
-    """Raise FormatError for the first field that the dialect cannot say."""
+    """Raise FormatError for the first field that the dialect cannot store."""
     data, offsets = manifest.fields.data, manifest.fields.offsets
     for byte, name in (
         (LINE_END, "a line break"),
@@ -71,7 +73,9 @@ def _check_fields(manifest: Manifest, dialect: Dialect) -> None:
         if found.any():
             at = int(found.argmax())
             field = int(np.searchsorted(offsets, at, "right")) - 1
-            raise _refusal(manifest, field, f"{name} in a field (byte {at - int(offsets[field])})")
+            raise _rejection(
+                manifest, field, f"{name} in a field (byte {at - int(offsets[field])})"
+            )
     width = manifest.width
     if not len(manifest):
         return
@@ -79,21 +83,21 @@ def _check_fields(manifest: Manifest, dialect: Dialect) -> None:
     ends = offsets[1 : len(manifest) * width + 1 : width]
     empty = first == ends
     if width == 1 and empty.any():
-        raise _refusal(manifest, int(empty.argmax()), "a record of one empty field")
-    given = np.flatnonzero(~empty)
-    bad = np.isin(data[first[given]], list(dialect.comments))
+        raise _rejection(manifest, int(empty.argmax()), "a record of one empty field")
+    filled = np.flatnonzero(~empty)
+    bad = np.isin(data[first[filled]], list(dialect.comments))
     if bad.any():
-        record = int(given[bad.argmax()])
+        record = int(filled[bad.argmax()])
         mark = chr(data[first[record]])
-        raise _refusal(manifest, record * width, f"a record that begins with `{mark}`")
+        raise _rejection(manifest, record * width, f"a record that starts with `{mark}`")
 
 
-def _refusal(manifest: Manifest, field: int, what: str) -> FormatError:
+def _rejection(manifest: Manifest, field: int, what: str) -> FormatError:
     record, column = divmod(field, manifest.width)
     return FormatError(
-        f"no manifest can say this: {what}",
+        f"a manifest cannot store {what}",
         place=Place(_MODEL, field=f"[{record}][{column}]"),
-        hint="there is no quotation and no escape: rename the file, or encode the field as BINARY",
+        hint="there are no quotes and no escapes: rename the file, or encode the field as BINARY",
         code="aeon-text",
     )
 

@@ -1,8 +1,8 @@
-"""The numbers of a manifest as aeon reads them: with C++'s stod and stof.
+"""Read the numbers of a manifest as aeon does, with stod and stof of C++.
 
-They take the longest number that a field begins with, in any of the forms that C's strtod takes,
-and ignore what follows. A result beyond the type's range is an error, and so is one that rounds to
-a denormal, though not one that is a denormal exactly.
+They read the longest number at the start of a field, in any form that C's strtod accepts, and
+ignore the rest. A result outside the range of the type is an error. So is a result that rounds to a
+denormal, but not one that equals a denormal exactly.
 """
 
 import re
@@ -36,30 +36,30 @@ _exactly: Final = Context(prec=1200)  # the digits of 2**-1076 are fewer
 
 
 class Numbers(NamedTuple):
-    """Numbers, and what is odd about each (`FINE` ... `RANGE`); 0 where there is none."""
+    """Numbers and their issues (`FINE` ... `RANGE`); 0 where there is no number."""
 
     values: NDArray[np.int32] | NDArray[np.float32]
-    odds: NDArray[np.uint8]
+    issues: NDArray[np.uint8]
 
 
 def int32s(buffer: Bytes, starts: Longs, ends: Longs, compiled: bool) -> Numbers:
-    """The fields of an ASCII_INT column as int32: numbers cut off at the point."""
+    """Read the fields of an ASCII_INT column as int32: fractions are dropped."""
     values = np.zeros(starts.size, np.int32)
-    odds = np.zeros(starts.size, np.uint8)
+    issues = np.zeros(starts.size, np.uint8)
     hard = np.empty(starts.size, np.int64)
     read = KERNELS.choose(c.read_ints, compiled)
     spans = np.ascontiguousarray(starts), np.ascontiguousarray(ends)  # as kernels are compiled
-    left = read(buffer, *spans, values, odds, hard)
+    left = read(buffer, *spans, values, issues, hard)
     for field in hard[:left].tolist():
-        values[field], odds[field] = int32(_raw(buffer, starts, ends, field))
-    return Numbers(values, odds)
+        values[field], issues[field] = int32(_raw(buffer, starts, ends, field))
+    return Numbers(values, issues)
 
 
 def reals(buffer: Bytes, starts: Longs, ends: Longs, compiled: bool) -> Numbers:
-    """The fields of an ASCII_FLOAT column as float32."""
+    """Read the fields of an ASCII_FLOAT column as float32."""
     values = np.zeros(starts.size, np.float32)
-    odds = np.zeros(starts.size, np.uint8)
-    easy = np.flatnonzero(_begins_with_digit(buffer, starts, ends)) if compiled else odds[:0]
+    issues = np.zeros(starts.size, np.uint8)
+    easy = np.flatnonzero(_begins_with_digit(buffer, starts, ends)) if compiled else issues[:0]
     hard = np.ones(starts.size, np.bool_)
     if easy.size:
         found = np.zeros(easy.size, np.float32)
@@ -73,12 +73,12 @@ def reals(buffer: Bytes, starts: Longs, ends: Longs, compiled: bool) -> Numbers:
         values[easy] = found
     bits = values.view(np.uint32)
     for field in np.flatnonzero(hard).tolist():
-        bits[field], odds[field] = real(_raw(buffer, starts, ends, field))
-    return Numbers(values, odds)
+        bits[field], issues[field] = real(_raw(buffer, starts, ends, field))
+    return Numbers(values, issues)
 
 
 def int32(field: bytes) -> tuple[int, int]:
-    """One field of an ASCII_INT column: the number, and what is odd about it."""
+    """Return the number of one field of an ASCII_INT column, and its issue."""
     found = _NUMBER.match(field)
     if found is None:
         return 0, c.NO_NUMBER
@@ -94,7 +94,7 @@ def int32(field: bytes) -> tuple[int, int]:
 
 
 def real(field: bytes) -> tuple[int, int]:
-    """One field of an ASCII_FLOAT column: the bits of the number, and what is odd about it."""
+    """Return the bits of the number of one field of an ASCII_FLOAT column, and its issue."""
     found = _NUMBER.match(field)
     if found is None:
         return 0, c.NO_NUMBER
@@ -115,7 +115,7 @@ def _raw(buffer: Bytes, starts: Longs, ends: Longs, field: int) -> bytes:
 
 
 def _begins_with_digit(buffer: Bytes, starts: Longs, ends: Longs) -> NDArray[np.bool_]:
-    """Which fields begin with a digit, perhaps after a sign."""
+    """Return a mask of the fields that start with a digit, or with a sign and a digit."""
     if not buffer.size:
         return np.zeros(starts.size, np.bool_)
     first = buffer[np.minimum(starts, buffer.size - 1)]
@@ -139,7 +139,7 @@ def _float(found: re.Match[bytes]) -> float:
 
 
 def _payload(digits: bytes | None) -> int:
-    """The bits that `nan(DIGITS)` sets; -1 for more than C can read."""
+    """Return the bits that `nan(DIGITS)` sets, -1 if C cannot read the digits."""
     if digits is None or not _PAYLOAD.fullmatch(digits):
         return 0
     base = 16 if digits[:2].lower() == b"0x" else 8 if digits[:1] == b"0" else 10
@@ -148,9 +148,9 @@ def _payload(digits: bytes | None) -> int:
 
 
 def _underflows(found: re.Match[bytes], value: float, lowest: int, precision: int) -> bool:
-    """Whether a number rounds to something below 2**lowest, and is not exactly that.
+    """Whether a number rounds to a denormal, a value below 2**lowest, and does not equal it.
 
-    value: what it rounds to. precision: how many bits it may have, where it is not so small.
+    value: the rounded number. precision: the bits of a normal number.
     """
     if abs(value) > 2.0**lowest:
         return False

@@ -1,6 +1,6 @@
-"""Blocks as text: a manifest whose fields are the elements themselves, in base64.
+"""Write blocks as text and read them back: a manifest with the elements as base64.
 
-aeon reads it as any manifest, and needs no other file; so can anybody who has a base64 decoder.
+aeon reads it as any manifest, and it needs no other files.
 """
 
 from base64 import b64encode
@@ -28,13 +28,13 @@ def parse(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Block:
-    """The block of a manifest that names no files. Raises FormatError for one that does."""
+    """Make a block from a manifest without files. Raises FormatError for one that names files."""
     found = manifests.parse(source, limits=limits, findings=findings, engine=engine)
     if found.columns(ElementType.FILE):
         raise FormatError(
-            "the manifest names files, and a block holds what is in them",
+            "the manifest has a FILE column, so its elements are in other files",
             place=Place.of(source.name),
-            hint="exset cache build reads them",
+            hint="exset cache build reads these files",
             code="format",
         )
     records: list[list[bytes]] = []
@@ -49,16 +49,16 @@ def parse(
 
 
 def render(block: Block, *, findings: Findings | None = None) -> bytes:
-    """The text of a block or an archive; names and times are not in it.
+    """Return the text of a block or an archive, without names and times.
 
-    Raises FormatError if there is no telling which record an element is of, and for records of one
-    empty element, which no manifest can say.
+    Raises FormatError if records have different numbers of elements, and for a record of one empty
+    element, which a manifest cannot store.
     """
     return manifest_text.render(manifest_of(block), findings=findings)
 
 
 def manifest_of(block: Block) -> Manifest:
-    """The manifest of the elements of a block. Raises FormatError as `render`."""
+    """Return the elements of a block as a manifest. Raises FormatError as `render`."""
     width = block.known_width()
     fields = Strings.of(b64encode(data) for data in block.elements.data)
     types = (ElementType.BINARY,) * width

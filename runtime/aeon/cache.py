@@ -12,6 +12,7 @@ from typing import Final
 from exset.codecs.aeon.cpio import decode
 from exset.core.errors import Findings, FormatError, Place, Severity
 from exset.core.limits import DEFAULT, Limits
+from exset.core.text import counted
 from exset.grammars.aeon.block import Block
 from exset.grammars.aeon.block_findings import finding_at
 from exset.io import files
@@ -139,7 +140,8 @@ class Cache:
             if block.width in (width, 0):
                 yield number, block
             else:
-                words = {"number": number, "width": block.width, "wanted": width}
+                has = counted(block.width or 0, "element")
+                words = {"number": number, "width": has, "wanted": width}
                 findings.add(finding_at("aeon-cache-width", Place.of(path), **words))
 
     def _check_folder(self, findings: Findings) -> None:

@@ -150,7 +150,7 @@ def extract_archive(archive: Block, folder: str, *, name: str, findings: Finding
         for number, (raw, data, is_regular) in enumerate(entries):
             try:
                 if not is_regular:
-                    raise ValueError("it is no regular file")
+                    raise ValueError("it is not a regular file")
                 out.write(raw or b"", [data])
             except (ValueError, FileExistsError, NotADirectoryError, IsADirectoryError) as error:
                 is_taken = isinstance(error, OSError)

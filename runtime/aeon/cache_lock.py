@@ -36,7 +36,7 @@ class Owner:
     start: str = ""
 
     def __str__(self) -> str:
-        return f"process {self.pid} on {self.host} holds it" if self.pid else "aeon holds it"
+        return f"process {self.pid} on {self.host}" if self.pid else "aeon"
 
     @property
     def is_foreign(self) -> bool:
@@ -138,7 +138,7 @@ def _take(path: str, handle: int, is_new: bool) -> bool:
         owner = _owner_in(os.read(handle, _MAX_BYTES))
         is_stale = owner.has_ended() if has_flock is None else has_flock and not owner.is_foreign
         if not is_stale:
-            message = f"the cache is being built: {owner}"
+            message = f"the cache is being built by {owner}"
             if owner.is_foreign:
                 message += f"; if no process on that machine builds it, remove {NAME}"
             raise BlockingIOError(errno.EWOULDBLOCK, message, os.path.dirname(path))

@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from exset.core.errors import Finding, Findings, FormatError, Place
+from exset.core.text import counted
 from exset.grammars.aeon.block import Block
 from exset.grammars.aeon.block_findings import finding_at
 from exset.grammars.aeon.manifest import Manifest
@@ -103,9 +104,13 @@ class Plan:
             if not self.matches(number, block):
                 del intact[number]
                 wanted = len(self.blocks[number]) if number < len(self.blocks) else 0
-                words = {"number": number, "records": len(block), "wanted": wanted}
-                where = Place.of(cache.blocks[number])
-                findings.add(finding_at("aeon-cache-count", where, size=self.block_size, **words))
+                why = f"it has {counted(len(block), 'record')}, not {wanted:,}"
+                if len(block) == wanted:
+                    why = "its elements differ"
+                words = {"number": number, "size": self.block_size, "why": why}
+                findings.add(
+                    finding_at("aeon-cache-count", Place.of(cache.blocks[number]), **words)
+                )
         for number in range(max(cache.blocks, default=-1) + 1, len(self.blocks)):
             findings.add(finding_at("aeon-cache-gap", place, number=number))
         return intact

@@ -1,4 +1,4 @@
-"""CRC-32C (Castagnoli), reflected, begun and ended with all ones: what aeon knows manifests by."""
+"""CRC-32C (Castagnoli), reflected, with all ones before and after: aeon's checksum of manifests."""
 
 from typing import Final
 
@@ -15,14 +15,14 @@ _ONES: Final = 0xFFFFFFFF
 
 
 def crc32c(data: NDArray[np.uint8]) -> int:
-    """The checksum of some bytes."""
+    """Return the checksum of bytes."""
     run = KERNELS.choose(update, KERNELS.should_compile(data.size))
     return int(run(np.ascontiguousarray(data), _tables(), _ONES)) ^ _ONES
 
 
 @bare_kernel
 def update(data: NDArray[np.uint8], tables: NDArray[np.int64], crc: int) -> int:
-    """Take bytes into a checksum, eight at a time."""
+    """Update a checksum with bytes, eight at a time."""
     at, whole = 0, len(data) - len(data) % 8
     while at < whole:
         crc ^= (
@@ -49,7 +49,7 @@ def update(data: NDArray[np.uint8], tables: NDArray[np.int64], crc: int) -> int:
 
 
 def _tables() -> NDArray[np.int64]:
-    """What a byte does that stands so many bytes before the end: int64 [8, 256]."""
+    """Return the effect of a byte by its distance from the end: int64 [8, 256]."""
     tables = np.empty((8, 256), np.int64)
     rest = np.arange(256)
     for _ in range(8):

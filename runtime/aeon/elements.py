@@ -1,8 +1,8 @@
 """Make the elements of a manifest from its fields, as aeon does.
 
 Numbers and base64 are made column by column. A FILE element stays a path until `encoded` reads it,
-as aeon does when it loads a block. An element that aeon cannot make, or reads from foreign memory,
-is an `ElementError`; the other elements of its record are there.
+as aeon does when it loads a block. An element that aeon cannot make, or that depends on
+other data in its memory, is an `ElementError`; the other elements of its record are there.
 """
 
 import os
@@ -111,7 +111,7 @@ def elements(
     failed: list[tuple[int, str]] = []
     if kind is ElementType.BINARY:
         values = decoded(np.ascontiguousarray(data), starts, ends, compiled)
-        failed = [(row, "aeon-base64-memory") for row in np.flatnonzero(~values.given).tolist()]
+        failed = [(row, "aeon-base64-memory") for row in np.flatnonzero(~values.present).tolist()]
     else:
         read = int32s if kind is ElementType.ASCII_INT else reals
         values, issues = read(data, starts, ends, compiled)
@@ -201,9 +201,9 @@ def _read_file(path: bytes, dialect: Dialect, max_bytes: int | None) -> bytes:
     status = os.stat(path)
     if not stat.S_ISREG(status.st_mode):
         what = "a folder" if stat.S_ISDIR(status.st_mode) else "not a regular file"
-        raise OSError(f"it is {what}: aeon hangs on it")
+        raise OSError(f"it is {what}, on which aeon hangs")
     if status.st_size >= HUGE and dialect is Dialect.HEAD:
-        raise OSError("it has 2 GiB or more: aeon reads only zeros")
+        raise OSError("it has 2 GiB or more, and aeon reads only zeros")
     if max_bytes is not None and status.st_size > max_bytes:
         raise LimitError(
             f"{safe(os.fsdecode(path))} has {status.st_size:,} bytes, but only {max_bytes:,} are"

@@ -1,7 +1,7 @@
-"""Random numbers of GCC's C++ library, as aeon draws them: generators, distributions, the shuffle.
+"""Random numbers of GCC's C++ library, as aeon uses them: generators, distributions, shuffle.
 
-C++ says what the generators give, and each library what the rest makes of it. This is libstdc++ as
-it is since GCC 11; before, `uniform_int_distribution` scaled otherwise what mt19937 gives.
+The C++ standard defines the generators, and each library the rest. This is libstdc++ since GCC 11;
+before, `uniform_int_distribution` scaled the numbers of mt19937 differently.
 """
 
 from typing import Final
@@ -25,15 +25,15 @@ _SIZE: Final = 624
 _SHIFT: Final = 397
 _ONES: Final = 0xFFFFFFFF
 
-# The state of a generator: which it is; the number of minstd_rand0, or of mt19937 the next of its
-# 624 numbers; those numbers.
+# The state of a generator: its kind, then the number of minstd_rand0; or, for mt19937, the index of
+# the next number, and its 624 numbers.
 _KIND: Final = 0
 _NEXT: Final = 1
 _FIRST: Final = 2
 
 
 def generator(kind: int, seed: int) -> Longs:
-    """The state of a generator, seeded with a number of 32 bits."""
+    """Return the state of a generator with a seed of 32 bits."""
     if not 0 <= seed <= _ONES:
         raise ValueError(f"seed must be from 0 to {_ONES}, not {seed}")
     if kind == MINSTD:
@@ -49,7 +49,7 @@ def generator(kind: int, seed: int) -> Longs:
 
 @bare_kernel
 def draw(state: Longs) -> int:
-    """The next number: of minstd_rand0 from 1 to 2147483646, of mt19937 from 0 to 2**32 - 1."""
+    """Draw a number: with minstd_rand0 from 1 to 2147483646, with mt19937 from 0 to 2**32 - 1."""
     if state[_KIND] == MINSTD:
         state[_NEXT] = state[_NEXT] * _LEHMER % _PRIME
         return int(state[_NEXT])
@@ -72,7 +72,7 @@ def draw(state: Longs) -> int:
 
 @bare_kernel
 def uniform(state: Longs, last: int) -> int:
-    """A number from 0 to last < 2**62, as uniform_int_distribution<size_t> gives it."""
+    """Draw a number from 0 to last < 2**62, as uniform_int_distribution<size_t> does."""
     if state[_KIND] == MERSENNE:
         if last < _ONES:  # Lemire's nearly divisionless
             count = last + 1
@@ -107,9 +107,9 @@ def uniform(state: Longs, last: int) -> int:
 
 @bare_kernel
 def shuffle(state: Longs, order: Longs) -> None:
-    """Put numbers in the order of std::shuffle: two draws at a time, as long as one can hold both.
+    """Shuffle numbers as std::shuffle does.
 
-    That is where the generator's range is no less than the square of how many there are.
+    One random number gives two swaps if the generator's range is at least the square of the count.
     """
     count = len(order)
     if count < 2:
@@ -132,7 +132,7 @@ def shuffle(state: Longs, order: Longs) -> None:
 
 @bare_kernel
 def swap(order: Longs, a: int, b: int) -> None:
-    """Exchange two numbers."""
+    """Swap two numbers."""
     kept = order[a]
     order[a] = order[b]
     order[b] = kept
@@ -140,10 +140,11 @@ def swap(order: Longs, a: int, b: int) -> None:
 
 @bare_kernel
 def choose(state: Longs, count: int, needed: int, share: float, chosen: Longs) -> int:
-    """Fill in which of `count` aeon's generate_subset takes; how many they are.
+    """Fill the items of `count` that aeon's generate_subset takes; return their number.
 
-    Each is taken with the probability `share` of std::bernoulli_distribution, or if all that are
-    left are needed. It stops when no more are needed; where none is from the start, it never does.
+    It takes an item with the probability `share` of std::bernoulli_distribution, and always when
+    all remaining items are needed. It stops when no more are needed. If `needed` is 0 from the
+    start, it does not stop early.
     """
     taken = 0
     width = float(_MINSTD_RANGE + 1)
@@ -164,7 +165,7 @@ def choose(state: Longs, count: int, needed: int, share: float, chosen: Longs) -
 
 
 def shuffled(count: int, kind: int, seed: int) -> Longs:
-    """The order in which std::shuffle puts so many, by a generator that is new."""
+    """Return the order of std::shuffle for `count` items, with a new generator."""
     order = np.arange(count)
     run = KERNELS.choose(shuffle, KERNELS.should_compile(count))
     run(generator(kind, seed), order)
@@ -172,7 +173,7 @@ def shuffled(count: int, kind: int, seed: int) -> Longs:
 
 
 def subset(count: int, share: float, needed: int, seed: int) -> Longs:
-    """Which of so many generate_subset takes, with minstd_rand0."""
+    """Return the items, of `count`, that generate_subset takes with minstd_rand0."""
     chosen = np.empty(count, np.int64)
     run = KERNELS.choose(choose, KERNELS.should_compile(count))
     return chosen[: run(generator(MINSTD, seed), count, needed, share, chosen)]

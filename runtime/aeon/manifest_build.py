@@ -1,4 +1,4 @@
-"""New manifests: of a folder that has a folder for each class, and of a CSV table."""
+"""Make manifests from a folder with one folder for each class, and from a CSV table."""
 
 import csv
 import os
@@ -12,12 +12,12 @@ from exset.grammars.aeon.manifest import Manifest
 from exset.grammars.aeon.manifest_types import ElementType
 
 CLASS = "CLASS"
-"""What stands for a type where a table has names of classes: they are numbered."""
+"""The type of a table's column of class names, which become numbers."""
 
 
 @dataclass(frozen=True)
 class Built:
-    """A manifest, and the names of the classes that its labels number, if it numbers any."""
+    """A manifest, and the names of its classes in the order of their numbers, if it has any."""
 
     manifest: Manifest
     classes: tuple[str, ...] = ()
@@ -26,17 +26,17 @@ class Built:
 def from_folder(
     folder: str, *, suffixes: Sequence[str] = (), label: ElementType = ElementType.ASCII_INT
 ) -> Built:
-    """A manifest of the files in the folders of a folder, each of which is a class.
+    """Make a manifest of the files in a folder that has one folder for each class.
 
-    Classes are numbered in the order of their names, files are in the order of theirs, at any
-    depth; paths count from the folder, which is to be aeon's manifest_root. suffixes: of the files
-    to take, in lower case, by default of all; what begins with a dot is left out. label: ASCII_INT
-    or STRING. Raises OSError, and FormatError where there are no classes or no files.
+    Classes and files are sorted by name; files may be at any depth. Paths are relative to the
+    folder, which must become aeon's manifest_root. suffixes: those of the files to include, in
+    lower case, by default all; hidden files are left out. label: ASCII_INT or STRING. Raises
+    OSError, and FormatError if there are no classes or no files.
     """
     with os.scandir(folder) as found:
         names = sorted(each.name for each in found if each.is_dir() and not _is_hidden(each.name))
     if not names:
-        raise _nothing(folder, "there are no folders in it", "each class needs a folder of its own")
+        raise _nothing(folder, "the folder has no folders", "each class needs a folder of its own")
     records = [
         (path, number)
         for number, name in enumerate(names)
@@ -44,31 +44,31 @@ def from_folder(
     ]
     if not records:
         wanted = " ".join(suffixes) or "any name"
-        raise _nothing(folder, f"there are no files of {wanted} in its folders", None)
+        raise _nothing(folder, f"the folders of classes have no files of {wanted}", None)
     return Built(Manifest.of((ElementType.FILE, label), records), tuple(names))
 
 
 def from_table(
     path: str, types: Sequence[tuple[str | None, str]], *, delimiter: str = ","
 ) -> Built:
-    """A manifest of columns of a CSV table.
+    """Make a manifest from columns of a CSV table.
 
-    types: for each element the name of a column and its type; where all names are None, columns
-    are taken as they come, and the table has no line of names. The type CLASS numbers the
-    different fields of a column, in the order of the alphabet. Raises OSError, FormatError for
-    what is no such table, and ValueError for types that there are not.
+    types: for each element the name of a column and its type. If all names are None, the table has
+    no line of names, and its first columns are used in order. The type CLASS numbers the values of
+    a column, sorted. Raises OSError, FormatError for an invalid table or a missing column, and
+    ValueError for unknown types.
     """
     for _, kind in types:
         if kind not in (*ElementType, CLASS):
             there = ", ".join((*ElementType, CLASS))
-            raise ValueError(f"no element is of type {kind!r}; there are {there}")
+            raise ValueError(f"unknown type {kind!r}: the types are {there}")
     kinds = [ElementType.ASCII_INT if kind == CLASS else ElementType(kind) for _, kind in types]
     numbered = [i for i, (_, kind) in enumerate(types) if kind == CLASS]
     if len(numbered) > 1:
-        raise ValueError(f"one column may be of {CLASS}, not {len(numbered)}")
+        raise ValueError(f"only one column may have the type {CLASS}, not {len(numbered)}")
     names = [name for name, _ in types]
     if any(name is None for name in names) != all(name is None for name in names):
-        raise ValueError("name all columns, or none")
+        raise ValueError("name all columns or no column")
     rows = [list(row) for row in _rows(path, names, delimiter)]
     classes: tuple[str, ...] = ()
     for column in numbered:
@@ -89,17 +89,19 @@ def _rows(path: str, names: Sequence[str | None], delimiter: str) -> Iterator[Se
                 for name in names:
                     if name not in head:
                         there = ", ".join(head) or "none"
-                        message = f"there is no column called {name}; there are {there}"
+                        message = f"the table has no column {name}: its columns are {there}"
                         raise _bad(path, 1, message, _delimiter_hint(head))
                 chosen = [head.index(name) for name in names]  # type: ignore[assignment,arg-type]
             for row in reader:
                 if row and len(row) <= max(chosen, default=0):
-                    has, wanted = counted(len(row), "column"), f"column {max(chosen)}, from 0,"
-                    raise _bad(path, reader.line_num, f"the line has {has}: {wanted} is wanted")
+                    has, needed = counted(len(row), "column"), max(chosen) + 1
+                    raise _bad(
+                        path, reader.line_num, f"the line has {has}, but {needed} are needed"
+                    )
                 if row:
                     yield [row[i] for i in chosen]
         except csv.Error as error:
-            raise _bad(path, reader.line_num, f"this is no CSV: {error}") from None
+            raise _bad(path, reader.line_num, f"invalid CSV: {error}") from None
 
 
 def _files(folder: str, name: str, suffixes: tuple[str, ...]) -> Iterable[str]:
@@ -112,7 +114,7 @@ def _files(folder: str, name: str, suffixes: tuple[str, ...]) -> Iterable[str]:
 
 
 def _raise(error: OSError) -> NoReturn:
-    """Refuse to take what cannot be looked into for empty."""
+    """Raise an error: `os.walk` would leave out folders that it cannot read."""
     raise error
 
 
@@ -125,9 +127,9 @@ def _nothing(folder: str, message: str, hint: str | None) -> FormatError:
 
 
 def _delimiter_hint(head: list[str]) -> str | None:
-    """What may help where a line has one column only."""
+    """Return advice for a line with a single column."""
     marks = [mark for mark in ";\t|" if mark in head[0]] if len(head) == 1 else []
-    return f"--delimiter says what separates columns: {marks[0]!r}?" if marks else None
+    return f"is the delimiter {marks[0]!r}? Set it with --delimiter" if marks else None
 
 
 def _bad(path: str, line: int, message: str, hint: str | None = None) -> FormatError:

@@ -1,4 +1,4 @@
-"""Records of a manifest by their class: which has which, and as many of each."""
+"""Group the records of a manifest by their class, and balance the classes."""
 
 import numpy as np
 
@@ -8,20 +8,20 @@ from exset.grammars.columns.arrays import Longs
 
 
 def column_groups(manifest: Manifest, column: int) -> Longs:
-    """The number of the group of each record: those with the same field in a column.
+    """Return the number of each record's group: records with the same field in a column.
 
-    Raises ValueError for a column that there is not.
+    Raises ValueError for an unknown column.
     """
     if not 0 <= column < manifest.width:
         there = f"columns 0 to {manifest.width - 1}" if manifest.width else "no columns"
-        raise ValueError(f"there are {there}, not {column}")
+        raise ValueError(f"column {column} is out of range: the manifest has {there}")
     seen: dict[bytes | None, int] = {}
     numbers = (seen.setdefault(field, len(seen)) for field in manifest.column(column))
     return np.fromiter(numbers, np.int64, len(manifest))
 
 
 def label_groups(manifest: Manifest) -> Longs:
-    """As `column_groups` of the last column, which is where labels are."""
+    """Return the `column_groups` of the last column, which usually has the labels."""
     return column_groups(manifest, max(len(manifest.types), 1) - 1)
 
 
@@ -51,11 +51,11 @@ def labels(manifest: Manifest, column: str | None, name: str) -> list[str]:
 
 
 def balanced(manifest: Manifest, by: int = -1, *, seed: int | None = None) -> Manifest:
-    """The records, those of small classes repeated until all classes have as many.
+    """Repeat the records of small classes until all classes have the same number.
 
-    by: the column that says the class, by default the last. Copies come after the records, in
-    their order; with a seed all are shuffled (NumPy's PCG64), the same way each time. Raises
-    ValueError for a column that there is not.
+    by: the column of the class, by default the last. Copies follow the records, in their order;
+    with a seed, all are shuffled reproducibly (NumPy's PCG64). Raises ValueError for an unknown
+    column.
     """
     if not len(manifest):
         return manifest
@@ -64,7 +64,7 @@ def balanced(manifest: Manifest, by: int = -1, *, seed: int | None = None) -> Ma
     most = int(count.max())
     order = np.argsort(group, kind="stable")
     begins = np.cumsum(count) - count
-    # The class's records over and over; sorted by how often each came before, then by place.
+    # Repeat the records of each class; then sort by repetition, and by position within each.
     copies = np.concatenate(
         [np.resize(order[at : at + n], most) for at, n in zip(begins, count, strict=True)]
     )

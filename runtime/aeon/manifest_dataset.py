@@ -38,9 +38,9 @@ class ManifestDataset(RecordDataset):
         its roots are the folders in which all files must be. findings: not used, as problems with
         an element are errors of its batch. Raises ValueError for names.
 
-        A batch raises FormatError for an element that aeon cannot make or reads from foreign
-        memory, and for a file that is missing or outside the roots; LimitError for more than
-        `max_array` bytes.
+        A batch raises FormatError for an element that aeon cannot make or that depends on
+        other data in its memory, and for a file that is missing or outside the roots; LimitError
+        for more than `max_array` bytes.
         """
         super().__init__(manifest.types, names, padded, limits)
         self.manifest = manifest

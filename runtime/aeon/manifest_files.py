@@ -1,4 +1,4 @@
-"""Manifests and the files that they name: what aeon would find there."""
+"""Check the files that a manifest names, as aeon would find them."""
 
 import os
 import stat
@@ -23,17 +23,17 @@ def check_files(
     jobs: int = 1,
     limits: Limits = DEFAULT,
 ) -> None:
-    """Add a finding for each file that aeon would not find, or not as it is; name: the manifest's.
+    """Add a finding for each file that aeon would not find, or would not read as it is.
 
-    base: aeon's manifest_root; without it names count from the current folder. access: its roots
-    are the folders that all files must lie in. Files are looked at, by their status alone, and
-    not read, so neither `jobs` nor `limits` matter.
+    name: that of the manifest. base: aeon's manifest_root; without it, paths are relative to the
+    current folder. access: its roots are the folders in which all files must be. Only the status of
+    files is read, so `jobs` and `limits` are not used.
     """
     for record, column, path in _named(manifest, os.fsencode(base)):
         line = int(manifest.lines[record])
         place = Place(name, line=line or None, field=f"[{record}][{column}]")
         if lies_in(os.fsdecode(path), access.roots):
-            code, hint = _trouble(path, manifest.dialect)
+            code, hint = _problem(path, manifest.dialect)
         else:
             code, hint = "aeon-file-outside", ""
         if code:
@@ -41,7 +41,7 @@ def check_files(
 
 
 def _named(manifest: Manifest, root: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """Where each file is first named: record, column, path."""
+    """Yield the record and column that name each file first, and its path."""
     seen: set[bytes] = set()
     for column in manifest.columns(ElementType.FILE):
         for record, field in enumerate(manifest.column(column)):
@@ -51,18 +51,18 @@ def _named(manifest: Manifest, root: bytes) -> Iterator[tuple[int, int, bytes]]:
                 yield record, column, path
 
 
-def _trouble(path: bytes, dialect: Dialect) -> tuple[str, str]:
-    """The trap that a file is, or none, and what may help."""
+def _problem(path: bytes, dialect: Dialect) -> tuple[str, str]:
+    """Return the code of a file's finding, empty for none, and advice."""
     try:
         status = os.stat(path)
     except OSError as error:
         if path.endswith(b"\r") and os.path.exists(path[:-1]):
             return "aeon-file-missing", (
-                "the name ends in a carriage return, and without it there is such a file: save the"
+                "the file exists without the carriage return at the end of this name: save the"
                 " manifest with Unix line ends, as dos2unix does"
             )
         why = safe(error.strerror or str(error))
-        return "aeon-file-missing", f"{why}; names count from manifest_root (--base FOLDER)"
+        return "aeon-file-missing", f"{why}; paths are relative to manifest_root (--base FOLDER)"
     if stat.S_ISDIR(status.st_mode):
         return "aeon-file-folder", ""
     if not stat.S_ISREG(status.st_mode):

@@ -37,7 +37,8 @@ def test_failed_elements_keep_their_place() -> None:
     assert numbers.numbers.tolist() == [1, 0]
     assert [(error.record, error.column, error.line) for error in numbers.errors] == [(1, 0, 4)]
     assert list(blobs.strings) == [b"A", None]
-    assert str(blobs.errors[0]).startswith("record 1, column 1, line 4: what this decodes to")
+    assert blobs.errors[0].code == "aeon-base64-memory"
+    assert str(blobs.errors[0]).startswith("record 1, column 1, line 4: ")
     assert [[type(each) is bytes for each in record] for record in encoded(manifest)] == [
         [True, True],
         [False, False],
@@ -97,7 +98,7 @@ def test_base64_is_that_of_the_standard_library(given: list[bytes]) -> None:
         ends = np.cumsum(lengths)
         for compiled in (False, True):
             where = buffer, ends - lengths, ends, compiled
-            assert manifest_base64.kinds(*where).tolist() == [by_groups(text)[1] for text in texts]
+            assert manifest_base64.issues(*where).tolist() == [by_groups(text)[1] for text in texts]
             blobs = [
                 None if kind == manifest_base64.MEMORY else blob
                 for blob, kind in map(by_groups, texts)
@@ -159,13 +160,13 @@ def test_numbers_are_those_of_c(compiled: bool, given: list[bytes]) -> None:
     for i, field in enumerate(given):
         value, how = of_c(libc.strtod, field)
         if how in (c.RANGE, c.NO_NUMBER):
-            assert ints.odds[i] == how
+            assert ints.issues[i] == how
         else:
             whole = math.trunc(value) if math.isfinite(value) else 2**31
             assert ints.values[i] == (whole if -(2**31) <= whole < 2**31 else -(2**31))
         value, how = of_c(libc.strtof, field)
         if how in (c.RANGE, c.NO_NUMBER):
-            assert floats.odds[i] == how
+            assert floats.issues[i] == how
         elif not math.isnan(value):
             assert floats.values[i].tobytes() == struct.pack("=f", value)
         else:

@@ -10,7 +10,8 @@ from exset.core.errors import FormatError
 from exset.grammars.aeon.manifest import Manifest
 from exset.grammars.aeon.manifest_types import Dialect, ElementType
 from exset.parsers.aeon.manifest_text import render
-from exset.runtime.aeon.cache_build import Plan, build
+from exset.runtime.aeon.cache_build import build
+from exset.runtime.aeon.cache_plan import Plan
 from exset.testing.manifest import manifests
 from tests.fuzz.folders import packed_from, unpacked
 
