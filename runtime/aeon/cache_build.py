@@ -57,7 +57,7 @@ def build(plan: Plan, directory: str, *, clock: Callable[[], float] = time.time)
                 raise FormatError(
                     "the folder has a complete cache, but it is damaged or not the requested one",
                     place=Place.of(folder),
-                    hint="exset cache check shows the difference; exset cache repair fixes the cache",
+                    hint="exset cache check shows the difference; exset cache repair fixes it",
                     code="aeon-cache-other",
                 )
             keep = intact

@@ -115,8 +115,8 @@ class CacheDataset(RecordDataset):
             return
         width = block.known_width(self._place)
         if width != len(types):
-            has, wanted = counted(width, "element"), counted(len(types), "type")
-            raise self._wrong_types(f"the records have {has}, but there are {wanted}")
+            has = counted(width, "element")
+            raise self._wrong_types(f"the records have {has}, not {len(types)}")
         for column, kind in enumerate(types):
             lengths = block.elements.data.lengths[column::width]
             wrong = np.flatnonzero(lengths != 4)

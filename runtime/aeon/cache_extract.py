@@ -120,7 +120,7 @@ def extract_block(
         records = _Records(block.elements, block.known_width(), range(len(block)))
         if types is not None and len(types) != records.width and len(block):
             has = counted(records.width, "element")
-            message = f"the records have {has}, but there are {counted(len(types), 'type')}"
+            message = f"the records have {has}, not {len(types)}"
             raise FormatError(message, code="aeon-cache-width")
     else:
         heard = Findings() if findings is None else findings

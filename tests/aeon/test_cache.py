@@ -1,4 +1,4 @@
-"""aeon's caches: built as aeon builds them, checked, mended, and never half believed."""
+"""aeon's caches: built as aeon builds them, checked and repaired."""
 
 import os
 import re
@@ -6,13 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from exset.codecs.aeon.cpio import decode
 from exset.core.errors import Findings, FormatError
-from exset.core.source import Source
-from exset.grammars.aeon.block import Block
 from exset.grammars.aeon.manifest import Manifest
 from exset.io.access import Access
-from exset.io.files import writing
 from exset.runtime.aeon import cache_lock
 from exset.runtime.aeon.cache import COMPLETE, JOURNAL, Cache
 from exset.runtime.aeon.cache_build import build, repair
@@ -49,7 +45,7 @@ def test_built_as_aeon_does(built: Path, plan: Plan) -> None:
     assert again.written == () and again.kept == (0, 1, 2)
 
 
-def test_other_blocks_than_those_there(built: Path) -> None:
+def test_another_block_size(built: Path) -> None:
     other = Plan.of(manifest(), block_size=5)
     assert "aeon-cache-count" in codes(Cache(str(built)), other)
     assert not codes(Cache(str(built)), other.with_blocks_of(Cache(str(built))))
@@ -70,7 +66,7 @@ def test_an_empty_last_block() -> None:
         Plan.of(manifest(0))
 
 
-def test_what_is_wrong(built: Path, plan: Plan, tmp_path: Path) -> None:
+def test_findings(built: Path, plan: Plan, tmp_path: Path) -> None:
     path = built / "block_1.cpio"
     whole = path.read_bytes()
     path.write_bytes(whole[:-100])
@@ -120,7 +116,7 @@ def test_another_manifest(built: Path) -> None:
 
 
 def test_other_types_of_the_same_text(tmp_path: Path) -> None:
-    """aeon takes them for one manifest, and the integers of its cache for real numbers."""
+    """aeon reads the integers of such a cache as floats."""
     ints, reals = (Manifest.of([kind], [(5,), (6,)]) for kind in ("ASCII_INT", "ASCII_FLOAT"))
     done = build(Plan.of(ints), str(tmp_path))
     assert Plan.of(reals).folder == Plan.of(ints).folder
@@ -129,7 +125,7 @@ def test_other_types_of_the_same_text(tmp_path: Path) -> None:
         build(Plan.of(reals), str(tmp_path))
 
 
-def test_mended(built: Path, plan: Plan) -> None:
+def test_repair(built: Path, plan: Plan) -> None:
     before = (built / "block_0.cpio").stat().st_mtime_ns
     (built / "block_1.cpio").write_bytes(b"junk")
     (built / "block_2.cpio").unlink()
@@ -147,8 +143,8 @@ def test_old_caches(tmp_path: Path) -> None:
     assert Cache(str(folder)).uid == "c7716f98" and seen(str(folder)) == records()
 
 
-def test_elements_that_there_are_not(tmp_path: Path) -> None:
-    """aeon would write a block in which all that follows is shifted: nothing is written."""
+def test_elements_that_cannot_be_made(tmp_path: Path) -> None:
+    """aeon would write a block in which all later elements are shifted; exset writes none."""
     (tmp_path / "a").write_bytes(b"12345")
     made = Manifest.of(["FILE", "ASCII_INT"], [("a", 1), ("missing", 2), ("a", "x")])
     plan = Plan.of(made, root=str(tmp_path))
@@ -179,21 +175,6 @@ def test_files_outside_of_the_roots_are_not_cached(tmp_path: Path) -> None:
     assert build(Plan.of(made, root=root), str(tmp_path)).written == (0,)
 
 
-def test_only_the_last_folder_is_made(plan: Plan, tmp_path: Path) -> None:
+def test_the_directory_must_exist(plan: Plan, tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         build(plan, str(tmp_path / "no" / "such"))
-
-
-def test_a_block_of_a_stream_is_whole_or_not_there(tmp_path: Path) -> None:
-    path = tmp_path / "block_0.cpio"
-    path.write_bytes(b"old")
-    with pytest.raises(RuntimeError), writing(path) as file:
-        file.write(b"new")
-        raise RuntimeError
-    assert path.read_bytes() == b"old" and os.listdir(tmp_path) == ["block_0.cpio"]
-
-
-def test_decode_is_what_a_cache_reads(built: Path) -> None:
-    raw = (built / "block_0.cpio").read_bytes()
-    assert Cache(str(built)).block(0) == decode(Source("x", raw))
-    assert isinstance(Cache(str(built)).block(0), Block)

@@ -1,4 +1,4 @@
-"""Builders of caches that are ended, that meet, or that find what others left."""
+"""Builders that are killed, that run at the same time, and that find what others left."""
 
 import json
 import os
@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -29,8 +30,8 @@ def plan() -> Plan:
     return Plan.of(manifest(), block_size=3)
 
 
-def test_blocks_of_others_are_not_trusted(plan: Plan, tmp_path: Path) -> None:
-    """What is there without a journal may be half written, or of another block size."""
+def test_blocks_without_a_journal_are_replaced(plan: Plan, tmp_path: Path) -> None:
+    """They may be incomplete, or of another block size."""
     folder = tmp_path / plan.folder
     folder.mkdir()
     for number in range(4):
@@ -40,16 +41,16 @@ def test_blocks_of_others_are_not_trusted(plan: Plan, tmp_path: Path) -> None:
     assert not (folder / "block_3.cpio").exists()
 
 
-def test_a_journal_is_trusted_for_its_own_plan(plan: Plan, tmp_path: Path) -> None:
+def test_a_journal_counts_for_its_own_plan_only(plan: Plan, tmp_path: Path) -> None:
     folder = tmp_path / plan.folder
     folder.mkdir()
     good, bad = block(records()[:4]), block(records()[4:7])
-    for token, kept in ((plan.key, (0,)), ([1], ())):
+    for key, kept in ((plan.key, (0,)), ([1], ())):
         shutil.rmtree(folder)
         folder.mkdir()
         (folder / "block_0.cpio").write_bytes(good)
         (folder / "block_1.cpio").write_bytes(bad)
-        (folder / JOURNAL).write_text(json.dumps({"plan": token, "done": [0, 1, "x"]}))
+        (folder / JOURNAL).write_text(json.dumps({"plan": key, "done": [0, 1, "x"]}))
         assert build(plan, str(tmp_path)).kept == kept
         assert seen(str(folder)) == records()
     for junk in (b"", b"[", b"{}", b'{"plan": 1, "done": 2}', b"\xff", b"[" * 10**6):
@@ -82,8 +83,8 @@ def builder(folder: Path, count: int) -> "subprocess.Popen[str]":
     return process
 
 
-def test_killed_at_any_time(tmp_path: Path) -> None:
-    """What is left is no cache to a reader, or a whole one; the next build completes it."""
+def test_killed_at_any_moment(tmp_path: Path) -> None:
+    """A reader rejects what is left, or it is complete; the next build completes it."""
     count, kept, random_ = 400, 0, random.Random(0)
     whole = Plan.of(manifest(count), block_size=4)
     for case in range(KILLS):
@@ -114,49 +115,51 @@ def test_killed_at_any_time(tmp_path: Path) -> None:
     assert kept
 
 
-def test_stopped_at_every_step(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if the machine went down before the n-th thing that a builder does to its folder."""
-    real = {name: getattr(os, name) for name in ("replace", "link", "unlink", "rename", "open")}
+class Down(BaseException):
+    """The machine goes down."""
 
-    class Down(BaseException):
-        pass
+
+@pytest.mark.parametrize("has_flock", [True, False])
+def test_stopped_at_every_step(
+    plan: Plan, has_flock: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if the machine went down before the n-th change of the folder."""
+    if not has_flock:
+        monkeypatch.setattr(cache_lock, "_flock", lambda _: None)
+    left = 0
+
+    def counted(function: Callable[..., object]) -> Callable[..., object]:
+        def act(*words: object, **named: object) -> object:
+            nonlocal left
+            left -= 1
+            if left < 0:
+                raise Down
+            return function(*words, **named)
+
+        return act
 
     for step in range(100):
         folder = tmp_path / str(step)
         folder.mkdir()
         left = step
-
-        def counted(name: str) -> object:
-            def act(*given: object, **named: object) -> object:
-                nonlocal left
-                if left == 0:
-                    raise Down
-                left -= 1
-                return real[name](*given, **named)
-
-            return act
-
-        for name in real:
-            monkeypatch.setattr(os, name, counted(name))
-        down = True
         try:
-            build(plan, str(folder))
-            down = False
-        except Down:
-            pass
-        monkeypatch.undo()
-        if not down:
+            with monkeypatch.context() as patch:
+                for name in ("replace", "link", "unlink", "rename", "open"):
+                    patch.setattr(os, name, counted(getattr(os, name)))
+                build(plan, str(folder))
             assert step > 15
             return
+        except Down:
+            pass
         path = folder / plan.folder
         lock = path / cache_lock.NAME
-        if lock.exists():  # it is this very process that was stopped
+        if lock.exists():  # this process was not really killed
             lock.write_text(json.dumps({"pid": 2**22 + 1, "host": cache_lock.host(), "start": ""}))
         if path.exists() and Cache(str(path)).is_complete:
             assert list(Cache(str(path)).check(Findings())) == [0, 1, 2]
         assert seen(build(plan, str(folder)).folder) == records()
         assert set(os.listdir(path)) >= {COMPLETE} and JOURNAL not in os.listdir(path)
-    pytest.fail("it never came to an end")
+    pytest.fail("the build never ends")
 
 
 def test_many_builders_at_once(tmp_path: Path) -> None:
@@ -173,7 +176,7 @@ def test_many_builders_at_once(tmp_path: Path) -> None:
     assert seen(path) == records(count)
 
 
-def test_a_lock_that_was_taken_away(plan: Plan, tmp_path: Path) -> None:
+def test_a_lock_that_somebody_removes(plan: Plan, tmp_path: Path) -> None:
     def steal() -> float:
         if (tmp_path / plan.folder / "block_1.cpio").exists():
             (tmp_path / plan.folder / cache_lock.NAME).unlink(missing_ok=True)

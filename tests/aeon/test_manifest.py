@@ -1,4 +1,4 @@
-"""Manifests: what is read, told of and refused, in each dialect."""
+"""Manifests in each dialect: parsing, findings, errors, and writing."""
 
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from exset.parsers.aeon.manifest import parse
 from exset.parsers.aeon.manifest_text import render
 from exset.runtime.aeon.elements import elements, encoded
 from exset.testing.manifest import manifests
+from tests.aeon.caches import raises
 
 CLASSES = b"""\
 @FILE\tASCII_INT
@@ -75,7 +76,9 @@ def test_transcriptions() -> None:
         (b"a,b\tc\n", "seed", ("FILE", "FILE"), 2),
     ],
 )
-def test_the_dialect_is_told(text: bytes, dialect: str, types: tuple[str, ...], width: int) -> None:
+def test_the_dialect_is_guessed(
+    text: bytes, dialect: str, types: tuple[str, ...], width: int
+) -> None:
     findings = Findings()
     manifest = read(text, findings=findings)
     assert (manifest.dialect, manifest.types, manifest.width) == (dialect, types, width)
@@ -85,8 +88,6 @@ def test_the_dialect_is_told(text: bytes, dialect: str, types: tuple[str, ...], 
 
 def test_dialects_differ() -> None:
     text = b"@STRING\na\tb\n"
-    with pytest.raises(FormatError, match="the record has 2 fields, the header has 1 type"):
-        read(text)
     manifest = read(text, "seed")
     assert manifest.width == 2 and list(encoded(manifest)) == [[b"a"]]
     assert codes(text, "seed") == ["aeon-extra-fields"]
@@ -97,33 +98,49 @@ def test_dialects_differ() -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
-    ("text", "dialect", "place", "says"),
+    ("text", "dialect", "line", "column"),
     [
-        (b"a\n", "head", (1, 1), "older versions did not"),
-        (b"@FILE\na\n@FILE\n", "head", (3, 1), "there can be one"),
-        (b"a\n@FILE\n", "seed", (2, 1), "there can be one"),
-        (b"@file\n", None, (1, 2), "the types are FILE, BINARY"),
-        (b"@FILE \n", None, (1, 6), "exactly so"),
-        (b"@\n", None, (1, 2), "the types are"),
-        (b"@FILE\tASCII_INT\r\na\t1\r\n", None, (1, 16), "end in CR LF"),
-        (b"@FILE\tASCII_INT\ra\t1\r", None, (1, 16), "end in CR alone"),
-        (b"@FILE[tab]ASCII_INT\na\t1\n", None, (1, 6), "the tab itself"),
-        ("@FILE\n".encode("utf-16"), "head", (1, 1), "is UTF-16"),
-        ("@FILE\tFILE\na\tb\n".encode("utf-16"), None, (1, 1), "is UTF-16"),
-        (b"\xef\xbb\xbf@FILE\na\n", None, (1, 1), "byte order mark"),
-        (b"@FILE\tFILE\na\tb\n\nc\n", None, (4, 1), "2 types"),
-        (b"a\tb\nc\n", "seed", (2, 1), "the first one has 2"),
-        (b"@FILE\tFILE\na\n", "seed", (2, 1), "crashes"),
+        (b"a\n", "head", 1, 1),
+        (b"@FILE\na\n@FILE\n", "head", 3, 1),
+        (b"a\n@FILE\n", "seed", 2, 1),
+        (b"@file\n", None, 1, 2),
+        (b"@FILE \n", None, 1, 6),
+        (b"@\n", None, 1, 2),
+        (b"@FILE\tASCII_INT\r\na\t1\r\n", None, 1, 16),
+        (b"@FILE\tASCII_INT\ra\t1\r", None, 1, 16),
+        (b"@FILE[tab]ASCII_INT\na\t1\n", None, 1, 6),
+        ("@FILE\n".encode("utf-16"), "head", 1, 1),
+        ("@FILE\tFILE\na\tb\n".encode("utf-16"), None, 1, 1),
+        (b"\xef\xbb\xbf@FILE\na\n", None, 1, 1),
     ],
 )
-def test_refused(
-    text: bytes, dialect: str | None, place: tuple[int, int], says: str, engine: Engine
+def test_syntax_errors(
+    text: bytes, dialect: str | None, line: int, column: int, engine: Engine
 ) -> None:
-    with pytest.raises(FormatError) as caught:
+    with raises("syntax") as caught:
         read(text, dialect, engine=engine)
-    found = caught.value.place
-    assert found and (found.line, found.column) == place
-    assert says in str(caught.value)
+    place = caught.value.place
+    assert place and (place.line, place.column) == (line, column)
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("text", "dialect", "line"),
+    [
+        (b"@STRING\na\tb\n", None, 2),
+        (b"@FILE\tFILE\na\tb\n\nc\n", None, 4),
+        (b"a\tb\nc\n", "seed", 2),
+        (b"@FILE\tFILE\na\n", "seed", 2),
+    ],
+)
+def test_records_of_another_width(
+    text: bytes, dialect: str | None, line: int, engine: Engine
+) -> None:
+    with raises("aeon-record-width") as caught:
+        read(text, dialect, engine=engine)
+    place = caught.value.place
+    assert place and (place.line, place.column) == (line, 1)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +181,7 @@ def test_round_trip(manifest: Manifest, engine: Engine) -> None:
     assert b"".join(b"".join(record) for record in manifest) == manifest.fields.data.tobytes()
 
 
-def test_a_large_manifest_in_parts() -> None:
+def test_a_large_manifest_in_chunks() -> None:
     rows = [(f"a/{i}.jpg", i, f"{i}.5") for i in range(60_000)]
     made = Manifest.of(("FILE", "ASCII_INT", "ASCII_FLOAT"), rows)
     text = render(made).replace(b"\na/700.jpg", b"\n# here\n\na/700.jpg")
@@ -173,7 +190,7 @@ def test_a_large_manifest_in_parts() -> None:
     assert elements(manifest, 1).numbers.tolist() == list(range(60_000))
     assert elements(manifest, 2).numbers[-1] == np.float32(59_999.5)
     assert manifest.lines[[0, 699, 700]].tolist() == [2, 701, 704]
-    with pytest.raises(FormatError, match="2 fields") as caught:
+    with raises("aeon-record-width") as caught:
         read(text + b"x\ty\n")
     assert caught.value.place and caught.value.place.line == 60_004
 
@@ -190,30 +207,32 @@ def test_select_and_concat() -> None:
 
 
 def test_builders_say_where() -> None:
-    with pytest.raises(ValueError, match=r"records\[1\]: 2 fields are wanted, not 1"):
+    with pytest.raises(ValueError, match=r"records\[1\]: 2 fields"):
         Manifest.of(["FILE", "STRING"], [("a", "b"), ("c",)])
-    with pytest.raises(ValueError, match=r"records\[0\]\[0\]: text, bytes or a number"):
+    with pytest.raises(ValueError, match=r"records\[0\]\[0\] must be text"):
         Manifest.of(["FILE"], [(None,)])  # type: ignore[list-item]
     with pytest.raises(ValueError, match="PATH"):
         Manifest.of(["PATH"], [])
 
 
 @pytest.mark.parametrize(
-    ("types", "record", "dialect", "says"),
+    ("types", "record", "dialect", "field"),
     [
-        (["FILE"], ["a\nb"], "head", r"a line break in a field \(byte 1\)"),
-        (["FILE", "STRING"], ["a", "b\tc"], "head", "a tab in a field"),
-        (["FILE"], ["#a"], "head", "begins with `#`"),
-        (["FILE"], ["@a"], "seed", "begins with `@`"),
-        (["FILE"], [""], "head", "one empty field"),
-        (["FILE"], ["a,b"], "csv", "a comma in a field"),
-        (["STRING"], ["a"], "csv", "files alone"),
+        (["FILE"], ["a\nb"], "head", "[0][0]"),
+        (["FILE", "STRING"], ["a", "b\tc"], "head", "[0][1]"),
+        (["FILE"], ["#a"], "head", "[0][0]"),
+        (["FILE"], ["@a"], "seed", "[0][0]"),
+        (["FILE"], [""], "head", "[0][0]"),
+        (["FILE"], ["a,b"], "csv", "[0][0]"),
+        (["STRING"], ["a"], "csv", "types"),
     ],
 )
-def test_what_text_cannot_say(types: list[str], record: list[str], dialect: str, says: str) -> None:
-    manifest = Manifest.of(types, [record])
-    with pytest.raises(FormatError, match=says):
-        render(manifest, dialect=dialect)
+def test_records_that_a_manifest_cannot_store(
+    types: list[str], record: list[str], dialect: str, field: str
+) -> None:
+    with raises("aeon-text") as caught:
+        render(Manifest.of(types, [record]), dialect=dialect)
+    assert caught.value.place and caught.value.place.field == field
 
 
 def test_old_manifests_are_converted(tmp_path: Path) -> None:
@@ -224,7 +243,7 @@ def test_old_manifests_are_converted(tmp_path: Path) -> None:
     exset.convert(new, old, dialect="csv")
     assert old.read_bytes() == b"a.jpg,1.txt\nb.jpg,2.txt\n"
     wide = read(b"@STRING\na\tb\n", "seed")
-    with pytest.raises(FormatError, match="1 type for 2 fields"):
+    with raises("aeon-text"):
         render(wide, dialect="head")
     findings = Findings()
     assert render(wide, dialect=Dialect.HEAD, lossy=True, findings=findings) == b"@STRING\na\n"
@@ -232,7 +251,7 @@ def test_old_manifests_are_converted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("head", [b"@FILE\tSTRING\n", b"# c\n\n@ASCII_INT\n", b"@BIN"])
-def test_a_header_tells_the_format(head: bytes) -> None:
+def test_a_header_identifies_the_format(head: bytes) -> None:
     assert exset.formats.detect(head, "x").name == "manifest"
     assert exset.formats.by_suffix("train.tsv.gz") is exset.formats.get("manifest")
 
@@ -243,7 +262,7 @@ def test_a_header_tells_the_format(head: bytes) -> None:
     .flatmap(lambda text: st.just(text) | st.binary(max_size=40)),
     st.sampled_from([None, *Dialect]),
 )
-def test_any_bytes_are_read_alike_or_refused_alike(text: bytes, dialect: Dialect | None) -> None:
+def test_all_engines_agree_on_any_bytes(text: bytes, dialect: Dialect | None) -> None:
     found = []
     for engine in ENGINES:
         findings = Findings()

@@ -335,7 +335,7 @@ def test_one_block(tmp_path: Path) -> None:
     assert tree(tmp_path / "b")["manifest.tsv"].startswith(b"@FILE\tASCII_FLOAT\n0000000.0.txt\t1e")
     with pytest.raises(FormatError, match="but ASCII_INT has 4"):
         extract_block(found, str(tmp_path / "c"), types=[INT, INT])
-    with pytest.raises(FormatError, match="2 elements, but"):
+    with pytest.raises(FormatError, match="2 elements, not 1"):
         extract_block(found, str(tmp_path / "d"), types=[FILE])
     shifted = decode(Source("b", header(4) + b"".join(elements(RECORDS)) + TRAILER + END))
     with pytest.raises(FormatError, match="nothing says which record"):
