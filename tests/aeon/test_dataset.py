@@ -246,11 +246,9 @@ def test_types_that_are_not_those_of_the_elements(cache: str) -> None:
     with raises("aeon-cache-width"):
         exset.dataset(cache, types="FILE,ASCII_INT")
     wrong = "FILE,ASCII_INT,ASCII_INT,ASCII_FLOAT,BINARY"
-    with pytest.raises(
-        FormatError, match="block 0, record 0, element 2 has 5 bytes, but ASCII_INT"
-    ):
+    with raises("aeon-cache-width"):
         exset.dataset(cache, types=wrong)
-    with pytest.raises(ValueError, match="no element is of type 'PICTURE'"):
+    with pytest.raises(ValueError, match="PICTURE"):
         exset.dataset(cache, types="PICTURE")
 
 
