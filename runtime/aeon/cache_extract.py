@@ -153,8 +153,9 @@ def extract_archive(archive: Block, folder: str, *, name: str, findings: Finding
                     raise ValueError("it is not a regular file")
                 out.write(raw or b"", [data])
             except (ValueError, FileExistsError, NotADirectoryError, IsADirectoryError) as error:
-                is_taken = isinstance(error, OSError)
-                why = f"its path is taken ({error.strerror})" if is_taken else str(error)
+                why = str(error)
+                if isinstance(error, OSError):
+                    why = f"its path is taken ({error.strerror})"
                 shown = safe((raw or b"").decode("utf-8", "surrogateescape")) or "it"
                 place = Place(name, field=f"entries[{number}]")
                 findings.add(finding_at("cpio-unsafe-name", place, name=shown, why=why))
