@@ -374,7 +374,7 @@ def test_blocks_as_text() -> None:
     assert values(found) == [[b"ab", b"\1\0\0\0"]]
     with pytest.raises(FormatError, match="FILE column"):
         exset.loads(b"@FILE\nx\n", format="records")
-    with pytest.raises(FormatError, match="is no number"):
+    with pytest.raises(FormatError, match="aeon-no-number"):
         exset.loads(b"@ASCII_INT\nx\n", format="records", findings=Findings())
     with pytest.raises(FormatError, match="aeon-block-width"):
         exset.dumps(read(SHIFTED)[0], format="records")
