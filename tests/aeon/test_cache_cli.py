@@ -45,7 +45,7 @@ def test_from_manifest_to_files(folder: Path) -> None:
     row = json.loads(done.stdout)
     assert done.exit_code == 1 and row["intact"] == [0, 2] and row["ok"] is False
     done = run(f"cache repair {FOLDER}")
-    assert done.exit_code == 1 and "block 1 is broken" in done.stdout
+    assert done.exit_code == 1 and "[aeon-cache-block]" in done.stdout
     done = run(f"cache extract {FOLDER} -o x")
     assert done.exit_code == 1 and "--damaged" in done.stderr
     done = run(f"cache extract {FOLDER} -o x --types STRING,ASCII_INT --damaged")
@@ -62,7 +62,7 @@ def test_manifests_of_strangers(folder: Path) -> None:
     (folder / "data").mkdir()
     (folder / "f.tsv").write_text("@FILE\n../x\n")
     done = run("cache build f.tsv . --manifest-root data --root data")
-    assert done.exit_code == 1 and "lies outside of the roots [aeon-file-outside]" in done.stderr
+    assert done.exit_code == 1 and "[aeon-file-outside]" in done.stderr
     done = run("cache build f.tsv . --manifest-root data --root data --root .")
     assert done.exit_code == 0 and "1 block written" in done.stderr
     (name,) = (path.name for path in folder.glob("aeon_cache_*"))
