@@ -9,14 +9,22 @@ import os
 from typing import TypeVar, overload
 
 from exset import formats, samples
-from exset.core.errors import Findings, FormatError, NamedFindings, Place, blaming, heard, warn
+from exset.core.errors import (
+    Findings,
+    FormatError,
+    NamedFindings,
+    Place,
+    collect_findings,
+    warn,
+    with_source_name,
+)
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.protocols import Model, OptionValue, Summary
 from exset.core.source import Source
 from exset.families.format import Format
 from exset.io import files
-from exset.io.access import USUAL, Access
+from exset.io.access import DEFAULT_ACCESS, Access
 from exset.io.files import FilePath
 
 M = TypeVar("M", bound=Model)
@@ -67,7 +75,7 @@ def load(
     list ("text" or "integer"), `dialect` of a manifest ("head", "seed" or "csv") or of a loader
     configuration. Raises FormatError, LimitError and OSError, and TypeError for an unknown option.
     """
-    found, engine = heard(strict, findings), formats.engine(engine)
+    found, engine = collect_findings(strict, findings), formats.engine(engine)
     named = None if format is None else formats.get(format)
     source = read_source(path, limits=limits)
     fmt = _checked_class(named or recognise(source), model, source)
@@ -119,7 +127,7 @@ def loads(
 
     Otherwise as `load`; a string is encoded as UTF-8.
     """
-    found, engine = heard(strict, findings), formats.engine(engine)
+    found, engine = collect_findings(strict, findings), formats.engine(engine)
     if isinstance(data, str):
         data = data.encode("utf-8", "surrogateescape")
     source = Source(name, bytes(data))
@@ -175,7 +183,7 @@ def validate(
     engine: Engine = "auto",
     check_files: bool = False,
     base: FilePath = "",
-    access: Access = USUAL,
+    access: Access = DEFAULT_ACCESS,
     jobs: int = 1,
     **options: OptionValue,
 ) -> Findings:
@@ -315,7 +323,7 @@ def _written(
     name = fmt.family.noun if name is None else name
     found = Findings() if findings is None else findings
     models = {family.noun for family in formats.families()}
-    with blaming(name, *models):
+    with with_source_name(name, *models):
         data = fmt.write(model, findings=NamedFindings(name, models, found), **options)
     if findings is None:
         warn(found, 4)

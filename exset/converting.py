@@ -42,7 +42,7 @@ def convert(
     others, options = api.split_options(options, target_format)
     reading = {**others, **(reading or {})}
     target_format.chosen(options)
-    found = errors.heard(strict, findings)
+    found = errors.collect_findings(strict, findings)
     with ExitStack() as stack:
         blocks = stack.enter_context(streaming.opened(source, limits=limits))
         fmt = streaming.recognise(blocks, from_format)

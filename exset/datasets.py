@@ -5,7 +5,7 @@ from os import PathLike, fsdecode, path
 from typing import TYPE_CHECKING, cast
 
 from exset import api, formats
-from exset.core.errors import Findings, NamedFindings, blaming, heard, warn
+from exset.core.errors import Findings, NamedFindings, collect_findings, warn, with_source_name
 from exset.core.limits import DEFAULT, Limits
 from exset.core.protocols import Model
 from exset.families.family import Family, load
@@ -37,10 +37,10 @@ def dataset(
     Findings are reported as by `load`. Raises the errors of the family's class, FormatError and
     OSError for a file, and TypeError for a model without samples and for an unknown option.
     """
-    found = heard(strict, findings)
+    found = collect_findings(strict, findings)
     family, opened = _opened(source, format, found, limits)
     name = fsdecode(source) if isinstance(source, str | bytes | PathLike) else family.noun
-    with blaming(name, family.noun):
+    with with_source_name(name, family.noun):
         named = NamedFindings(name, (family.noun,), found)
         made = family.dataset_of(opened, findings=named, limits=limits, **options)
         made.name = name

@@ -46,7 +46,7 @@ def stream(
         formats.get(format)
     if loop and path == "-":
         raise ValueError("standard input cannot be read again: name a file or a pipe")
-    found = errors.heard(strict, findings)
+    found = errors.collect_findings(strict, findings)
     models = chunks(path, format=format, loop=loop, limits=limits, findings=found, engine=engine)
     return Stream(models, found if findings is None else None)
 

@@ -112,7 +112,7 @@ def run(case: Case) -> str:
             "change": lambda *words: changes.enter_context(patch(*words)),
             "lack": lambda name: changes.enter_context(patch.dict(sys.modules, {name: None})),
             "lend": lambda name, new: changes.enter_context(patch.dict(sys.modules, {name: new})),
-            "listen": lambda: changes.enter_context(notices.heard_by(warnings.warn)),
+            "listen": lambda: changes.enter_context(notices.listening(warnings.warn)),
             "packages": lambda: changes.enter_context(_packages()),
         }
         for name, content in case.files.items():

@@ -62,7 +62,7 @@ def watched(seen: set[Site]) -> Iterator[None]:
         patch.object(Finding, "__init__", watching(Finding.__init__)),
         patch.object(click.ClickException, "__init__", watching(click.ClickException.__init__)),
         patch.object(ElementError, "__init__", watching(ElementError.__init__)),
-        patch.object(notices, "say", watching(notices.say)),
+        patch.object(notices, "notify", watching(notices.notify)),
         patch.object(click, "echo", watching(click.echo)),
         patch.object(messages, "words", watching(messages.words)),
     ):

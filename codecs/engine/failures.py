@@ -17,7 +17,7 @@ from exset.codecs.engine.fields import indexed
 from exset.codecs.engine.layout import Layout
 from exset.codecs.engine.program import Origin
 from exset.core.errors import FormatError, LimitError, Place
-from exset.core.limits import Limits, remedy
+from exset.core.limits import Limits, limit_hint
 from exset.core.lookalikes import foreign
 from exset.core.source import Source
 from exset.grammars.columns.ragged import Longs
@@ -68,7 +68,7 @@ def failure(
     message = reason.format(field=path.rpartition(".")[2] or "the layout", **words)
     place = Place.in_bytes(source, offset, indexed(layout, starts, path, offset) or None)
     if reason is Reason.TOO_LONG:
-        return LimitError(message, place=place, hint=remedy("max_name"))
+        return LimitError(message, place=place, hint=limit_hint("max_name"))
     if reason not in _TRUNCATIONS:
         hint = None if source.start or offset else foreign(bytes(source.view[:512]))
         return FormatError(message, place=place, hint=hint)

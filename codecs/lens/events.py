@@ -12,7 +12,7 @@ import numpy as np
 from exset.codecs.engine import Fields
 from exset.codecs.lens.event_lists import blocks, owners, read_spans
 from exset.core.errors import FormatError, LimitError
-from exset.core.limits import Limits, remedy
+from exset.core.limits import Limits, limit_hint
 from exset.core.source import Source
 from exset.grammars.columns.arrays import Flags, Longs
 
@@ -112,7 +112,7 @@ def check_expansion(
         if k < ends.size:
             place = fields.place(source, f"{kind.path}.event_num", int(entries[k]))
             message = f"the event lists name more than {limits.max_expand} events in all"
-            raise LimitError(message, place=place, hint=remedy("max_expand"))
+            raise LimitError(message, place=place, hint=limit_hint("max_expand"))
         left -= int(ends[-1]) if ends.size else 0
     raise AssertionError("the events are not too many")
 

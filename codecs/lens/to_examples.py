@@ -25,7 +25,7 @@ from exset.codecs.lens.events import (
 )
 from exset.codecs.lens.lint import may_have_findings, report
 from exset.core.errors import Findings, FormatError, LimitError
-from exset.core.limits import Limits, remedy
+from exset.core.limits import Limits, limit_hint
 from exset.core.source import Source
 from exset.grammars.columns.arrays import (
     Flags,
@@ -139,7 +139,7 @@ def _event_offsets(fields: Fields, source: Source, limits: Limits, before: Offse
     if many.any():
         place = fields.place(source, "examples.example_numEvents", int(many.argmax()))
         message = f"more than {limits.max_events:,} events beyond one for each byte"
-        raise LimitError(message, place=place, hint=remedy("max_events"))
+        raise LimitError(message, place=place, hint=limit_hint("max_events"))
     return offsets
 
 

@@ -16,7 +16,7 @@ from exset.cli.manifest import selection_options
 from exset.cli.output import require_option, usage_error
 from exset.cli.paths import file_argument
 from exset.cli.reports import Report, json_option, json_rows, show_findings, verdict
-from exset.core.errors import Findings, FormatError, Severity, blaming, safe
+from exset.core.errors import Findings, FormatError, Severity, safe, with_source_name
 from exset.core.text import counted
 from exset.grammars.aeon.manifest_types import Dialect
 
@@ -207,7 +207,7 @@ def extract(
         cache = Cache(source, common.limits)
         plan = None if manifest is None else _plan(manifest, common, options, cache)
         settings |= {"plan": plan, "damaged": damaged, "findings": common.findings}
-        with blaming(source):
+        with with_source_name(source):
             done = cache_extract.extract_cache(cache, output, **settings)
     elif manifest is not None:
         usage_error("--manifest needs the folder of a cache")
@@ -248,7 +248,7 @@ def _extract_file(
         done = cache_extract.extract_block(source, output, **settings, **checks)
         return done, fmt.name
     block = decode(source, **checks)
-    with blaming(path):
+    with with_source_name(path):
         return cache_extract.extract_block(block, output, **settings), fmt.name
 
 
@@ -271,7 +271,7 @@ def _plan(
     source = api.read_source(manifest, limits=common.limits)
     records = parse(source, limits=common.limits, findings=findings, dialect=dialect)
     try:
-        with blaming(manifest):
+        with with_source_name(manifest):
             plan = Plan.of(records, findings=findings, **options)
     except FormatError:
         raise
@@ -316,7 +316,7 @@ def _built(build: Callable[[], Built], plan: Plan, manifest: str, common: Common
     """Show the findings of a plan, build the cache, and report the blocks."""
     if json_rows() is None:
         show_findings(common.findings, common.verbosity)
-    with blaming(manifest):
+    with with_source_name(manifest):
         built = build()
     written, kept = list(built.written), list(built.kept)
     row: dict[str, object] = {"folder": built.folder, "uid": plan.uid, "complete": True}

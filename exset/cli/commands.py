@@ -141,7 +141,7 @@ class MainGroup(Group):
         """Run a command; errors of files and of the system become messages and exit codes."""
         try:
             try:
-                with notices.heard_by(cache(lambda text: echo_stderr(f"exset: {safe(text)}"))):
+                with notices.listening(cache(lambda text: echo_stderr(f"exset: {safe(text)}"))):
                     return super().invoke(ctx)
             finally:
                 if sys.stdout is not None:  # None if it was closed before the start

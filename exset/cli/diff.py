@@ -12,7 +12,7 @@ from exset.cli.output import usage_error
 from exset.cli.paths import file_argument
 from exset.cli.reports import SHOWN_VERBOSE, Report, json_option, json_rows
 from exset.comparing import diff as compare
-from exset.core.errors import blaming, safe
+from exset.core.errors import safe, with_source_name
 from exset.core.text import with_article
 
 SHOWN = 10
@@ -54,7 +54,7 @@ def diff(one: str, other: str, tolerance: float, common: CommonOptions) -> Repor
         nouns = [with_article(each.noun) for each in (family, second.format.family)]
         usage_error(f"{safe(one)} is {nouns[0]}, but {safe(other)} is {nouns[1]}")
     keep = SHOWN_VERBOSE if common.verbosity > 0 or json_rows() is not None else SHOWN
-    with blaming(f"{one} and {other}"):
+    with with_source_name(f"{one} and {other}"):
         differences = compare(first.model, second.model, tolerance=tolerance, keep=keep)
     names = f"{safe(first.source.name)} and {safe(second.source.name)}"
     lines = []

@@ -19,7 +19,7 @@ from exset.cli.models import model_output, written
 from exset.cli.output import progress, usage_error
 from exset.cli.paths import files_argument, one_file
 from exset.cli.reports import Report, show_findings
-from exset.core.errors import Findings, FormatError, Severity, blaming
+from exset.core.errors import Findings, FormatError, Severity, with_source_name
 from exset.core.text import counted
 from exset.grammars.lbann.list_types import Kind
 
@@ -91,7 +91,7 @@ def build(
     )
     outcomes = searched(search, files, jobs=common.jobs, journal=journal)
     try:
-        with blaming(", ".join(paths)):
+        with with_source_name(", ".join(paths)):
             found = list(progress(outcomes, len(files), "searching"))
             samples = built(found, common.findings, directory=directory)
     except FormatError:
@@ -121,7 +121,7 @@ def merge(
     from exset.runtime.lbann.list_order import merged
 
     parts = [_load(path, common) for path in inputs]
-    with blaming(", ".join(inputs)):
+    with with_source_name(", ".join(inputs)):
         samples = merged(parts, common.findings, directory=directory, limits=common.limits)
     return _written(samples, output, common.findings)
 
@@ -140,7 +140,7 @@ def shuffle(file: str, seed: int, output: str, common: CommonOptions) -> Report:
     from exset.runtime.lbann.list_order import shuffled
 
     samples = _load(file, common)
-    with blaming(file):
+    with with_source_name(file):
         samples = shuffled(samples, seed, common.limits)
     return _written(samples, output, common.findings)
 

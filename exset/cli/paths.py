@@ -12,7 +12,7 @@ from exset import samples
 from exset.core.errors import safe
 from exset.core.limits import DEFAULT
 from exset.io import files
-from exset.io.access import lies_in
+from exset.io.access import is_inside
 
 PATH = click.Path(readable=False)
 """The type of paths; an unreadable file is an error when it is read, and the others follow."""
@@ -76,7 +76,7 @@ def expanded(arguments: Iterable[str], roots: tuple[str, ...] = ()) -> Iterator[
             text = files.read(argument.removeprefix(LIST_MARK), limits=DEFAULT).data
             for line in filter(bytes.strip, text.splitlines()):
                 path = os.fsdecode(line)
-                if roots and ("://" in path or not lies_in(path, roots)):
+                if roots and ("://" in path or not is_inside(path, roots)):
                     raise click.BadParameter(
                         f"{safe(argument)}: {safe(path)} is outside of {safe(', '.join(roots))}"
                     )

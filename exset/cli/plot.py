@@ -11,7 +11,7 @@ from exset.cli.inputs import CommonOptions, Whole, reading_options
 from exset.cli.output import usage_error
 from exset.cli.paths import one_file
 from exset.cli.reports import Report, json_option
-from exset.core.errors import FormatError, blaming, safe
+from exset.core.errors import FormatError, safe, with_source_name
 from exset.families.lens import LENS
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def plot(
     which = _indices(examples, chosen)
     layouts = _layout("inputs", inputs), _layout("targets", targets)
     try:
-        with blaming(file, LENS.noun):
+        with with_source_name(file, LENS.noun):
             shown = picture_rows(
                 examples,
                 which,

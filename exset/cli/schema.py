@@ -14,7 +14,7 @@ from exset.cli.models import output_option, refuse_json_in_data
 from exset.cli.output import usage_error
 from exset.cli.paths import all_paths, file_argument, files_argument
 from exset.cli.reports import Report, json_option, json_rows, show_findings, verdict
-from exset.core.errors import Severity, blaming, safe
+from exset.core.errors import Severity, safe, with_source_name
 from exset.core.text import counted
 from exset.io import files
 
@@ -182,7 +182,7 @@ def build(
         common.new_findings(findings)
     if json_rows() is None:
         show_findings(findings, common.verbosity)
-    with blaming(experiment or output):
+    with with_source_name(experiment or output):
         groups = ((group, path) for group, _, path in pairs)
         experiment_schema = schema_build.experiment(built.schema, groups)
     files.write(output, api.dumps(built.schema, format="schema"))

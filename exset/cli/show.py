@@ -11,7 +11,7 @@ from exset.cli.inputs import CommonOptions, LoadedFile, Whole, reading_options
 from exset.cli.output import usage_error
 from exset.cli.paths import one_file
 from exset.cli.reports import Report, tally_text
-from exset.core.errors import Severity, blaming, safe
+from exset.core.errors import Severity, safe, with_source_name
 from exset.core.protocols import Selectable
 from exset.core.source import Source
 from exset.core.text import with_article
@@ -91,7 +91,7 @@ def _first(path: str, count: int, common: CommonOptions) -> LoadedFile:
 def _as_text(file: LoadedFile, options: dict[str, bool], verbosity: int) -> Report:
     """Return a report whose data are the file as text."""
     findings, name = file.findings, file.source.name
-    with blaming(name):
+    with with_source_name(name):
         fmt = formats.text_of(file.format)
     data = api.dumps(file.model, format=fmt.name, name=name, findings=findings, **options)
     report = Report(findings=findings, shown=0, data=data, fmt=fmt)

@@ -208,7 +208,7 @@ class FormatError(ValueError):
 
 
 @contextmanager
-def blaming(name: str, *models: str) -> Iterator[None]:
+def with_source_name(name: str, *models: str) -> Iterator[None]:
     """Add the name of the source to errors, as `named` does."""
     try:
         yield
@@ -309,7 +309,7 @@ class NamedFindings(Findings):
         return self._findings.worst
 
 
-def heard(strict: bool, findings: Findings | None) -> Findings:
+def collect_findings(strict: bool, findings: Findings | None) -> Findings:
     """Return the caller's collection of findings, or a new one."""
     if findings is None:
         return Findings(strict=strict)

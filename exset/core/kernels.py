@@ -68,7 +68,7 @@ def available() -> bool:
     """Return whether kernels can be compiled. If not, they run as plain Python, with one notice."""
     if (why := import_error()) is None:
         return True
-    notices.say(f"{why}: large files take much longer")
+    notices.notify(f"{why}: large files take much longer")
     return False
 
 
@@ -150,7 +150,7 @@ class Kernels:
                 elif names.setdefault(name, value) is not value and not _equal(names[name], value):
                     raise ValueError(f"kernels of {self.modules}: two values of {name}")
         if not self.is_cached:
-            notices.say("compiling kernels for this machine, once; this takes some seconds")
+            notices.notify("compiling kernels for this machine, once; this takes some seconds")
         before = vars(config)["CACHE_DIR"]
         setattr(config, "CACHE_DIR", self.folder)  # noqa: B010 (Numba does not declare it)
         try:

@@ -61,6 +61,6 @@ DEFAULT = Limits()
 """The default limits of all readers."""
 
 
-def remedy(name: str) -> str:
+def limit_hint(name: str) -> str:
     """Return the hint for a file that exceeds a limit."""
     return f"if you trust the file, raise the limit: --limit {name}=N, or limits=... in Python"

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 _listener: Callable[[str], None] | None = None
 
 
-def say(text: str) -> None:
+def notify(text: str) -> None:
     """Pass a notice to the listener, or log it as a warning."""
     if _listener is not None:
         _listener(text)
@@ -17,7 +17,7 @@ def say(text: str) -> None:
 
 
 @contextmanager
-def heard_by(listener: Callable[[str], None]) -> Iterator[None]:
+def listening(listener: Callable[[str], None]) -> Iterator[None]:
     """Pass notices to a function instead of the log."""
     global _listener
     before, _listener = _listener, listener

@@ -24,11 +24,11 @@ class Access:
     locking: bool | None = None
 
 
-USUAL: Final = Access()
+DEFAULT_ACCESS: Final = Access()
 """The permissions of a reader that is given none."""
 
 
-def lies_in(path: str, roots: Iterable[str]) -> bool:
+def is_inside(path: str, roots: Iterable[str]) -> bool:
     """Return whether a file is inside one of the folders, links followed; True for no folders."""
     folders = [os.path.realpath(root) for root in roots]
     if "\0" in path or not folders:
@@ -37,7 +37,7 @@ def lies_in(path: str, roots: Iterable[str]) -> bool:
     return any(real == folder or real.startswith(os.path.join(folder, "")) for folder in folders)
 
 
-def check_plain(path: str) -> None:
+def check_regular_file(path: str) -> None:
     """Raise OSError for a file that cannot be opened, or that is not a regular file.
 
     For files that the user did not name: opening a pipe could wait forever.

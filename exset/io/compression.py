@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Final, Protocol, TypeVar, cast
 
 from exset.core.errors import FormatError, LimitError, Place
-from exset.core.limits import Limits, remedy
+from exset.core.limits import Limits, limit_hint
 from exset.core.source import Span
 from exset.io import compressors
 from exset.io.compressors import WINDOW, Compressor, Decompressor
@@ -223,7 +223,7 @@ def _too_large(name: str, kind: Kind, size: int, used: int) -> LimitError:
     return LimitError(
         f"{used:,} bytes of {kind.name} data decompress to more than {size:,} bytes",
         place=Place(name, Span(used, used)),
-        hint=remedy("max_ratio"),
+        hint=limit_hint("max_ratio"),
     )
 
 

@@ -20,7 +20,7 @@ from itertools import chain
 from typing import BinaryIO, TextIO, TypeAlias
 
 from exset.core.errors import FormatError, LimitError, Place
-from exset.core.limits import DEFAULT, Limits, remedy
+from exset.core.limits import DEFAULT, Limits, limit_hint
 from exset.core.source import Source
 from exset.io import remote
 from exset.io.atomic_write import FULL, replacing
@@ -376,5 +376,5 @@ def _too_long(name: str, limits: Limits) -> LimitError:
     return LimitError(
         f"the file has more than {limits.max_bytes:,} bytes",
         place=Place.of(name),
-        hint=remedy("max_bytes"),
+        hint=limit_hint("max_bytes"),
     )

@@ -7,7 +7,7 @@ import numpy as np
 
 from exset.core.errors import Findings, LimitError
 from exset.core.kernels import Kernels
-from exset.core.limits import Limits, remedy
+from exset.core.limits import Limits, limit_hint
 from exset.grammars.columns.ragged import Strings
 from exset.grammars.lbann.list_findings import finding_at
 from exset.grammars.lbann.list_types import Kind
@@ -111,5 +111,5 @@ class Words(Tokens):
                 f"the word is longer than {limits.max_name:,} bytes",
                 source=self.source,
                 span=self.span(int(long[0])),
-                hint=remedy("max_name"),
+                hint=limit_hint("max_name"),
             )

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from exset.core.errors import FormatError, LimitError
-from exset.core.limits import Limits, remedy
+from exset.core.limits import Limits, limit_hint
 from exset.core.lookalikes import foreign
 from exset.core.text import counted
 from exset.parsers.engine.errors import shown
@@ -196,4 +196,4 @@ def _error(text: Text, token: int, code: str, message: str, advice: str | None) 
 
 def _limit(text: Text, token: int, message: str, limit: str) -> LimitError:
     span = text.span(int(token))
-    return LimitError(message, source=text.source, span=span, hint=remedy(limit))
+    return LimitError(message, source=text.source, span=span, hint=limit_hint(limit))

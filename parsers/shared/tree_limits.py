@@ -1,7 +1,7 @@
 """The errors of JSON and YAML files that exceed a limit."""
 
 from exset.core.errors import LimitError
-from exset.core.limits import Limits, remedy
+from exset.core.limits import Limits, limit_hint
 from exset.core.source import Source, Span
 from exset.grammars.columns.tree import DEEPEST
 
@@ -10,22 +10,22 @@ def check_size(source: Source, limits: Limits, language: str) -> None:
     """Raise LimitError if a file has more than `max_text` bytes."""
     if len(source.content) > limits.max_text:
         message = f"more than {limits.max_text:,} bytes of {language}"
-        raise LimitError(message, source=source, hint=remedy("max_text"))
+        raise LimitError(message, source=source, hint=limit_hint("max_text"))
 
 
 def too_deep(source: Source, span: Span | None, limits: Limits) -> LimitError:
     """Return the error of a node that is nested too deep."""
     message = f"nested more than {min(limits.max_depth, DEEPEST)} deep"
-    return LimitError(message, source=source, span=span, hint=remedy("max_depth"))
+    return LimitError(message, source=source, span=span, hint=limit_hint("max_depth"))
 
 
 def too_many(source: Source, span: Span | None, limits: Limits, what: str = "nodes") -> LimitError:
     """Return the error of too many nodes."""
     message = f"more than {limits.max_nodes:,} {what}"
-    return LimitError(message, source=source, span=span, hint=remedy("max_nodes"))
+    return LimitError(message, source=source, span=span, hint=limit_hint("max_nodes"))
 
 
 def too_long(source: Source, span: Span, limits: Limits, unit: str) -> LimitError:
     """Return the error of a text that is too long."""
     message = f"a text of more than {limits.max_name:,} {unit}"
-    return LimitError(message, source=source, span=span, hint=remedy("max_name"))
+    return LimitError(message, source=source, span=span, hint=limit_hint("max_name"))

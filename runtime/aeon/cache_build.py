@@ -19,7 +19,7 @@ from typing import Final
 from exset.codecs.aeon.cpio_write import BlockWriter
 from exset.core.errors import Findings, FormatError, Place
 from exset.io import files
-from exset.io.access import check_plain
+from exset.io.access import check_regular_file
 from exset.runtime.aeon.cache import COMPLETE, JOURNAL, Cache, block_name
 from exset.runtime.aeon.cache_lock import locked
 from exset.runtime.aeon.cache_plan import Plan
@@ -108,7 +108,7 @@ def _finished_blocks(plan: Plan, folder: str) -> Set[int]:
     """Return the blocks that an earlier builder of the same plan finished, by its journal."""
     with suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
         path = os.path.join(folder, JOURNAL)
-        check_plain(path)
+        check_regular_file(path)
         with open(path, "rb") as file:
             journal = json.loads(file.read(_MAX_JOURNAL))
         if journal["plan"] == plan.key:

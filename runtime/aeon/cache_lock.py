@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from exset.io.access import check_plain
+from exset.io.access import check_regular_file
 
 NAME: Final = "caching_in_progress"
 
@@ -80,7 +80,7 @@ def owner_of(folder: str) -> Owner | None:
     """Return the owner of a folder's lock, None if there is no lock. Raises no OSError."""
     path = os.path.join(folder, NAME)
     try:
-        check_plain(path)
+        check_regular_file(path)
         with open(path, "rb") as file:
             return _owner_in(file.read(_MAX_BYTES))
     except FileNotFoundError:
@@ -114,7 +114,7 @@ def _acquire(path: str) -> int:
         except FileExistsError:
             is_new = False
             try:
-                check_plain(path)
+                check_regular_file(path)
                 handle = os.open(path, _FLAGS)
             except FileNotFoundError:
                 continue

@@ -15,7 +15,7 @@ from exset.grammars.aeon.block import Block
 from exset.grammars.aeon.block_findings import finding_at
 from exset.grammars.aeon.manifest import Manifest
 from exset.grammars.aeon.manifest_types import ElementType
-from exset.io.access import USUAL, Access
+from exset.io.access import DEFAULT_ACCESS, Access
 from exset.runtime.aeon.cache import Cache
 from exset.runtime.aeon.elements import encoded_column
 from exset.runtime.aeon.selection import BLOCK_SIZE, blocks, cache_name, select_records
@@ -37,7 +37,7 @@ class Plan:
     root: str
     block_size: int
     blocks: tuple[range, ...]
-    access: Access = USUAL
+    access: Access = DEFAULT_ACCESS
 
     @classmethod
     def of(
@@ -49,7 +49,7 @@ class Plan:
         subset_fraction: float = 1.0,
         shuffle_manifest: bool = False,
         random_seed: int = 0,
-        access: Access = USUAL,
+        access: Access = DEFAULT_ACCESS,
         findings: Findings | None = None,
     ) -> Plan:
         """Plan the cache of a manifest. The options have the names that aeon gives them.

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from exset.core.errors import LimitError, Severity, safe
-from exset.core.limits import remedy
+from exset.core.limits import limit_hint
 from exset.grammars.aeon.manifest import Manifest, joined
 from exset.grammars.aeon.manifest_findings import RULES, finding_at
 from exset.grammars.aeon.manifest_types import Dialect, ElementType
 from exset.grammars.columns.arrays import chosen_rows
 from exset.grammars.columns.strings import Strings
-from exset.io.access import USUAL, Access, lies_in
+from exset.io.access import DEFAULT_ACCESS, Access, is_inside
 from exset.parsers.aeon.base64 import decoded
 from exset.parsers.aeon.manifest_checks import NUMBER_FINDINGS
 from exset.parsers.aeon.manifest_columns import KERNELS
@@ -125,7 +125,7 @@ def encoded(
     which: ArrayLike | slice = slice(None),
     *,
     root: str | bytes = b"",
-    access: Access = USUAL,
+    access: Access = DEFAULT_ACCESS,
 ) -> Iterator[list[Encoded]]:
     """Yield the elements of each record as the bytes that aeon's loader gets; files are read.
 
@@ -149,7 +149,7 @@ def encoded(
 
 
 def encoded_column(
-    manifest: Manifest, column: int, *, root: str | bytes = b"", access: Access = USUAL
+    manifest: Manifest, column: int, *, root: str | bytes = b"", access: Access = DEFAULT_ACCESS
 ) -> Iterator[Encoded]:
     """Yield the elements of a column as `encoded` does."""
     found = elements(manifest, column, root=root)
@@ -173,14 +173,14 @@ def contents(
     record: int,
     column: int,
     path: bytes,
-    access: Access = USUAL,
+    access: Access = DEFAULT_ACCESS,
     max_bytes: int | None = None,
 ) -> Encoded:
     """Return the contents of the file of a FILE element, which must be in the roots of `access`.
 
     Raises LimitError for a file of more than `max_bytes`.
     """
-    if not lies_in(os.fsdecode(path_of(path)), access.roots):
+    if not is_inside(os.fsdecode(path_of(path)), access.roots):
         outside = finding_at("aeon-file-outside", None, path=safe(os.fsdecode(path)))
         return _error(manifest, record, column, outside.code, outside.message)
     try:
@@ -208,7 +208,7 @@ def _read_file(path: bytes, dialect: Dialect, max_bytes: int | None) -> bytes:
         raise LimitError(
             f"{safe(os.fsdecode(path))} has {status.st_size:,} bytes, but only {max_bytes:,} are"
             " left",
-            hint=f"take fewer records at a time; or {remedy('max_array')}",
+            hint=f"take fewer records at a time; or {limit_hint('max_array')}",
         )
     with open(path, "rb") as file:
         return file.read(status.st_size)

@@ -11,7 +11,7 @@ from exset.grammars.aeon.manifest import Manifest
 from exset.grammars.aeon.manifest_types import ElementType
 from exset.grammars.columns.arrays import Bytes, Longs, offsets_of
 from exset.grammars.columns.strings import Strings
-from exset.io.access import USUAL, Access
+from exset.io.access import DEFAULT_ACCESS, Access
 from exset.runtime.aeon.elements import ElementError, contents, elements
 from exset.runtime.aeon.record_dataset import Column, RecordDataset
 
@@ -28,7 +28,7 @@ class ManifestDataset(RecordDataset):
         names: Iterable[str] | None = None,
         padded: bool = False,
         root: str | bytes = b"",
-        access: Access = USUAL,
+        access: Access = DEFAULT_ACCESS,
         findings: Findings | None = None,
         limits: Limits = DEFAULT,
     ) -> None:

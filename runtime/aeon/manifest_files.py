@@ -9,7 +9,7 @@ from exset.core.limits import DEFAULT, Limits
 from exset.grammars.aeon.manifest import Manifest, joined
 from exset.grammars.aeon.manifest_findings import finding_at
 from exset.grammars.aeon.manifest_types import Dialect, ElementType
-from exset.io.access import USUAL, Access, lies_in
+from exset.io.access import DEFAULT_ACCESS, Access, is_inside
 from exset.runtime.aeon.elements import HUGE, path_of
 
 
@@ -19,7 +19,7 @@ def check_files(
     *,
     name: str = "manifest",
     base: str = "",
-    access: Access = USUAL,
+    access: Access = DEFAULT_ACCESS,
     jobs: int = 1,
     limits: Limits = DEFAULT,
 ) -> None:
@@ -32,7 +32,7 @@ def check_files(
     for record, column, path in _named(manifest, os.fsencode(base)):
         line = int(manifest.lines[record])
         place = Place(name, line=line or None, field=f"[{record}][{column}]")
-        if lies_in(os.fsdecode(path), access.roots):
+        if is_inside(os.fsdecode(path), access.roots):
             code, hint = _problem(path, manifest.dialect)
         else:
             code, hint = "aeon-file-outside", ""

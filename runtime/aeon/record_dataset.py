@@ -8,8 +8,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from exset.core.errors import LimitError, blaming
-from exset.core.limits import Limits, remedy
+from exset.core.errors import LimitError, with_source_name
+from exset.core.limits import Limits, limit_hint
 from exset.grammars.aeon.manifest_types import NUMBER_DTYPES, ElementType
 from exset.grammars.columns.arrays import Bytes, Floats, Ints, Longs, chosen_rows
 from exset.grammars.columns.inputs import shown
@@ -83,7 +83,7 @@ class RecordDataset(Dataset):
 
     def _arrays(self, xp: ModuleType, rows: Longs) -> dict[str, Values]:
         arrays: dict[str, Values] = {}
-        with blaming(self.name, type(self).name):
+        with with_source_name(self.name, type(self).name):
             for name, column in zip(self.names, self._columns(rows), strict=True):
                 if not isinstance(column, tuple):
                     arrays[name] = to_device(xp, column)
@@ -102,5 +102,5 @@ class RecordDataset(Dataset):
         if size > self._limits.max_array:
             raise LimitError(
                 f"column {name} has {size:,} bytes, the limit is {self._limits.max_array:,}",
-                hint=f"take fewer records at a time; or {remedy('max_array')}",
+                hint=f"take fewer records at a time; or {limit_hint('max_array')}",
             )

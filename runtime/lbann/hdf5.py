@@ -20,8 +20,8 @@ import numpy as np
 from h5py import h5d, h5f, h5g, h5i, h5l, h5o, h5s, h5t
 
 from exset.core.errors import FormatError, LimitError, Place
-from exset.core.limits import DEFAULT, Limits, remedy
-from exset.io.access import USUAL, Access, check_plain, lies_in
+from exset.core.limits import DEFAULT, Limits, limit_hint
+from exset.io.access import DEFAULT_ACCESS, Access, check_regular_file, is_inside
 
 Kind: TypeAlias = Literal["number", "text"]
 
@@ -58,7 +58,9 @@ class File:
     Raises OSError if it cannot be opened, FormatError if it is no HDF5 file or outside the roots.
     """
 
-    def __init__(self, path: str, access: Access = USUAL, limits: Limits = DEFAULT) -> None:
+    def __init__(
+        self, path: str, access: Access = DEFAULT_ACCESS, limits: Limits = DEFAULT
+    ) -> None:
         self.path = path
         self._access = access
         self._limits = limits
@@ -229,12 +231,12 @@ class File:
             real = os.path.realpath(os.fsencode(path).decode("utf-8", "surrogateescape"))
         except ValueError:  # a NUL, or a lone surrogate
             self._refuse(link, "invalid file name", "file-name")
-        if not lies_in(real, roots):
+        if not is_inside(real, roots):
             hint = "if you trust it, add its folder with --root, or Access(roots=...) in Python"
             self._refuse(link, f"{path} is outside the allowed folders", "hdf5-roots", hint)
         if real in self._files:
             return self._files[real]
-        check_plain(path)
+        check_regular_file(path)
         with self._guarded(link):
             try:
                 file = h5py.File(path, "r", locking=self._access.locking)
@@ -278,7 +280,7 @@ class File:
             raise LimitError(
                 f"the dataset claims {claimed:,} bytes, but the file stores {stored:,}",
                 place=self._place(path),
-                hint=remedy("max_array"),
+                hint=limit_hint("max_array"),
             )
 
     def _check_lengths(self, dataset: Any, path: str) -> None:
@@ -346,7 +348,7 @@ class File:
         raise LimitError(
             f"the group has more than {self._limits.max_nodes:,} objects",
             place=self._place(path),
-            hint=remedy("max_nodes"),
+            hint=limit_hint("max_nodes"),
         )
 
     def _place(self, path: str | None) -> Place:

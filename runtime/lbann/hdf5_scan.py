@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from exset.core.errors import Finding, Findings, FormatError, LimitError, Place, Severity
-from exset.core.limits import DEFAULT, Limits, remedy
+from exset.core.limits import DEFAULT, Limits, limit_hint
 from exset.grammars.lbann.schema import METADATA
-from exset.io.access import USUAL, Access
+from exset.io.access import DEFAULT_ACCESS, Access
 from exset.runtime.lbann.hdf5 import DEEPEST, DataType, File, is_group
 from exset.runtime.reports.statistics import Spread
 
@@ -117,7 +117,7 @@ def scan(
     prototype: Prototype,
     *,
     spread: bool = False,
-    access: Access = USUAL,
+    access: Access = DEFAULT_ACCESS,
     limits: Limits = DEFAULT,
 ) -> ScanResult:
     """Find the samples of one file, depth first; samples inside samples are ignored.
@@ -150,7 +150,7 @@ def groups(
             raise LimitError(
                 f"the file has more than {limits.max_nodes:,} groups",
                 place=Place.of(file.path),
-                hint=remedy("max_nodes"),
+                hint=limit_hint("max_nodes"),
             )
         if where.count("/") > DEEPEST:
             raise FormatError(

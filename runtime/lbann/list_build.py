@@ -20,7 +20,7 @@ from exset.core.limits import DEFAULT, Limits
 from exset.grammars.lbann.list_files import File as Record
 from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import SampleList
-from exset.io.access import USUAL, Access
+from exset.io.access import DEFAULT_ACCESS, Access
 from exset.runtime.lbann.hdf5 import File, is_group
 from exset.runtime.lbann.hdf5_files import failure, run_in_batches
 from exset.runtime.lbann.hdf5_scan import (
@@ -46,7 +46,7 @@ class Search:
     prototype: Prototype | None = None
     pattern: str | None = None
     finite: tuple[str, ...] = ()
-    access: Access = USUAL
+    access: Access = DEFAULT_ACCESS
     limits: Limits = DEFAULT
 
     def __call__(self, path: str) -> ScanResult:
@@ -97,7 +97,7 @@ def search_for(
     sample: str | None = None,
     pattern: str | None = None,
     finite: Sequence[str] = (),
-    access: Access = USUAL,
+    access: Access = DEFAULT_ACCESS,
     limits: Limits = DEFAULT,
 ) -> Search:
     """Return a search for a path pattern, or for samples like one of the first readable file.

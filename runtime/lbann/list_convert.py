@@ -18,7 +18,7 @@ from exset.grammars.columns.ragged import Strings
 from exset.grammars.lbann.list_findings import finding_at
 from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import SampleList
-from exset.io.access import USUAL, Access
+from exset.io.access import DEFAULT_ACCESS, Access
 from exset.parsers.lbann.sample_list_text import render
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def write(
             findings,
             labels=labels,
             base=base,
-            access=Access(roots=(root,)) if root else USUAL,
+            access=Access(roots=(root,)) if root else DEFAULT_ACCESS,
             lossy=lossy,
         )
     return render(samples, findings=findings, expand=expand)
@@ -62,7 +62,7 @@ def recast(
     *,
     labels: str | None = None,
     base: str = "",
-    access: Access = USUAL,
+    access: Access = DEFAULT_ACCESS,
     lossy: bool = False,
     jobs: int = 1,
 ) -> SampleList:

@@ -23,7 +23,7 @@ from exset.grammars.lbann.list_files import check_words
 from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import SampleList
 from exset.io import files
-from exset.io.access import USUAL, Access, check_plain, lies_in
+from exset.io.access import DEFAULT_ACCESS, Access, check_regular_file, is_inside
 from exset.runtime.lbann.hdf5_files import run_in_batches
 from exset.runtime.lbann.hdf5_probe import (
     Prober,
@@ -50,7 +50,7 @@ class Checker:
 
     base: str = ""
     jobs: int = 1
-    access: Access = USUAL
+    access: Access = DEFAULT_ACCESS
     limits: Limits = DEFAULT
 
     def check(self, samples: SampleList, findings: Findings, name: str = "sample list") -> None:
@@ -136,7 +136,7 @@ class Checker:
         """Check that files exist whose samples have no ids in HDF5, and their labels."""
         for file in samples.files:
             path = self.path(file.path)
-            if not lies_in(path, self.access.roots):
+            if not is_inside(path, self.access.roots):
                 findings.add(outside_roots(path))
             elif not os.path.isfile(path):
                 findings.add(unreadable_file(path, FileNotFoundError(), samples.kind))
@@ -171,12 +171,12 @@ class Checker:
         if not samples.label_file:
             return
         path = self.path(_text(samples.label_file))
-        if not lies_in(path, self.access.roots):
+        if not is_inside(path, self.access.roots):
             findings.add(outside_roots(path))
             return
         place, code = Place.of(path), "lbann-missing-labels"
         try:
-            check_plain(path)
+            check_regular_file(path)
             source = files.read(files.local(path), limits=self.limits)
             labels = parse(source, findings=findings)
         except OSError as error:
@@ -199,7 +199,7 @@ def check(
     *,
     name: str = "sample list",
     base: str = "",
-    access: Access = USUAL,
+    access: Access = DEFAULT_ACCESS,
     jobs: int = 1,
     limits: Limits = DEFAULT,
 ) -> None:

@@ -21,7 +21,7 @@ from exset.grammars.columns.arrays import Longs, chosen_rows
 from exset.grammars.lbann.sample_list import SampleList
 from exset.grammars.lbann.schema import Schema
 from exset.grammars.lbann.schema_findings import finding_at
-from exset.io.access import USUAL, Access
+from exset.io.access import DEFAULT_ACCESS, Access
 from exset.runtime.arrays import Device
 from exset.runtime.lbann.fields import apply_transform, wraps_around
 from exset.runtime.lbann.hdf5 import File
@@ -92,7 +92,7 @@ class SampleReader(Dataset):
         base: str = "",
         keep_packed: bool = False,
         compat: Compat = None,
-        access: Access = USUAL,
+        access: Access = DEFAULT_ACCESS,
         limits: Limits = DEFAULT,
         findings: Findings | None = None,
     ) -> None:

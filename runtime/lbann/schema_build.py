@@ -13,7 +13,7 @@ from exset.core.source import Source
 from exset.core.text import counted
 from exset.grammars.columns.tree import DEEPEST
 from exset.grammars.lbann.schema import Directive, Node, Path, Schema
-from exset.io.access import USUAL, Access
+from exset.io.access import DEFAULT_ACCESS, Access
 from exset.parsers.lbann.schema import parse
 from exset.parsers.lbann.schema_text import written
 from exset.runtime.lbann.hdf5 import DataType, File
@@ -48,7 +48,7 @@ def build(
     sample: str | None = None,
     *,
     normalise: Normalise | None = None,
-    access: Access = USUAL,
+    access: Access = DEFAULT_ACCESS,
     limits: Limits = DEFAULT,
     jobs: int = 1,
 ) -> Built:

@@ -10,7 +10,7 @@ from functools import partial
 from exset.core.errors import Finding, Findings, FormatError, Place, Severity
 from exset.core.limits import DEFAULT, Limits
 from exset.grammars.lbann.schema import Schema
-from exset.io.access import USUAL, Access
+from exset.io.access import DEFAULT_ACCESS, Access
 from exset.runtime.lbann.hdf5 import File
 from exset.runtime.lbann.hdf5_files import failure, run_in_batches
 from exset.runtime.lbann.merged_schema import merge_schemas
@@ -46,7 +46,7 @@ def check_files(
     *,
     base: str = "",
     compat: Compat = None,
-    access: Access = USUAL,
+    access: Access = DEFAULT_ACCESS,
     limits: Limits = DEFAULT,
     jobs: int = 1,
 ) -> Findings:

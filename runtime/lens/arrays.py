@@ -10,8 +10,8 @@ from types import ModuleType
 
 import numpy as np
 
-from exset.core.errors import Findings, LimitError, Place, heard, warn
-from exset.core.limits import DEFAULT, Limits, remedy
+from exset.core.errors import Findings, LimitError, Place, collect_findings, warn
+from exset.core.limits import DEFAULT, Limits, limit_hint
 from exset.core.text import counted
 from exset.grammars.columns.arrays import Flags, Floats, Longs, is_constant
 from exset.grammars.lens.examples import TIME_FIELDS, ExampleSet
@@ -110,7 +110,7 @@ class ExampleArrays:
             raise LimitError(
                 f"the events last {most:.3g} ticks, which is over {limits.max_expand:,}",
                 place=Place.of(MODEL),
-                hint=remedy("max_expand"),
+                hint=limit_hint("max_expand"),
             )
         count = ticks_until(xp, self.max_time, ticks)
         row: Longs = repeat(xp, xp.arange(count.size), count)
@@ -149,7 +149,7 @@ def to_arrays(
     Without `findings` one FormatWarning tells of them. `device`: "cpu", or "cuda" for arrays of
     CuPy. Raises LimitError and ValueError, too.
     """
-    told, xp = heard(strict, findings), namespace(device)
+    told, xp = collect_findings(strict, findings), namespace(device)
     layouts = layouts_of(examples, (inputs, targets), told)
     for side, layout, asked in zip(SIDES, layouts, (inputs, targets), strict=True):
         if asked is None:
@@ -214,7 +214,7 @@ def check_size(
             f"{counted(events, 'event')} by {layout.units:,} {side} are {cells:,} numbers, "
             f"which is over {limits.max_expand:,}",
             place=Place.of(MODEL),
-            hint=f"if that is meant, say {side}=...; or take to_csr; or {remedy('max_expand')}",
+            hint=f"if that is meant, say {side}=...; or take to_csr; or {limit_hint('max_expand')}",
         )
 
 

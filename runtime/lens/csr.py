@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from types import ModuleType
 
-from exset.core.errors import Findings, heard, warn
+from exset.core.errors import Findings, collect_findings, warn
 from exset.core.limits import DEFAULT, Limits
 from exset.grammars.columns.arrays import Floats, Longs
 from exset.grammars.lens.examples import ExampleSet
@@ -50,7 +50,7 @@ def to_csr(
 
     Arguments and errors are those of `to_arrays`.
     """
-    told, xp = heard(strict, findings), namespace(device)
+    told, xp = collect_findings(strict, findings), namespace(device)
     layouts = layouts_of(examples, (inputs, targets), told)
     columns = Columns.of(xp, examples)
     both = []

@@ -6,8 +6,8 @@ from typing import Final, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from exset.core.errors import Findings, LimitError, Place, blaming, heard, warn
-from exset.core.limits import DEFAULT, Limits, remedy
+from exset.core.errors import Findings, LimitError, Place, collect_findings, warn, with_source_name
+from exset.core.limits import DEFAULT, Limits, limit_hint
 from exset.core.text import counted
 from exset.grammars.columns.arrays import Longs, chosen_rows, row_indices
 from exset.grammars.lens.examples import TIME_FIELDS, ExampleSet
@@ -57,7 +57,7 @@ class ExampleDataset(Dataset):
         """
         if by not in get_args(By):
             raise ValueError(f"by must be {' or '.join(map(repr, get_args(By)))}, not {by!r}")
-        told = heard(strict, findings)
+        told = collect_findings(strict, findings)
         self.examples = examples
         self.by = by
         self.layouts: tuple[Layout, Layout] = layouts_of(examples, (inputs, targets), told)
@@ -100,7 +100,7 @@ class ExampleDataset(Dataset):
         return self._made(namespace(device), np.arange(len(self)))
 
     def _made(self, xp: ModuleType, chosen: Longs) -> dict[str, Values]:
-        with blaming(self.name, MODEL):
+        with with_source_name(self.name, MODEL):
             arrays = self._events(xp, chosen) if self.by == "event" else self._examples(xp, chosen)
         return {name: getattr(arrays, name) for name in self.fields}
 
@@ -120,7 +120,7 @@ class ExampleDataset(Dataset):
             raise LimitError(
                 f"{examples} of up to {counts.max():,} events have {size:,} bytes",
                 place=Place.of(MODEL),
-                hint=f"take fewer at a time, or one row an event; or {remedy('max_array')}",
+                hint=f"take fewer at a time, or one row an event; or {limit_hint('max_array')}",
             )
         arrays = self._events(xp, row_indices(starts, counts))
         row = to_device(xp, np.repeat(np.arange(chosen.size), counts))

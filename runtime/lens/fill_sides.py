@@ -9,7 +9,7 @@ from types import ModuleType
 import numpy as np
 
 from exset.core.errors import Finding, Findings, FormatError, LimitError, Place, Severity
-from exset.core.limits import remedy
+from exset.core.limits import limit_hint
 from exset.grammars.columns.arrays import Longs, take
 from exset.grammars.lens.examples import ExampleSet
 from exset.grammars.lens.views import printable
@@ -89,7 +89,7 @@ def filling_of(
         raise LimitError(
             f"the spans of {side} are {filled:,} units, which is over {most:,}",
             place=Place.of(MODEL),
-            hint=remedy("max_expand"),
+            hint=limit_hint("max_expand"),
         )
     return Filling(columns, dense, sparse, uses.several)
 

@@ -53,7 +53,7 @@ def test_notices_of_the_library_are_shown_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def recognise(*arguments: object) -> Format:
-        notices.say("compiling: this takes a while")
+        notices.notify("compiling: this takes a while")
         return formats.get("ex")
 
     monkeypatch.setattr(streaming, "recognise", recognise)
@@ -61,7 +61,7 @@ def test_notices_of_the_library_are_shown_once(
     result = run("convert", "-q", "a.ex", "b.ex", "--to", "bex")
     assert (result.exit_code, result.stderr) == (0, "exset: compiling: this takes a while\n")
     assert not caplog.records
-    notices.say("to the log, for nobody listens any more")
+    notices.notify("to the log, for nobody listens any more")
     assert caplog.records[0].name == "exset"
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exset.core.limits import DEFAULT, Limits, remedy
+from exset.core.limits import DEFAULT, Limits, limit_hint
 
 NAMES = list(asdict(DEFAULT))
 
@@ -63,4 +63,4 @@ def test_frozen() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_remedy_can_be_typed(name: str) -> None:
-    assert f"--limit {name}=N" in remedy(name)
+    assert f"--limit {name}=N" in limit_hint(name)

@@ -233,7 +233,7 @@ def test_a_journal(mode: Mode, tmp_path: Path) -> None:
             return [outcome.result().samples for outcome in found]
 
     wanted = act()
-    with notices.heard_by(print):
+    with notices.listening(print):
         for _, error in runs(act, before=lambda: journal.unlink(missing_ok=True), mode=mode):
             assert error is None or isinstance(error, OSError), repr(error)
             assert act() == wanted == act()
