@@ -1,6 +1,6 @@
-"""BA-LR's own streams, index for index (inria-defense/balr, nxm_samplers.py), defects included.
+"""The batches of BA-LR's own samplers (inria-defense/balr, nxm_samplers.py), with their defects.
 
-They draw from NumPy's Generator, whose streams NumPy does not promise to keep (NEP 19).
+They draw from NumPy's Generator. NumPy does not promise to keep its streams (NEP 19).
 """
 
 import numpy as np
@@ -11,13 +11,16 @@ from exset.runtime.samplers.grouping import Grouping
 
 
 def random_stream(
-    grouping: Grouping, wide: int, samples: int, batches: int, shuffle: bool, draw: Generator
+    grouping: Grouping, width: int, samples: int, batches: int, shuffle: bool, draw: Generator
 ) -> NDArray[np.int64]:
-    """Return the batches of RandomNxMSampler: each class once, then the first classes again."""
+    """Return the batches of RandomNxMSampler, int64 [batches, N*M].
+
+    Each class comes once, then the first classes again.
+    """
     classes = np.arange(len(grouping))
     if shuffle:
         classes = draw.permutation(classes)
-    chosen = np.resize(classes, batches * wide)
+    chosen = np.resize(classes, batches * width)
     rows = np.empty((len(chosen), samples), np.int64)
     for row, index in zip(rows, chosen.tolist(), strict=True):
         members = grouping.members(index)
@@ -26,9 +29,12 @@ def random_stream(
 
 
 def exhaustive_stream(
-    grouping: Grouping, wide: int, samples: int, batches: int, shuffle: bool, draw: Generator
+    grouping: Grouping, width: int, samples: int, batches: int, shuffle: bool, draw: Generator
 ) -> NDArray[np.int64]:
-    """Return the batches of ExhaustiveNxMSampler: classes in turn, until too little is left."""
+    """Return the batches of ExhaustiveNxMSampler, int64 [batches, N*M].
+
+    Classes take turns, until the remaining slots do not fill a batch.
+    """
     order = np.arange(len(grouping))
     if shuffle:
         order = draw.permutation(order)
@@ -41,4 +47,4 @@ def exhaustive_stream(
     counts = np.array([len(each) // samples for each in lists])
     rounds = np.arange(len(slots)) - np.repeat(np.cumsum(counts) - counts, counts)
     in_turn = np.argsort(rounds, kind="stable")
-    return slots[in_turn[: batches * wide]].reshape(batches, -1)
+    return slots[in_turn[: batches * width]].reshape(batches, -1)

@@ -1,4 +1,4 @@
-"""What all NxM samplers share: their arguments, replicas, the flat form and that in batches."""
+"""The base class of NxM samplers: arguments, replicas, and iteration over items or batches."""
 
 import logging
 import sys
@@ -11,31 +11,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.runtime.arrays import namespace_of, to_host
-from exset.runtime.samplers.grouping import MOST, Grouping, Labels, group, inverse
-from exset.runtime.samplers.report import Plan, examine
+from exset.runtime.samplers.grouping import MOST, Grouping, Labels, classes_of_items, group
+from exset.runtime.samplers.report import Plan, measure
 from exset.runtime.training.generator import number
 
 Compat: TypeAlias = Literal["balr"]
 
 log = logging.getLogger("exset")
 
-_AHEAD = 1 << 16
-"""Items that are drawn at once, at most, when batches are asked for one after another."""
+_MOST_AT_ONCE = 1 << 16
+"""The most items that an iteration draws at once."""
 
 
-class Drawn(Protocol):
+class EpochBatches(Protocol):
     """The batches of one epoch."""
 
     def items(self, batches: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the items of some batches, by their numbers: a row of N*M for each."""
+        """Return the items of the batches with these numbers, int64 [batches, N*M]."""
         ...
 
 
 class BatchSampler:
-    """The batches of a sampler's replica as lists of int, for `DataLoader(batch_sampler=...)`."""
+    """The batches of one replica as lists of int, for `DataLoader(batch_sampler=...)`."""
 
     def __init__(self, sampler: "NxMSampler") -> None:
-        """Take the batches of a sampler, in whatever epoch it is when they are iterated over."""
+        """Take a sampler; an iteration gives the batches of the epoch that is then current."""
         self.sampler = sampler
 
     def __len__(self) -> int:
@@ -57,20 +57,22 @@ class BatchSampler:
 class NxMSampler(ABC):
     """Batches of N classes and M samples of each, as a flat stream of indices into the labels.
 
-    The arguments are BA-LR's. Fewer than N classes, a batch_size that is not N*M, a rank that is no
-    replica's, and N or M below 1 are ValueErrors. Without rank there is one replica; with rank, but
-    without num_replicas, as many as torch's process group has (RuntimeError if there is none).
-    Replica r has every num_replicas-th batch from batch r on; where they are not as many for all,
-    the first batches come again, or with drop_last the last ones are left out.
+    Use it as `DataLoader(sampler=..., batch_size=N*M)`, or its `batches()` as `batch_sampler=`. It
+    does not need torch. Call `set_epoch` before each epoch. Without `compat`, the labels, the seed
+    and the epoch decide the items.
 
-    It is for `DataLoader(sampler=..., batch_size=N*M)`, and `batches()` for `batch_sampler=`; torch
-    is not needed. The items of an epoch follow from labels, seed and epoch alone, unless with
-    `compat`; `set_epoch` comes before the iteration of each epoch.
+    The arguments are BA-LR's. Without `rank` there is one replica. With `rank`, but without
+    `num_replicas`, the number of replicas is the size of torch's process group. Replica r has the
+    batches r, r + num_replicas, r + 2*num_replicas and so on. If the replicas would not have the
+    same number of batches, the first batches are repeated, or with `drop_last` the last dropped.
+
+    Raises ValueError for fewer than N classes, a `batch_size` other than N*M, a `rank` outside of
+    [0, num_replicas), and N or M below 1; RuntimeError without a process group.
     """
 
     grouping: Grouping
     _start = 0
-    """The batch, of all replicas', that the next iteration begins with."""
+    """The first batch of the next iteration, among those of all replicas."""
 
     def __init__(
         self,
@@ -86,29 +88,29 @@ class NxMSampler(ABC):
         *,
         compat: Compat | None = None,
     ) -> None:
-        """Group the labels; compat="balr": draw what BA-LR itself draws, with its defects."""
+        """Group the labels. compat="balr": draw what BA-LR itself draws, with its defects."""
         if compat not in (None, "balr"):
             raise ValueError(f"compat must be 'balr' or None, not {compat!r}")
-        # NumPy's integers overflow, and have not the methods of int.
-        wide, samples = index(N_classes_per_batch), index(M_samples_per_class)
-        for name, value in (("N_classes_per_batch", wide), ("M_samples_per_class", samples)):
+        # NumPy's integers overflow, and lack methods of int.
+        width, samples = index(N_classes_per_batch), index(M_samples_per_class)
+        for name, value in (("N_classes_per_batch", width), ("M_samples_per_class", samples)):
             if value < 1:
                 raise ValueError(f"{name} must be at least 1, not {value:,}")
             if value > MOST:
                 raise ValueError(f"{name} must be at most {MOST:,}, not {value:,}")
         self.grouping = self._grouped(labels)
-        if wide > len(self.grouping):
+        if width > len(self.grouping):
             raise ValueError(
                 f"Not enough classes ({len(self.grouping)}) in dataset to sample"
-                f" with N_classes_per_batch={wide}"
+                f" with N_classes_per_batch={width}"
             )
-        if batch_size is not None and batch_size != wide * samples:
+        if batch_size is not None and batch_size != width * samples:
             raise ValueError(
                 f"Invalid batch_size ({batch_size}) for sampler. batch_size must be equal to"
-                f" N_classes_per_batch ({wide}) * M_samples_per_class ({samples})."
+                f" N_classes_per_batch ({width}) * M_samples_per_class ({samples})."
             )
-        self.N_classes_per_batch, self.M_samples_per_class = wide, samples
-        self.batch_size = wide * samples
+        self.N_classes_per_batch, self.M_samples_per_class = width, samples
+        self.batch_size = width * samples
         self.shuffle, self.drop_last, self.compat = shuffle, drop_last, compat
         self.seed, self.epoch, self.rank = index(seed), 0, index(rank)
         self.distributed = self.rank != -1
@@ -122,40 +124,40 @@ class NxMSampler(ABC):
                     f"Invalid rank {rank}, rank should be in the interval"
                     f" [0, {self.num_replicas - 1}]"
                 )
-        self.num_batches = self._count()
+        self.num_batches = self._count_batches()
         self.total_size = self.num_batches * self.batch_size
         log.debug("%s", self)
 
     @abstractmethod
-    def _count(self) -> int:
-        """How many batches all replicas have together, none twice."""
+    def _count_batches(self) -> int:
+        """Return the number of distinct batches of all replicas together."""
 
     @abstractmethod
-    def _draw(self) -> Drawn:
-        """The batches of the current epoch."""
+    def _draw(self) -> EpochBatches:
+        """Return the batches of the current epoch."""
 
     def batches(self) -> BatchSampler:
         """Return this replica's batches, for `DataLoader(batch_sampler=...)`."""
         return BatchSampler(self)
 
     def set_epoch(self, epoch: int) -> None:
-        """Set the epoch that the next iteration is of."""
+        """Set the epoch of the next iteration."""
         self.epoch = index(epoch)
 
     def plan(self) -> Plan:
-        """Draw the current epoch for all replicas, and return what comes of it in numbers."""
+        """Draw the current epoch for all replicas, and return its statistics."""
         items = to_host(self._draw().items(np.arange(self.num_batches)))
-        replicas = [self._numbers(rank) for rank in range(self.num_replicas)]
-        return examine(self.grouping, self.M_samples_per_class, items, replicas)
+        replicas = [self._batch_numbers(rank) for rank in range(self.num_replicas)]
+        return measure(self.grouping, self.M_samples_per_class, items, replicas)
 
     @property
     def num_batches_per_replica(self) -> int:
-        """How many batches each replica has in a whole epoch."""
+        """The number of batches of each replica in a whole epoch."""
         return self._share(self.num_batches)
 
     @property
     def unique_labels(self) -> NDArray[np.generic]:
-        """The classes' labels, as they first appear."""
+        """The labels of the classes, in the order in which they first appear."""
         return self.grouping.label_array
 
     @property
@@ -166,8 +168,8 @@ class NxMSampler(ABC):
 
     @property
     def labels(self) -> NDArray[np.generic]:
-        """The labels, of all items."""
-        labels: NDArray[np.generic] = self.unique_labels[inverse(self.grouping)]
+        """The label of each item."""
+        labels: NDArray[np.generic] = self.unique_labels[classes_of_items(self.grouping)]
         return labels
 
     def __len__(self) -> int:
@@ -198,38 +200,39 @@ class NxMSampler(ABC):
 
     @property
     def _key(self) -> int:
-        """The key of the current epoch's numbers."""
+        """The key of the random numbers of the current epoch."""
         return number(number(self.seed, 0), self.epoch)
 
     def _share(self, batches: int) -> int:
-        """How many of so many batches each replica has."""
+        """Return the number of batches of each replica."""
         whole, rest = divmod(batches, self.num_replicas)
         return whole + (rest > 0 and not self.drop_last)
 
-    def _numbers(self, rank: int, start: int = 0) -> NDArray[np.int64]:
-        """The numbers of a replica's batches, when all begin with batch `start`."""
-        many = self._share(self.num_batches - start)
-        numbers = np.arange(many) * self.num_replicas + (start + rank)
-        if self.compat:  # the first batches come again once; then there is nothing
+    def _batch_numbers(self, rank: int, start: int = 0) -> NDArray[np.int64]:
+        """Return the numbers of the batches of a replica, if all replicas begin at `start`."""
+        count = self._share(self.num_batches - start)
+        numbers = np.arange(count) * self.num_replicas + (start + rank)
+        if self.compat:  # BA-LR repeats each batch once at most
             numbers = numbers[numbers < 2 * self.num_batches]
         return numbers % self.num_batches
 
     def _batches(self) -> Iterator[list[int]]:
         """Yield this replica's batches."""
-        drawn, numbers = self._draw(), self._numbers(max(self.rank, 0), self._start)
-        at, ahead = 0, 1
+        drawn, numbers = self._draw(), self._batch_numbers(max(self.rank, 0), self._start)
+        at, count = 0, 1
         while at < len(numbers):
-            rows = to_host(drawn.items(numbers[at : at + ahead]))
+            rows = to_host(drawn.items(numbers[at : at + count]))
             yield from cast("list[list[int]]", rows.tolist())
-            at += ahead
-            ahead = min(2 * ahead, max(_AHEAD // self.batch_size, 1))
+            at += count
+            count = min(2 * count, max(_MOST_AT_ONCE // self.batch_size, 1))
 
 
 def _world_size() -> int:
-    """How many processes torch's group has; what was never imported can have no group."""
+    """Return the size of torch's process group. Raises RuntimeError if there is none."""
+    # There can be no group as long as nobody has imported torch.
     distributed = sys.modules.get("torch.distributed")
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():
         raise RuntimeError(
-            "rank goes with num_replicas, or with a process group of torch, and there is none"
+            "rank needs num_replicas or a process group, and torch has none: pass num_replicas="
         )
     return int(distributed.get_world_size())

@@ -1,11 +1,18 @@
-"""One epoch of a plan: any of its batches, from what is kept of each class.
+"""One epoch of a planned sampler: any of its batches, computed without the others.
 
-A batch is a column of the layout (see `exset.runtime.samplers.layout`), or one of those that deal
-out the rest; which of them it is, a keyed order says. The last is always the one that is filled.
+A batch is a column of the layout (`exset.runtime.samplers.layout`), or one of the batches that
+share the remaining slots. A keyed order maps batch numbers to columns. The last batch is always the
+one that is filled up.
+
+In each row the columns have a different order, so that the same classes do not meet again and
+again. A class that continues from the row before must not meet itself. Of all such orders, each
+row has one that is made of two affine maps: `turn` moves the columns that the class does not have
+in the row before, `skew` those that it does not have in this row.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import gcd
 from typing import TypeAlias
 
 import numpy as np
@@ -14,26 +21,135 @@ from numpy.typing import NDArray
 from exset.runtime.arrays import namespace_of, to_host
 from exset.runtime.samplers.grouping import Grouping
 from exset.runtime.samplers.layout import Layout
-from exset.runtime.samplers.rows import Row, borders, rows
-from exset.runtime.samplers.runs import Runs
-from exset.runtime.samplers.slot_items import Drawing
+from exset.runtime.samplers.slots import Drawing
 from exset.runtime.training.generator import number, numbers, places, words
 
+Longs: TypeAlias = NDArray[np.int64]
 Words: TypeAlias = NDArray[np.uint64]
 
-# What the numbers of an epoch's key are the keys of.
+# The purposes of the keys that are made from the key of an epoch.
 ORDER, BATCHES, ITEMS, ROWS = range(4)
 
-_MOST = 4
-"""One part in so many of an epoch is had faster by way of the whole."""
+_WHOLE_FROM = 4
+"""It is faster to compute the whole epoch if at least one batch in so many is asked for."""
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Slots in runs: each run has slots of one class, from number `firsts` on.
+
+    `begins`, `ends`: the places of a run among all slots. All arrays are int64 [runs].
+    """
+
+    classes: Longs
+    firsts: Longs
+    begins: Longs
+    ends: Longs
+
+    @classmethod
+    def of(cls, classes: Longs, firsts: Longs, counts: Longs) -> "Runs":
+        """Return runs that have `counts` slots each."""
+        ends = namespace_of(counts).cumsum(counts)
+        return cls(classes, firsts, ends - counts, ends)
+
+    def at(self, places: Longs) -> tuple[Longs, Longs]:
+        """Return the classes of the slots at some places, and their numbers in the class."""
+        run = namespace_of(places).searchsorted(self.ends, places, side="right")
+        return self.classes[run], self.firsts[run] + (places - self.begins[run])
+
+    @property
+    def slots(self) -> tuple[Longs, Longs]:
+        """The result of `at` for all places in order."""
+        if (xp := namespace_of(self.ends)) is not np:  # CuPy cannot repeat by an array
+            return self.at(xp.arange(int(self.ends[-1])))
+        counts = self.ends - self.begins
+        places = np.arange(self.ends[-1])
+        places += np.repeat(self.firsts - self.begins, counts)
+        return np.repeat(self.classes, counts), places
+
+
+@dataclass(frozen=True)
+class Affine:
+    """A bijection of [0, size): x becomes (x * times + plus) modulo `size` < 2**32."""
+
+    size: int
+    times: int
+    plus: int
+
+    @classmethod
+    def drawn(cls, size: int, key: int) -> "Affine":
+        """Return a bijection that the key decides."""
+        times = 1 + number(key, 0) % max(size - 1, 1)
+        while gcd(times, size) > 1:
+            times = times % size + 1
+        return cls(size, times, number(key, 1) % max(size, 1))
+
+    def __call__(self, values: Words) -> Words:
+        """Map values; uint64 in and out."""
+        found = values * np.uint64(self.times)
+        found += np.uint64(self.plus)
+        # NumPy divides by one number much faster than it takes remainders.
+        whole: Words = found // np.uint64(self.size)
+        whole *= np.uint64(self.size)
+        found -= whole
+        return found
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of `width` cells, from cell `first` of the layout on, and its order of columns."""
+
+    first: int
+    width: int
+    turn: Affine | None = None
+    """Moves the first columns of the row before; None keeps them."""
+    skew: Affine | None = None
+    """Moves the last columns; None keeps them."""
+
+    def under(self, above: Words) -> Words:
+        """Return the cells of this row in the columns of cells of the row before; uint64."""
+        xp = namespace_of(above)
+        cells = above
+        if self.turn is not None:
+            cells = xp.where(cells < np.uint64(self.turn.size), self.turn(cells), cells)
+        if self.skew is not None:
+            kept = np.uint64(self.width - self.skew.size)
+            # Below `kept` the difference wraps around; `where` ignores it there.
+            cells = xp.where(cells < kept, cells, self.skew(cells - kept) + kept)
+        return cells
+
+
+def _borders(layout: Layout) -> Longs:
+    """Return the first cell of each row, and the end of the last row."""
+    widths = np.full(layout.width, layout.distinct)
+    widths[: layout.short] -= 1
+    return np.concatenate([[0], np.cumsum(widths)])
+
+
+def _row(first: int, width: int, before: int, after: int, key: int) -> Row:
+    """Return the row from cell `first` on, in an order that the key decides.
+
+    `before`, `after`: the number of cells of the class at the first cell, before it and from it on;
+    both 0 if the class begins there.
+    """
+    turned, skewed = width - before, width - after
+    return Row(
+        first,
+        width,
+        Affine.drawn(turned, number(key, 0)) if turned > 1 else None,
+        Affine.drawn(skewed, number(key, 1)) if skewed > 1 else None,
+    )
 
 
 @dataclass(frozen=True)
 class Epoch:
-    """The batches of an epoch; `key` is the epoch's, `slots` is how many each class has, int64."""
+    """The batches of an epoch.
+
+    `slots`: the number of slots of each class, int64 [classes]. `key`: the key of the epoch.
+    """
 
     grouping: Grouping
-    slots: NDArray[np.int64]
+    slots: Longs
     layout: Layout
     samples: int
     key: int
@@ -42,43 +158,43 @@ class Epoch:
     def __len__(self) -> int:
         return self.layout.batches
 
-    def items(self, batches: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the items of some batches, by their numbers: a row of N slots of M for each."""
+    def items(self, batches: Longs) -> Longs:
+        """Return the items of the batches with these numbers, int64 [batches, N*M]."""
         cells = self._cells(batches)
-        if len(batches) * _MOST >= len(self):
+        if len(batches) * _WHOLE_FROM >= len(self):
             items = self.drawing.fill(*self.runs.slots).take(cells, axis=0)
         else:
             items = self.drawing.fill(*self.runs.at(cells.reshape(-1)))
-        rows: NDArray[np.int64] = items.reshape(len(batches), self.layout.wide * self.samples)
+        rows: Longs = items.reshape(len(batches), self.layout.width * self.samples)
         return rows
 
-    def classes(self, batches: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the classes of some batches, by their numbers: a row of N for each."""
+    def classes(self, batches: Longs) -> Longs:
+        """Return the classes of the batches with these numbers, int64 [batches, N]."""
         return self.runs.at(self._cells(batches))[0]
 
     @cached_property
     def drawing(self) -> Drawing:
-        """Which items the slots have."""
+        """The items of the slots."""
         return Drawing(self.grouping, self.samples, number(self.key, ITEMS), self.shuffle)
 
     @cached_property
     def runs(self) -> Runs:
-        """The layout's cells, class after class; then the rest, class after class; then the filled.
+        """The cells of the layout, then the remaining slots, each class after class; then the fill.
 
-        The classes are in the epoch's order, but those that are in all distinct batches come last.
+        The classes are in the order of the epoch, but classes of all distinct batches come last.
         """
         xp = namespace_of(self.slots)
-        layout, many = self.layout, len(self.slots)
-        classes = xp.arange(many)
+        layout, count = self.layout, len(self.slots)
+        classes = xp.arange(count)
         if self.shuffle:
             key = words(xp, number(self.key, ORDER))
-            # The numbers of a key all differ, so that no two classes are level.
+            # The numbers of one key all differ, so the order is unique.
             classes = xp.argsort(numbers(key, classes.astype(np.uint64)))
         placed = layout.lowered(self.slots[classes])
         always = placed == layout.distinct
         moved = xp.concatenate([xp.flatnonzero(~always), xp.flatnonzero(always)])
         classes, placed = classes[moved], placed[moved]
-        parts = [(classes, xp.zeros(many, np.int64), placed)]
+        parts = [(classes, xp.zeros(count, np.int64), placed)]
         if layout.others:
             parts.append((classes, placed, self.slots[classes] - placed))
         if layout.short:
@@ -91,22 +207,28 @@ class Epoch:
     def rows(self) -> tuple[Row, ...]:
         """The rows of the layout."""
         xp = namespace_of(self.slots)
-        firsts = borders(self.layout.wide, self.layout.distinct, self.layout.short)
-        begins = xp.asarray(firsts[:-1])
+        borders = _borders(self.layout)
+        firsts, widths = borders[:-1].tolist(), np.diff(borders).tolist()
+        if not self.shuffle:
+            return tuple(map(Row, firsts, widths))
+        begins = xp.asarray(borders[:-1])
         at = xp.searchsorted(self.runs.ends, begins, side="right")
         before = to_host(begins - self.runs.begins[at])
         after = to_host(self.runs.ends[at] - begins)
         after[before == 0] = 0
-        key = number(self.key, ROWS) if self.shuffle else None
-        return tuple(rows(firsts, before, after, key))
+        key = number(self.key, ROWS)
+        keys = [number(key, index) for index in range(len(firsts))]
+        others = zip(firsts, widths, before.tolist(), after.tolist(), keys, strict=True)
+        first, *rest = others
+        return Row(*first[:2]), *(_row(*each) for each in rest)
 
-    def _cells(self, batches: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Which of the cells of `runs` batches have: a row of N for each."""
+    def _cells(self, batches: Longs) -> Longs:
+        """Return the cells of `runs` that batches have, int64 [batches, N]."""
         xp = namespace_of(self.slots)
         layout = self.layout
         distinct, placed = np.uint64(layout.distinct), np.uint64(layout.placed)
         columns, last = self._columns(xp.asarray(batches, np.uint64))
-        cells = xp.empty((layout.wide, len(batches)), np.uint64)
+        cells = xp.empty((layout.width, len(batches)), np.uint64)
         rest = columns >= distinct
         at = columns
         for index, row in enumerate(self.rows):
@@ -115,19 +237,19 @@ class Epoch:
             at = row.under(at)
             cells[index] = at + np.uint64(row.first)
         if layout.others:
-            deals = xp.arange(layout.wide, dtype=np.uint64)[:, None] * np.uint64(layout.others)
+            deals = xp.arange(layout.width, dtype=np.uint64)[:, None] * np.uint64(layout.others)
             cells = xp.where(rest, columns - distinct + placed + deals, cells)
         if layout.short:
             end = np.uint64(layout.slots)
             filled = xp.arange(layout.short, dtype=np.uint64)[:, None] + end
             cells[: layout.short] = xp.where(last, filled, cells[: layout.short])
-        result: NDArray[np.int64] = cells.T.astype(np.int64, order="C")
+        result: Longs = cells.T.astype(np.int64, order="C")
         return result
 
     def _columns(self, batches: Words) -> tuple[Words, NDArray[np.bool_]]:
-        """Which columns batches are, and which is the one that is filled.
+        """Return the columns of batches, and which batch is the one that is filled up.
 
-        The distinct columns come first, and the filled one is the last of them.
+        The distinct columns come first; the last of them is the column that is filled up.
         """
         xp = namespace_of(batches)
         size = len(self) - bool(self.layout.short)

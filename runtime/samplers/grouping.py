@@ -1,4 +1,4 @@
-"""The labels of a data set, grouped: which items each class has."""
+"""Group the labels of a data set: find the items of each class."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ Labels: TypeAlias = "Sequence[Hashable] | NDArray[np.generic]"
 """A label for each item: a sequence, a tensor of torch, or an array of NumPy or CuPy."""
 
 MOST: Final = (1 << 32) - 1
-"""Items, at most; slots, too."""
+"""The most items, and the most slots."""
 _SHIFT = np.uint64(32)
 
 
 @dataclass(frozen=True)
 class Grouping:
-    """Items by class; classes are numbered as they first appear, their items are in order.
+    """Items by class. Classes are numbered in the order in which they first appear.
 
-    `labels` has the label of each class; class c has the items `items[starts[c] :][: sizes[c]]`.
-    starts, sizes: uint64. items: uint32.
+    `labels`: the label of each class. `starts`, `sizes`: uint64 [classes]. `items`: uint32. Class c
+    has the items `items[starts[c] : starts[c] + sizes[c]]`, which rise.
     """
 
     labels: Sequence[Hashable]
@@ -35,13 +35,13 @@ class Grouping:
 
     @property
     def label_array(self) -> NDArray[np.generic]:
-        """The label of each class as an array on the host, of objects if they are of any kind."""
+        """The label of each class as an array on the host; of objects if the types differ."""
         if hasattr(self.labels, "dtype"):
             return to_host(cast("NDArray[np.generic]", self.labels))
         kinds = set(map(type, self.labels))
         if len(kinds) == 1 and kinds <= {bool, int, float, str}:
             plain = np.array(self.labels)
-            if plain.tolist() == self.labels:  # not so for "\0" at an end, nor for huge numbers
+            if plain.tolist() == self.labels:  # false for a final "\0" and for huge numbers
                 return plain
         array = np.empty(len(self.labels), object)
         for index, label in enumerate(self.labels):
@@ -55,9 +55,9 @@ class Grouping:
 
 
 def group(labels: Labels) -> Grouping:
-    """Group labels by one sort; the result is on the device that they are on, tensors' on the host.
+    """Group labels by one sort, on the device of the array; tensors of torch on the host.
 
-    ValueError for labels in more than one dimension, for NaN, and for 2**32 items or more;
+    Raises ValueError for labels in more than one dimension, for NaN, and for 2**32 items or more;
     TypeError for labels that have no hash.
     """
     detach = getattr(labels, "detach", None)
@@ -66,14 +66,14 @@ def group(labels: Labels) -> Grouping:
     if not hasattr(labels, "dtype"):
         return _of_objects(labels)
     xp = namespace_of(labels)
-    # Columns of data frames have a dtype, too.
+    # Columns of data frames have a dtype too.
     array = cast("NDArray[np.generic]", labels if xp is not np else np.asarray(labels))
     if array.ndim != 1:
         raise ValueError(f"labels must have one dimension, not {array.ndim}")
     if array.dtype.kind not in "biufSU":
         return _of_objects(array.tolist())
     if array.dtype.kind == "f" and bool((missing := xp.isnan(array)).any()):
-        _refuse(int(missing.argmax()))
+        _reject_nan(int(missing.argmax()))
     starts, sizes, items, firsts = _sorted(_codes(array))
     return Grouping(cast("Sequence[Hashable]", array[firsts]), starts, sizes, items)
 
@@ -82,26 +82,26 @@ def _of_objects(labels: Iterable[Hashable]) -> Grouping:
     known: dict[Hashable, int] = {}
     codes = []
     for item, label in enumerate(labels):
-        if hasattr(label, "detach"):  # tensors are equal to none but themselves
+        if hasattr(label, "detach"):  # a tensor is equal to itself only
             label = cast("NDArray[np.generic]", label).item()
         if label != label:
-            _refuse(item)
+            _reject_nan(item)
         codes.append(known.setdefault(label, len(known)))
     starts, sizes, items, _ = _sorted(np.array(codes, np.uint64))
     return Grouping(list(known), starts, sizes, items)
 
 
-def _refuse(item: int) -> NoReturn:
-    raise ValueError(f"the label of item {item} is NaN, which is no class")
+def _reject_nan(item: int) -> NoReturn:
+    raise ValueError(f"the label of item {item} is NaN, which cannot be a class")
 
 
 def _codes(labels: NDArray[np.generic]) -> NDArray[np.uint64]:
-    """Numbers below 2**32 that are equal where labels are."""
+    """Return numbers below 2**32 that are equal where the labels are equal."""
     xp = namespace_of(labels)
     if labels.dtype.kind in "iu" and labels.size:
         low, high = int(labels.min()), int(labels.max())
         if high - low <= MOST:
-            # Modulo 2**64 the difference is right whatever the type.
+            # Modulo 2**64 the difference is right for all types.
             codes = labels.astype(np.uint64)
             codes -= np.uint64(low & (1 << 64) - 1)
             return codes
@@ -118,10 +118,10 @@ def _sorted(
     NDArray[np.uint32],
     NDArray[np.int64] | NDArray[np.uint32],
 ]:
-    """The starts, sizes and items of `Grouping`, and the first item of each class."""
+    """Return `starts`, `sizes` and `items` of a `Grouping`, and the first item of each class."""
     xp = namespace_of(codes)
     if len(codes) > MOST:
-        raise ValueError(f"labels must be at most {MOST:,}, not {len(codes):,}")
+        raise ValueError(f"there must be at most {MOST:,} labels, not {len(codes):,}")
     keys = codes << _SHIFT
     keys |= xp.arange(len(codes), dtype=np.uint64)
     keys.sort()
@@ -136,8 +136,8 @@ def _sorted(
     return starts.astype(np.uint64), sizes.astype(np.uint64), items, items[starts]
 
 
-def inverse(grouping: Grouping) -> NDArray[np.int64]:
-    """Return the number of the class of each item, on the host."""
+def classes_of_items(grouping: Grouping) -> NDArray[np.int64]:
+    """Return the number of the class of each item, int64 [items], on the host."""
     starts, sizes = (to_host(each).astype(np.int64) for each in (grouping.starts, grouping.sizes))
     classes = np.empty(len(grouping.items), np.int64)
     order = np.argsort(starts)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import h5py
 
 NAMES = ("label", "labels")
-"""The column or dataset that is meant when none is named, or the only dataset that there is."""
+"""The default names of the column or dataset."""
 
 _NPY = b"\x93NUMPY"
 _HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -28,9 +28,9 @@ _RATIO = 1000
 def labels_in(source: Source, column: str | None = None) -> Labels:
     """Return the labels in a file, one for each item.
 
-    `column`: of a CSV file, its name in the first line, or its number from 0 where the first line
-    is an item; by default `label` or `labels`. Of an HDF5 file, the path of the dataset. Raises
-    FormatError for a file without labels.
+    `column`: for a CSV file, the name of the column in the first line, or its number, from 0, if
+    the first line is an item; for an HDF5 file, the path of the dataset. By default it is `label`
+    or `labels`, or the only dataset. Raises FormatError for a file without labels.
     """
     if source.data.startswith(_NPY):
         return _npy(source)
@@ -43,30 +43,30 @@ def _npy(source: Source) -> NDArray[np.generic]:
     file = io.BytesIO(source.data)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of headers that Python 2 wrote
+            warnings.simplefilter("ignore")  # about headers that Python 2 wrote
             major, _ = np.lib.format.read_magic(file)
             one = major == 1
             header = (
                 np.lib.format.read_array_header_1_0 if one else np.lib.format.read_array_header_2_0
             )
             shape, _, dtype = header(file)
-    except Exception as error:  # NumPy's parser of headers raises what it meets
-        _refuse(source, f"no NumPy array: {error}")
+    except Exception as error:  # NumPy's parser of headers raises errors of many kinds
+        _refuse(source, f"not a valid NumPy array: {error}")
     if len(shape) != 1 or dtype.kind not in _KINDS or not dtype.itemsize:
-        _refuse(source, f"an array of shape {shape} and type {dtype}, not a list of labels")
+        _refuse(source, f"labels must be in one dimension, not of shape {shape} and type {dtype}")
     begin = file.tell()
     if not 0 <= shape[0] * dtype.itemsize <= len(source.data) - begin:
-        _refuse(source, f"cut short: it says that it has {shape[0]} labels, and ends before them")
+        _refuse(source, f"truncated: the header declares {shape[0]} labels")
     return np.frombuffer(source.data, dtype, shape[0], begin)
 
 
 def _csv(source: Source, column: str | None) -> list[str]:
     if b"\0" in source.data:
-        _refuse(source, "neither text nor an HDF5 file nor an array of NumPy (.npy)")
+        _refuse(source, "not a file of labels: neither CSV nor HDF5 nor NumPy (.npy)")
     text = source.data.decode("utf-8-sig", "surrogateescape")
     tabbed = any(part in ("tsv", "tab") for part in source.name.lower().split(".")[-2:])
     lines = io.StringIO(text, newline="")
-    # Not strict, it takes all that follows an open quote for one label.
+    # Without `strict`, all text after an open quote would become one label.
     rows = csv.reader(lines, delimiter="\t" if tabbed else ",", strict=True)
     labels: list[str] = []
     at = None
@@ -82,12 +82,12 @@ def _csv(source: Source, column: str | None) -> list[str]:
                 _refuse(source, f"no label in column {column or at}", line=rows.line_num)
             labels.append(row[at])
     except csv.Error as error:
-        _refuse(source, f"this is no CSV: {error}", line=rows.line_num)
+        _refuse(source, f"invalid CSV: {error}", line=rows.line_num)
     return labels
 
 
 def _column(source: Source, row: list[str], column: str | None) -> tuple[int, bool]:
-    """Which column it is, and whether the first line names the columns."""
+    """Return the number of the column, and whether the first line names the columns."""
     if column is None:
         named = [name for name in NAMES if name in row]
         if named:
@@ -96,7 +96,7 @@ def _column(source: Source, row: list[str], column: str | None) -> tuple[int, bo
         return row.index(column), True
     elif column.isdecimal() and column.isascii() and int(column) < len(row):
         return int(column), False
-    _choose(source, column, row, ", or number it, from 0, if line 1 is an item, too")
+    _choose(source, column, row, ", or give its number, from 0, if line 1 is an item")
 
 
 def _hdf5(source: Source, column: str | None) -> NDArray[np.generic]:
@@ -113,11 +113,13 @@ def _hdf5(source: Source, column: str | None) -> NDArray[np.generic]:
             dataset = _dataset(source, file, column)
             text = h5py.check_string_dtype(dataset.dtype) is not None
             if not text and dataset.dtype.kind not in _KINDS:
-                _refuse(source, f"{column!r} has no labels, but {dataset.dtype}")
+                _refuse(
+                    source, f"dataset {column!r} must contain text or numbers, not {dataset.dtype}"
+                )
             array = (dataset.asstr(errors="surrogateescape") if text else dataset)[...]
     except FormatError:
         raise
-    except Exception as error:  # h5py has no family of errors for files that are wrong
+    except Exception as error:  # h5py has no common class of errors for damaged files
         _refuse(source, f"the HDF5 library: {error}")
     return cast("NDArray[np.generic]", array)
 
@@ -131,32 +133,35 @@ def _is_dataset(file: "h5py.File", name: str) -> bool:
 
 
 def _dataset(source: Source, file: "h5py.File", path: str) -> "h5py.Dataset":
-    """Walk to a dataset; what leads elsewhere, into other files too, is not followed."""
+    """Return the dataset at a path. Do not follow soft and external links."""
     import h5py
 
     found: object = file
     for part in filter(None, path.split("/")):
         link = found.get(part, getlink=True) if isinstance(found, h5py.Group) else None
         if not isinstance(link, h5py.HardLink):
-            _refuse(source, f"no dataset {path!r} that is in the file itself")
+            _refuse(source, f"unknown dataset {path!r}: links are not followed")
         assert isinstance(found, h5py.Group)
         found = found[part]
     if not isinstance(found, h5py.Dataset) or found.ndim != 1:
-        _refuse(source, f"{path!r} is not a dataset of one dimension")
+        _refuse(source, f"{path!r} must be a dataset in one dimension")
     if found.external or found.is_virtual:
-        _refuse(source, f"{path!r} has its data in other files")
+        _refuse(
+            source, f"dataset {path!r} stores its data in other files, which exset does not open"
+        )
     stored = max(found.id.get_storage_size(), 1)
     if found.nbytes > _REAL and found.nbytes > _RATIO * stored:
-        _refuse(source, f"{path!r} says that it has {found.nbytes} bytes, but has {stored}")
+        size = f"{found.nbytes:,} bytes, of which the file has {stored:,}"
+        _refuse(source, f"dataset {path!r} is too large: {size}")
     return found
 
 
 def _choose(source: Source, column: str | None, names: list[str], hint: str = "") -> NoReturn:
-    what = "which column?" if column is None else f"no column {column!r};"
+    what = "no column is chosen" if column is None else f"unknown column {column!r}"
     shown = ", ".join(names[:20]) or "none"
     if len(names) == 1 and (marks := [mark for mark in ";\t|" if mark in names[0]]):
-        hint += f"; columns are separated by commas, not {marks[0]!r}"
-    _refuse(source, f"{what} there are: {shown}", f"name one with --column{hint}")
+        hint += f"; separate columns by commas, not {marks[0]!r}"
+    _refuse(source, f"{what}; the file has: {shown}", f"choose one with --column{hint}")
 
 
 def _refuse(

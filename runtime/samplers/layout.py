@@ -1,26 +1,26 @@
-"""How many batches can have N classes that are all distinct, and which slots go there.
+"""Find how many batches can have N distinct classes, and which slots go to them.
 
-A slot is M samples of one class; class c has g(c) slots, of which f(h) = sum of min(g(c), h) can
-stand in h batches without a class that meets itself.
+A slot is M samples of one class. Class c has g(c) slots. At most f(h) = sum of min(g(c), h) slots
+fit in h batches in which no class occurs twice.
 
-**No plan has more distinct batches.** Say D of them are distinct. With B = floor(G/N) full batches,
-they hold N slots each, so f(D) >= N*D. With B = ceil(G/N) batches, R = B*N - G places of the last
-are filled from classes that are not in it, so only N - R of its slots are to be placed. If it is
-among the D, the other D - 1 hold N slots each; if not, all D do; so either way
+**No plan has more distinct batches.** Let D batches be distinct. With B = floor(G/N) full batches,
+each has N slots, so f(D) >= N*D. With B = ceil(G/N) batches, R = B*N - G places of the last batch
+are filled from classes that are not in it, so only N - R of its slots have to be placed. If it is
+one of the D, the other D - 1 have N slots each; otherwise all D have. In both cases
 
     f(D) >= N*D - R   and   f(D - 1) >= N*(D - 1).                                        (*)
 
-**One has as many.** f is concave and f(0) = 0, so what satisfies (*) for D does for all below D,
-and the largest D is found by bisection. Lower the classes with the most slots until N*D - R are
-left in all: u(c) <= min(g(c), D). Lay them out class after class into rows, R rows of D - 1 cells
-and then N - R of D, those of u(c) = D last; a column is a batch, and the last column, which the
-short rows lack, is the last batch. A class covers no more cells, one after another, than a row
-that it is in has, so it never meets itself, also where it goes on in the next row. Those of
-u(c) = D fill whole rows, since there are at most N - R of them: the sum of min(u(c), D - 1) is
-N*D - R less their number, and at least N*(D - 1), by (*) and because the largest are lowered
-first. The first R classes cover at most R*(D - 1) cells, so that none of them is in the last
-column: they fill its R places. What was lowered away, G - (N*D - R) slots, goes to the other
-B - D batches, class after class, to one batch after the other.
+**This plan reaches D.** f is concave and f(0) = 0, so if (*) holds for D, it holds for all numbers
+below D, and bisection finds the largest D. Reduce the classes with the most slots until N*D - R
+slots remain: u(c) <= min(g(c), D). Lay them out class after class into rows: R rows of D - 1 cells,
+then N - R rows of D cells, with the classes of u(c) = D last. A column is a batch. The last column,
+which the short rows lack, is the last batch. A class covers consecutive cells, no more than any row
+that it is in has, so it never meets itself, even where it continues in the next row. The classes of
+u(c) = D fill whole rows, because there are at most N - R of them: the sum of min(u(c), D - 1) is
+N*D - R minus their number, and at least N*(D - 1), by (*) and because the largest classes are
+reduced first. The first R classes cover at most R*(D - 1) cells, so none of them is in the last
+column: they fill its R places. The G - (N*D - R) slots that were removed go to the other B - D
+batches, class after class, to one batch after the other.
 """
 
 from collections.abc import Callable
@@ -34,13 +34,13 @@ from exset.runtime.arrays import namespace_of
 
 @dataclass(frozen=True)
 class Layout:
-    """The numbers of a plan that no epoch changes.
+    """The numbers of a plan that are the same in all epochs.
 
-    `wide` is N, `slots` G, `batches` B, `short` R, `distinct` D; u(c) is min(g(c), `level`), less
-    one for `excess` classes of those that are at the level.
+    `width` is N, `slots` is G, `batches` is B, `short` is R, `distinct` is D. u(c) is
+    min(g(c), `level`), minus one for `excess` of the classes at the level.
     """
 
-    wide: int
+    width: int
     slots: int
     batches: int
     short: int
@@ -50,18 +50,18 @@ class Layout:
 
     @property
     def placed(self) -> int:
-        """How many slots go to the distinct batches."""
-        return self.wide * self.distinct - self.short
+        """The number of slots in distinct batches."""
+        return self.width * self.distinct - self.short
 
     @property
     def others(self) -> int:
-        """How many batches are not distinct."""
+        """The number of batches that are not distinct."""
         return self.batches - self.distinct
 
     def lowered(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how many slots each class has in the distinct batches: u.
+        """Return u, the number of slots of each class in distinct batches: int64 [classes].
 
-        Of the classes that are at the level, the last are lowered by one more.
+        The last `excess` classes at the level have one slot less.
         """
         xp = namespace_of(slots)
         placed: NDArray[np.int64] = xp.minimum(slots, self.level)
@@ -71,33 +71,34 @@ class Layout:
         return placed
 
 
-def lay_out(slots: NDArray[np.int64], wide: int, *, fill: bool) -> Layout:
-    """Find the most distinct batches for the slots of each class, one at least, N classes or more.
+def lay_out(slots: NDArray[np.int64], width: int, *, fill: bool) -> Layout:
+    """Find the plan with the most distinct batches.
 
-    fill: whether the last batch is filled, instead of what is too little for a batch being left.
+    `slots`: the number of slots of each class, int64 [classes], at least one each. `width`: N, at
+    most the number of classes. `fill`: fill up the last batch, instead of dropping its slots.
     """
     ordered = np.sort(slots)
     sums = np.concatenate([[0], np.cumsum(ordered)]).tolist()
     total = int(sums[-1])
-    batches = -(-total // wide) if fill else total // wide
-    short = max(batches * wide - total, 0)
+    batches = -(-total // width) if fill else total // width
+    short = max(batches * width - total, 0)
 
     def most(high: int) -> int:
-        """The slots that can stand in so many distinct batches: f."""
+        """Return f, the number of slots that fit in `high` distinct batches."""
         fewer = int(np.searchsorted(ordered, high))
         return int(sums[fewer]) + high * (len(ordered) - fewer)
 
     def possible(count: int) -> bool:
-        return most(count) >= wide * count - short and most(count - 1) >= wide * (count - 1)
+        return most(count) >= width * count - short and most(count - 1) >= width * (count - 1)
 
     distinct = _largest(possible, batches)
-    placed = wide * distinct - short
+    placed = width * distinct - short
     level = _largest(lambda high: most(high - 1) < placed, distinct)
-    return Layout(wide, total, batches, short, distinct, level, most(level) - placed)
+    return Layout(width, total, batches, short, distinct, level, most(level) - placed)
 
 
 def _largest(holds: Callable[[int], bool], high: int) -> int:
-    """The largest number from 1 to high for which it holds, as it does for 1 and all below."""
+    """Return the largest number from 1 to `high` that satisfies a condition; all below it do."""
     low = 1
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,4 +1,4 @@
-"""The planned sampler: any batch of any epoch from the seed, the epoch and the batch's number."""
+"""The planned sampler: seed, epoch and number of a batch decide the batch."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -16,11 +16,11 @@ from exset.runtime.samplers.grouping import MOST, Grouping, Labels, group
 from exset.runtime.samplers.layout import Layout, lay_out
 
 Weights: TypeAlias = Mapping[Hashable, float] | Sequence[float]
-"""How often to draw classes: by label, those not named once; or in the order of `unique_labels`."""
+"""How often to draw classes: by label, default 1, or one number for each of `unique_labels`."""
 
 
 class State(TypedDict):
-    """Where a sampler is: seed, epoch, the next batch of all replicas', and of what plan."""
+    """The position of a sampler: seed, epoch, next batch of all replicas, digest of the plan."""
 
     seed: int
     epoch: int
@@ -29,30 +29,30 @@ class State(TypedDict):
 
 
 class PlannedBatchSampler(BatchSampler):
-    """The batches of a planned sampler, and where it is."""
+    """The batches of a planned sampler, and its state."""
 
     sampler: "PlannedNxMSampler"
 
     def state_dict(self, yielded: int | None = None) -> State:
-        """Return where the sampler is; as its own `state_dict`."""
+        """Return the state of the sampler, as its own `state_dict`."""
         return self.sampler.state_dict(yielded)
 
     def load_state_dict(self, state: State) -> None:
-        """Go on there; as the sampler's own `load_state_dict`."""
+        """Resume there, as the sampler's own `load_state_dict`."""
         self.sampler.load_state_dict(state)
 
 
 class PlannedNxMSampler(NxMSampler):
-    """Every item in every epoch, in batches of N distinct classes as far as there can be any.
+    """Every item in every epoch, with as many batches of N distinct classes as possible.
 
-    With G slots of M samples there are ceil(G/N) batches; the last is filled up from classes that
-    are not in it. Among all such plans it has the most batches of N distinct classes
-    (`exset.runtime.samplers.layout` shows why). What an epoch's batches are depends on the labels,
-    N, M, the seed and the epoch, and on no replica: with another number of them, after a resumption
-    too, all go on in the same order. Labels that are a CuPy array are drawn from on their device,
-    with the same result. Memory is taken for the grouped labels, and for what is O(classes).
+    G slots of M samples give ceil(G/N) batches; the last is filled up from classes that are not in
+    it. No such plan has more batches of N distinct classes (`exset.runtime.samplers.layout` proves
+    it). Labels, N, M, seed and epoch decide the batches of an epoch; the number of replicas does
+    not. So a training can be resumed with more or fewer replicas, in the same order. For labels in
+    a CuPy array, all is computed on their device, with the same result. Memory is needed for the
+    grouped labels, and otherwise O(classes).
 
-    weights: how many times as often a class is drawn; below 1, some of its items in each epoch.
+    `weights`: how many times as often to draw a class; below 1, an epoch has some of its items.
     """
 
     def __init__(
@@ -69,10 +69,10 @@ class PlannedNxMSampler(NxMSampler):
         *,
         weights: Weights | None = None,
     ) -> None:
-        """Group the labels and plan; ValueError as for the others, and for weights not above 0."""
+        """Group the labels and plan. Raises ValueError as `NxMSampler`, and for wrong weights."""
         self._weights = weights
         self._epoch: tuple[tuple[int, int], Epoch] | None = None
-        self._begun = self._handed = 0
+        self._first = self._next = 0
         super().__init__(
             labels,
             N_classes_per_batch,
@@ -90,10 +90,10 @@ class PlannedNxMSampler(NxMSampler):
         return PlannedBatchSampler(self)
 
     def batch(self, which: int | slice) -> NDArray[np.int64]:
-        """Return a batch of the current epoch by its number among those of all replicas, (N*M,).
+        """Return a batch of the current epoch, int64 [N*M], by its number among all replicas'.
 
-        A slice gives several, (count, N*M); `slice(None)` the whole epoch. IndexError for a number
-        that no batch has. The array is on the device of the labels.
+        A slice gives several, int64 [count, N*M]; `slice(None)` gives the whole epoch. The array is
+        on the device of the labels. Raises IndexError for a number that is out of range.
         """
         numbers = np.arange(self.num_batches)
         if isinstance(which, slice):
@@ -102,46 +102,47 @@ class PlannedNxMSampler(NxMSampler):
         return only
 
     def set_epoch(self, epoch: int) -> None:
-        """Set the epoch that the next iteration is of, from its begin on unless it is the same."""
+        """Set the epoch of the next iteration. Another epoch begins with its first batch."""
         if epoch != self.epoch:
-            self._start = self._begun = self._handed = 0
+            self._start = self._first = self._next = 0
         super().set_epoch(epoch)
 
     def state_dict(self, yielded: int | None = None) -> State:
-        """Return where the sampler is, for all replicas and for any number of them.
+        """Return the position of the sampler, for any number of replicas.
 
-        yielded: how many batches a loader has given since the iteration began. One that fetches
-        ahead has taken more from the sampler; without the number, what was taken counts.
+        `yielded`: the number of batches that a loader has yielded in this iteration. A loader that
+        reads ahead has taken more batches. By default, all batches that were taken count.
         """
-        batch = self._handed
+        batch = self._next
         if yielded is not None:
-            batch = min(self._begun + yielded * self.num_replicas, self.num_batches)
-        return {"seed": self.seed, "epoch": self.epoch, "batch": batch, "plan": self._name}
+            batch = min(self._first + yielded * self.num_replicas, self.num_batches)
+        return {"seed": self.seed, "epoch": self.epoch, "batch": batch, "plan": self._digest}
 
     def load_state_dict(self, state: State) -> None:
-        """Go on where a sampler of the same plan was; ValueError if it was another plan."""
-        if state["plan"] != self._name:
-            raise ValueError("the state is of other labels, weights, N, M or shuffle")
+        """Resume where a sampler was. Raises ValueError for the state of another plan."""
+        if state["plan"] != self._digest:
+            raise ValueError("the state is from other labels, weights, N, M or shuffle")
         if not 0 <= state["batch"] <= self.num_batches:
-            raise ValueError(f"the state is at batch {state['batch']} of {self.num_batches}")
+            what = f"state['batch'] must be from 0 to {self.num_batches}"
+            raise ValueError(f"{what}, not {state['batch']}")
         self.seed, self.epoch = state["seed"], state["epoch"]
-        self._start = self._begun = self._handed = state["batch"]
+        self._start = self._first = self._next = state["batch"]
 
     def _grouped(self, labels: Labels) -> Grouping:
         return group(labels)
 
     @cached_property
     def _slots(self) -> NDArray[np.int64]:
-        """How many slots each class has, on the device of the labels."""
+        """The number of slots of each class, int64 [classes], on the device of the labels."""
         sizes = to_host(self.grouping.sizes).astype(np.int64)
         slots = -(-sizes // self.M_samples_per_class)
         if self._weights is not None:
-            with np.errstate(over="ignore"):  # too many is refused below
+            with np.errstate(over="ignore"):  # checked below
                 exact = sizes * self._factors(self._weights) / self.M_samples_per_class
-                # A product such as 30 * 0.1 is not to be one more for a last digit.
+                # Without rounding, 30 * 0.1 would give a slot more for its last digit.
                 whole = np.maximum(np.ceil(np.round(exact, 9)), 1)
             if whole.sum() > MOST:
-                raise ValueError(f"weights must make at most {MOST:,} slots of M samples")
+                raise ValueError(f"weights are too large: they give more than {MOST:,} slots")
             slots = whole.astype(np.int64)
         array: NDArray[np.int64] = namespace_of(self.grouping.sizes).asarray(slots)
         return array
@@ -151,13 +152,13 @@ class PlannedNxMSampler(NxMSampler):
         return lay_out(to_host(self._slots), self.N_classes_per_batch, fill=True)
 
     @cached_property
-    def _name(self) -> str:
-        """What tells the plan from others."""
-        known = self.grouping
+    def _digest(self) -> str:
+        """A digest of all that the plan depends on, except for seed and epoch."""
+        groups = self.grouping
         digest = blake2b(digest_size=8)
-        wide, samples = self.N_classes_per_batch, self.M_samples_per_class
-        digest.update(f"{wide} {samples} {self.shuffle} {len(known)}".encode())
-        for array in (self._slots, known.sizes, known.starts, known.items):
+        width, samples = self.N_classes_per_batch, self.M_samples_per_class
+        digest.update(f"{width} {samples} {self.shuffle} {len(groups)}".encode())
+        for array in (self._slots, groups.sizes, groups.starts, groups.items):
             host = to_host(array)
             digest.update(host.astype(host.dtype.newbyteorder("<"), copy=False).data)
         return digest.hexdigest()
@@ -166,17 +167,17 @@ class PlannedNxMSampler(NxMSampler):
         if isinstance(weights, Mapping):
             labels = self.unique_labels.tolist()
             if unknown := set(weights) - set(labels):
-                raise ValueError(f"weights: {unknown.pop()!r} is no label")
+                raise ValueError(f"weights: {unknown.pop()!r} is not a label")
             weights = [weights.get(label, 1.0) for label in labels]
         factors = np.asarray(weights, np.float64)
         if factors.shape != (len(self.grouping),):
-            wanted = f"{len(self.grouping)}, one for each class"
-            raise ValueError(f"weights must be {wanted}, not of the shape {factors.shape}")
+            shape = f"{len(self.grouping)} numbers, one for each class"
+            raise ValueError(f"weights must be {shape}, not an array of shape {factors.shape}")
         if not (np.isfinite(factors) & (factors > 0)).all():
             raise ValueError("weights must be above 0 and finite")
         return factors
 
-    def _count(self) -> int:
+    def _count_batches(self) -> int:
         return self._layout.batches
 
     def _draw(self) -> Epoch:
@@ -187,9 +188,9 @@ class PlannedNxMSampler(NxMSampler):
         return self._epoch[1]
 
     def _batches(self) -> Iterator[list[int]]:
-        begun = self._begun = self._handed = self._start
+        first = self._first = self._next = self._start
         for step, batch in enumerate(super()._batches(), 1):
-            self._handed = min(begun + step * self.num_replicas, self.num_batches)
+            self._next = min(first + step * self.num_replicas, self.num_batches)
             yield batch
-        self._handed = self.num_batches
+        self._next = self.num_batches
         self._start = 0

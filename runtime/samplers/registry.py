@@ -1,4 +1,4 @@
-"""Samplers by name, as a configuration gives them."""
+"""Samplers by name, for configurations."""
 
 from importlib.metadata import entry_points
 from typing import Final, cast
@@ -10,7 +10,7 @@ from exset.runtime.samplers.nxm import ExhaustiveNxMSampler, RandomNxMSampler
 from exset.runtime.samplers.planned import PlannedNxMSampler
 
 GROUP: Final = "exset.samplers"
-"""The entry points by which other packages add samplers."""
+"""The group of entry points with which other packages add samplers."""
 
 _BALR = "balr.samplers.nxm_samplers"
 SAMPLERS: Final[dict[str, type[NxMSampler]]] = {
@@ -21,11 +21,11 @@ SAMPLERS: Final[dict[str, type[NxMSampler]]] = {
 
 
 def sampler_class(name: str) -> type[NxMSampler]:
-    """Return the sampler of a name.
+    """Return the sampler class of a name.
 
-    It is one of `SAMPLERS`, the name of its class, also by BA-LR's dotted path, or an entry point
-    of the group exset.samplers. No module is imported by its name; ValueError lists the names.
-    FormatError for an entry point that cannot be used.
+    `name`: a key of `SAMPLERS`, the name of its class, BA-LR's dotted path of it, or an entry point
+    of the group exset.samplers. Other modules are never imported. Raises ValueError for an unknown
+    name, and FormatError for an entry point that cannot be used.
     """
     classes = {each.__name__: each for each in SAMPLERS.values()}
     known = {**SAMPLERS, **classes}
@@ -38,7 +38,7 @@ def sampler_class(name: str) -> type[NxMSampler]:
         if other.name == name:
             return cast("type[NxMSampler]", loaded(other, type))
     names = ", ".join([*SAMPLERS, *sorted(each.name for each in others)])
-    raise ValueError(f"no sampler is called {name!r}; there are {names}")
+    raise ValueError(f"unknown sampler {name!r}: choose one of {names}")
 
 
 def build_sampler(
@@ -54,7 +54,10 @@ def build_sampler(
     num_replicas: int | None = None,
     seed: int = 1234,
 ) -> NxMSampler:
-    """Make the sampler that `sampler_class` names; ValueError as that, and as the sampler."""
+    """Return a new sampler of the class with the name `path`, as `sampler_class` finds it.
+
+    The other arguments, and the errors, are those of the sampler.
+    """
     return sampler_class(path)(
         labels,
         N_classes_per_batch,

@@ -1,4 +1,4 @@
-"""What an epoch of a sampler comes to, in numbers."""
+"""Statistics of one epoch of a sampler."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.runtime.arrays import to_host
-from exset.runtime.samplers.grouping import Grouping, inverse
+from exset.runtime.samplers.grouping import Grouping, classes_of_items
 
 
 @dataclass(frozen=True)
@@ -17,48 +17,51 @@ class Plan:
     items: int
     classes: int
     small_classes: int
-    """Classes of fewer than M items, which repeat some in every slot."""
+    """Classes of fewer than M items, which repeat items in every slot."""
     largest_class: int
-    """The items of the largest class."""
+    """The number of items of the largest class."""
     batches: int
-    """All batches, none counted twice."""
+    """All distinct batches of all replicas."""
     distinct_batches: int
-    """Those of them whose N classes are all distinct."""
+    """Batches with N distinct classes."""
     replicas: int
     batches_per_replica: int
     repeated_batches: int
-    """How many come twice, so that all replicas have equally many."""
+    """Batches that are repeated, so that all replicas have the same number."""
     dropped_batches: int
-    """How many are left out to that end."""
+    """Batches that are dropped, so that all replicas have the same number."""
     drawn: int
-    """Indices that are drawn, with repetitions."""
+    """Drawn indices, with repetitions."""
     items_drawn: int
     """Items that are drawn at least once."""
     coverage: float
-    """The part of all items that is drawn."""
+    """The fraction of the items that is drawn."""
     repeats: int
-    """Indices that were drawn before."""
+    """Drawn indices that are repetitions."""
     imbalance: float | None
-    """How many times as often as another class's an item of a class is drawn; None: some never."""
+    """The highest rate of draws per item of a class, divided by the lowest; None if that is 0."""
 
     def to_dict(self) -> dict[str, object]:
-        """Return it for JSON."""
+        """Return the statistics for JSON."""
         return asdict(self)
 
 
-def examine(
+def measure(
     grouping: Grouping,
     samples: int,
     items: NDArray[np.int64],
     replicas: Sequence[NDArray[np.int64]],
 ) -> Plan:
-    """Count: items, a row for each batch of an epoch; replicas, the batches that each has."""
+    """Return the statistics of an epoch.
+
+    `samples`: M. `items`: int64 [batches, N*M]. `replicas`: the batch numbers of each replica.
+    """
     sizes = to_host(grouping.sizes).astype(np.int64)
     times = np.bincount(np.concatenate(replicas), minlength=len(items))
     counts = np.zeros(len(grouping.items), np.int64)
-    for many in range(int(times.max(initial=0))):
-        counts += np.bincount(items[times > many].reshape(-1), minlength=len(counts))
-    classes = inverse(grouping)
+    for time in range(int(times.max(initial=0))):
+        counts += np.bincount(items[times > time].reshape(-1), minlength=len(counts))
+    classes = classes_of_items(grouping)
     slots = np.sort(classes[items[:, ::samples]], axis=1)
     rates = np.bincount(classes, counts, len(sizes)) / sizes
     total, seen = int(counts.sum()), int(np.count_nonzero(counts))

@@ -1,4 +1,4 @@
-"""The kernels that deal the slots of classes out to batches, the classes taking turns."""
+"""Kernels that deal the slots of classes out to batches; the classes take turns."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,17 +10,17 @@ from exset.core.kernels import kernel
 def deal_all(
     slots: NDArray[np.int64],
     placed: NDArray[np.int64],
-    wide: int,
+    width: int,
     classes: NDArray[np.int64],
     numbers: NDArray[np.int64],
 ) -> None:
-    """Fill in the class of each slot of all batches, and which of its class's slots it is.
+    """Fill in the class of each slot of all batches, and the number of the slot in its class.
 
-    slots: how many each class gives at most; placed: how many in distinct batches, which come
-    first.
+    `slots`: the number of slots of each class. `placed`: how count of them are in distinct batches,
+    which come first. `classes`, `numbers`: the output, batch after batch. All are int64.
     """
     distinct = placed.sum()
-    deal(placed, wide, classes[:distinct])
+    deal(placed, width, classes[:distinct])
     take_turns(slots - placed, classes[distinct:])
     seen = np.zeros(len(slots), np.int64)
     for place in range(len(classes)):
@@ -29,36 +29,36 @@ def deal_all(
 
 
 @kernel
-def deal(counts: NDArray[np.int64], wide: int, classes: NDArray[np.int64]) -> None:
-    """Fill `classes` with the class of each slot, batch after batch of `wide` distinct classes.
+def deal(counts: NDArray[np.int64], width: int, classes: NDArray[np.int64]) -> None:
+    """Fill `classes` with the class of each slot, batch after batch of `width` distinct classes.
 
-    counts: how many slots each class gives; as many in all as there are places, and none more than
-    there are batches. One slot from each class in turn, without those that have no more, is BA-LR's
-    order; but a class that has as many slots left as there are batches has its place in every one
-    of them before all others. So there is always a way to go on.
+    `counts`: the number of slots of each class; the sum is the length of `classes`, and no count is
+    above the number of batches. As in BA-LR, classes take turns, one slot each, until they have no
+    more. But a class is urgent if it has as count slots left as there are batches left: it then has
+    a place in each of them before all others. So every batch can be completed.
     """
-    many = len(counts)
-    batches = len(classes) // wide
+    count = len(counts)
+    batches = len(classes) // width
     left = counts.copy()
-    following, previous = np.empty(many, np.int64), np.empty(many, np.int64)
+    following, previous = np.empty(count, np.int64), np.empty(count, np.int64)
     turn = _ring(left, following, previous)
     heads = np.full(batches + 1, -1, np.int64)
-    after, before = np.empty(many, np.int64), np.empty(many, np.int64)
-    for index in range(many):
+    after, before = np.empty(count, np.int64), np.empty(count, np.int64)
+    for index in range(count):
         _enlist(index, left[index], heads, after, before)
-    urgent = np.zeros(many, np.bool_)
-    waiting = np.empty(wide, np.int64)
-    latest = np.full(many, -1, np.int64)
-    pressing = 0
+    urgent = np.zeros(count, np.bool_)
+    waiting = np.empty(width, np.int64)
+    latest = np.full(count, -1, np.int64)
+    urgent_count = 0
     at = 0
     for batch in range(batches):
         index = heads[batches - batch]
         while index >= 0:
             urgent[index] = True
-            pressing = _insert(index, waiting, pressing)
+            urgent_count = _insert(index, waiting, urgent_count)
             index = after[index]
-        end = at + wide
-        free = wide - pressing
+        end = at + width
+        free = width - urgent_count
         while at < end and (free > 0 or urgent[turn]):
             index = turn
             turn = following[index]
@@ -73,12 +73,12 @@ def deal(counts: NDArray[np.int64], wide: int, classes: NDArray[np.int64]) -> No
             _enlist(index, left[index], heads, after, before)
             if left[index] == 0:
                 following[previous[index]], previous[turn] = turn, previous[index]
-        # The urgent classes that were not reached, as they would come.
+        # Add the urgent classes whose turn has not come, in the order of turns.
         place = 0
-        while place < pressing and waiting[place] < turn:
+        while place < urgent_count and waiting[place] < turn:
             place += 1
-        for _ in range(pressing if at < end else 0):
-            index = waiting[place % pressing]
+        for _ in range(urgent_count if at < end else 0):
+            index = waiting[place % urgent_count]
             place += 1
             if latest[index] < batch:
                 classes[at] = index
@@ -87,14 +87,14 @@ def deal(counts: NDArray[np.int64], wide: int, classes: NDArray[np.int64]) -> No
 
 @kernel
 def take_turns(counts: NDArray[np.int64], classes: NDArray[np.int64]) -> None:
-    """Fill `classes` with the class of each slot: one of each class in turn, while it has any."""
+    """Fill `classes` with one slot of each class in turn, as long as it has any."""
     left = counts.copy()
     active = np.flatnonzero(left)
-    many = len(active)
+    count = len(active)
     at = 0
     while at < len(classes):
         kept = 0
-        for place in range(many):
+        for place in range(count):
             index = active[place]
             if at == len(classes):
                 return
@@ -104,14 +104,14 @@ def take_turns(counts: NDArray[np.int64], classes: NDArray[np.int64]) -> None:
             if left[index]:
                 active[kept] = index
                 kept += 1
-        many = kept
+        count = kept
 
 
 @kernel
 def _ring(
     left: NDArray[np.int64], following: NDArray[np.int64], previous: NDArray[np.int64]
 ) -> int:
-    """Link the classes that have slots in a ring; return the first."""
+    """Link the classes that have slots into a ring; return the first."""
     first = last = -1
     for index in range(len(left)):
         if left[index]:
@@ -132,7 +132,7 @@ def _enlist(
     after: NDArray[np.int64],
     before: NDArray[np.int64],
 ) -> None:
-    """Put a class at the head of the list of that number."""
+    """Add a class to the list of the classes that have `number` slots left."""
     head = heads[number]
     after[index], before[index] = head, -1
     if head >= 0:
@@ -148,7 +148,7 @@ def _delist(
     after: NDArray[np.int64],
     before: NDArray[np.int64],
 ) -> None:
-    """Take a class off the list of that number."""
+    """Remove a class from the list of the classes that have `number` slots left."""
     if before[index] >= 0:
         after[before[index]] = after[index]
     else:
@@ -159,7 +159,7 @@ def _delist(
 
 @kernel
 def _insert(index: int, ordered: NDArray[np.int64], size: int) -> int:
-    """Insert a number among so many ordered ones; return how many they are then."""
+    """Insert a number among the first `size` ordered numbers; return the new size."""
     place = size
     while place > 0 and ordered[place - 1] > index:
         ordered[place] = ordered[place - 1]

@@ -1,24 +1,26 @@
-"""Batches: the arrays of a dataset in a sampler's order, read ahead and brought to a device."""
+"""Batches of a dataset in the order of a sampler, read ahead and copied to a device."""
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from functools import partial
 from itertools import islice
 from operator import index
 from typing import Protocol, TypeAlias, TypedDict, cast, runtime_checkable
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from exset.runtime.arrays import Device, namespace, to_host
-from exset.runtime.training.batch_indices import batches_of, checksum_after
 from exset.runtime.training.dataset import Dataset, Values
-from exset.runtime.training.prefetch import Ahead
+from exset.runtime.training.prefetch import Prefetcher
 from exset.runtime.training.transfer import Sent, Transfer, transfer
+
+Indices: TypeAlias = NDArray[np.integer]
 
 
 class CountedState(TypedDict):
-    """How many batches of an epoch were yielded, and a checksum (CRC-32) of their indices."""
+    """The number of batches yielded in an epoch, and a checksum (CRC-32) of their indices."""
 
     epoch: int
     batch: int
@@ -26,7 +28,7 @@ class CountedState(TypedDict):
 
 
 class SamplerState(TypedDict):
-    """What a sampler said of itself when it had given the batch that was yielded last."""
+    """The state of a sampler just after it gave the batch that was yielded last."""
 
     epoch: int
     sampler: Mapping[str, object]
@@ -37,20 +39,20 @@ State: TypeAlias = CountedState | SamplerState
 
 @runtime_checkable
 class Stateful(Protocol):
-    """A sampler that says what it has given, and can go on after that."""
+    """A sampler that can save its position and resume there."""
 
     def state_dict(self) -> Mapping[str, object]:
-        """Return what it has given."""
+        """Return the position."""
         ...
 
     def load_state_dict(self, state: Mapping[str, object]) -> None:
-        """Go on after that."""
+        """Resume at a position."""
         ...
 
 
 @runtime_checkable
 class FixedSize(Protocol):
-    """A sampler of indices that knows the size of its batches, such as an `NxMSampler`."""
+    """A sampler of indices with a batch size of its own, such as an `NxMSampler`."""
 
     @property
     def batch_size(self) -> int:
@@ -64,7 +66,7 @@ class FixedSize(Protocol):
 
 @runtime_checkable
 class Epochs(Protocol):
-    """A sampler whose order follows from the epoch."""
+    """A sampler whose order depends on the epoch."""
 
     def set_epoch(self, epoch: int) -> None:
         """Set the epoch."""
@@ -72,24 +74,26 @@ class Epochs(Protocol):
 
 
 class Batches:
-    """The batches of an epoch as dicts of arrays, each time that it is iterated over.
+    """The batches of a dataset as dicts of arrays. Each iteration gives one epoch.
 
-    sampler: indices, of which `batch_size` make a batch (the last may have fewer, unless
-    `drop_last`), or with batch_size=None batches of indices, such as `sampler.batches()`. Any
-    iterable will do: a range, a list, an array, a sampler of torch's, one of exset's. The samplers
-    of N classes by M samples know the size of their batches.
+    `sampler`: any iterable: a range, a list, an array, a sampler of torch or exset. It gives
+    indices, and `batch_size` of them make a batch (the last batch may be smaller, unless
+    `drop_last`). With batch_size=None it gives batches of indices, such as `sampler.batches()`; for
+    an `NxMSampler`, this is the default.
 
-    device: "cpu", where nothing is copied, or "cuda" for arrays of CuPy, for use on the stream that
-    is current when a batch is asked for; strings and objects stay on the host. prefetch: how many
-    batches, at most, a thread reads beyond the one yielded last; 0 for no thread. It takes from the
-    sampler, too, and ends with the iteration, however that ends. An error of the dataset or of the
-    sampler is raised when its batch is asked for, as it is.
+    `device`: "cpu", which copies nothing, or "cuda" for arrays of CuPy, for the stream that is
+    current when you take a batch. Strings and objects stay on the host. `prefetch`: the most
+    batches that a background thread reads ahead; 0 for no thread. The thread also takes indices
+    from the sampler. It ends with the iteration. An error of the dataset or the sampler is raised
+    when you take the batch that it belongs to.
 
-    `state_dict` tells where to go on after the batch yielded last, whatever was read beyond it. A
-    state that was loaded is where iterations begin until one of them comes to its end.
-    There is one iteration at a time: the next one, another epoch and `load_state_dict` end it, and
-    to go on with it is a RuntimeError. Raises ValueError for sizes that cannot be, for an order of
-    examples where samples are events or the other way, and as `to_arrays` for devices.
+    `state_dict` gives the position after the batch yielded last, regardless of batches read ahead.
+    Iterations begin at a loaded state until one of them reaches the end of the epoch. Only one
+    iteration can run: a new iteration, another epoch and `load_state_dict` end it, and to continue
+    it then raises RuntimeError.
+
+    Raises ValueError for invalid sizes, and for a sampler of examples if samples are events, or
+    vice versa; for devices, errors as `to_arrays`.
     """
 
     def __init__(
@@ -102,11 +106,11 @@ class Batches:
         *,
         drop_last: bool = False,
     ) -> None:
-        """Take dataset and sampler; nothing is read yet."""
+        """Take dataset and sampler; read nothing yet."""
         if isinstance(sampler, FixedSize):
             if batch_size not in (None, sampler.batch_size):
                 raise ValueError(
-                    f"batch_size must be {sampler.batch_size}, the sampler's, not {batch_size}"
+                    f"batch_size must be {sampler.batch_size}, as in the sampler, not {batch_size}"
                 )
             sampler, batch_size = sampler.batches(), None
         elif hasattr(sampler, "__array__"):
@@ -115,7 +119,9 @@ class Batches:
         if batch_size is not None and index(batch_size) < 1:
             raise ValueError(f"batch_size must be at least 1, not {batch_size}")
         if batch_size is None and drop_last:
-            raise ValueError("drop_last goes with batch_size: here the sampler makes the batches")
+            raise ValueError(
+                "drop_last needs batch_size: without it, the sampler makes the batches"
+            )
         if index(prefetch) < 0:
             raise ValueError(f"prefetch must be at least 0, not {prefetch}")
         self.dataset, self.sampler = dataset, sampler
@@ -123,11 +129,11 @@ class Batches:
         self.device, self.prefetch = device, prefetch
         namespace(device)
         self._epoch = 0
-        self._begin: State | None = None
-        """The state in which iterations begin, as it was loaded; None: with the epoch."""
+        self._loaded: State | None = None
+        """The loaded state, at which iterations begin; None: they begin with the epoch."""
         self._last: State | None = None
-        """The state after the batch yielded last; None: the one in which iterations begin."""
-        self._running: Ahead[tuple[Sent, State]] | None = None
+        """The state after the batch yielded last; None: the state at which iterations begin."""
+        self._running: Prefetcher[tuple[Sent, State]] | None = None
         self._iteration = 0
 
     def __repr__(self) -> str:
@@ -136,74 +142,76 @@ class Batches:
 
     @property
     def epoch(self) -> int:
-        """The epoch that the next iteration is of: the sampler's, if it has one."""
+        """The epoch of the next iteration; the sampler's, if it has one."""
         return cast(int, getattr(self.sampler, "epoch", self._epoch))
 
     def set_epoch(self, epoch: int) -> None:
-        """Set the epoch that the next iteration is of, from its begin on unless it is the same."""
+        """Set the epoch of the next iteration. Another epoch begins with its first batch."""
         if epoch != self.epoch:
             self._end()
-            self._begin = self._last = None
+            self._loaded = self._last = None
         self._epoch = index(epoch)
         if isinstance(self.sampler, Epochs):
             self.sampler.set_epoch(self._epoch)
 
     def state_dict(self) -> State:
-        """Return where to go on: after the batch yielded last.
+        """Return the position after the batch yielded last.
 
-        Raises TypeError if the sampler could not give its order again: if it is no sequence and has
+        Raises TypeError if the sampler cannot repeat its order: if it is not a sequence and has
         neither `state_dict` nor `set_epoch`, as torch's RandomSampler.
         """
         self._check_sampler()
         return deepcopy(self._last or self._first())
 
     def load_state_dict(self, state: State) -> None:
-        """Go on where others with a like sampler were.
+        """Resume at the position of a `Batches` with an equal sampler.
 
-        Raises ValueError for a state that is none of these, TypeError as `state_dict`. A sampler
-        without a state is taken past what was yielded, of which nothing is read; ValueError, at the
-        first batch, if it does not give the same indices.
+        Raises ValueError for a state of another form, and TypeError as `state_dict`. For a sampler
+        without a state, iterations skip the indices of the batches already yielded, and read
+        nothing of them. The first batch raises ValueError if these indices have changed.
         """
         self._check_sampler()
         keys = {"epoch", "sampler"} if self._has_state else {"epoch", "batch", "checksum"}
         if not isinstance(state, Mapping) or state.keys() != keys:
-            raise ValueError(f"a state of this sampler has {', '.join(sorted(keys))}")
+            raise ValueError(
+                f"a state of this sampler must have the keys {', '.join(sorted(keys))}"
+            )
         self._end()
         self.set_epoch(state["epoch"])
-        self._begin, self._last = deepcopy(state), None
+        self._loaded, self._last = deepcopy(state), None
         self._rewind()
 
     def __len__(self) -> int:
-        """Return how many batches the next iteration has; TypeError if the sampler has no len."""
+        """Return the number of batches of the next iteration; TypeError without len(sampler)."""
         count = len(self.sampler)  # type: ignore[arg-type]
         if self.batch_size is not None:
             count = count // self.batch_size if self.drop_last else -(-count // self.batch_size)
-        return max(count - self._passed[0], 0)  # a sampler with a state takes them off itself
+        return max(count - self._skipped[0], 0)  # a sampler with a state subtracts them itself
 
     def __iter__(self) -> Generator[dict[str, Values], None, None]:
         self._end()
         mine = self._iteration
         self._last = self._first()
         carrier = transfer(namespace(self.device))
-        made = self._made(carrier)
-        ahead = self._running = Ahead(made, self.prefetch) if self.prefetch else None
-        source = ahead or made
+        direct = self._read(carrier)
+        prefetcher = self._running = Prefetcher(direct, self.prefetch) if self.prefetch else None
+        source = prefetcher or direct
         try:
             for sent, self._last in source:
                 yield carrier.receive(sent)
-                del sent  # the next is waited for without it
+                del sent  # do not hold it while waiting for the next
                 if self._iteration != mine:
                     break
             if self._iteration != mine:
-                raise RuntimeError("this iteration was ended by what came after it")
-            self._begin = None
+                raise RuntimeError("the iteration has ended: a new iteration or state replaced it")
+            self._loaded = None
         finally:
             source.close()
             if self._iteration == mine:
                 self._end()
 
     def _end(self) -> None:
-        """End the iteration that is going on: then nobody else takes from the sampler."""
+        """End the running iteration, so that no thread takes from the sampler any more."""
         self._iteration += 1
         if self._running is not None:
             self._running.close()
@@ -211,20 +219,20 @@ class Batches:
         self._rewind()
 
     def _rewind(self) -> None:
-        """Take the sampler back to where iterations begin, however much was read ahead of it."""
-        if isinstance(self.sampler, Stateful) and self._begin is not None:
-            self.sampler.load_state_dict(deepcopy(cast(SamplerState, self._begin)["sampler"]))
+        """Move the sampler back to where iterations begin, even if it was read ahead."""
+        if isinstance(self.sampler, Stateful) and self._loaded is not None:
+            self.sampler.load_state_dict(deepcopy(cast(SamplerState, self._loaded)["sampler"]))
 
     def _first(self) -> State:
-        """The state in which iterations begin."""
-        return self._begin or self._state(0, 0)
+        """Return the state at which iterations begin."""
+        return self._loaded or self._state(0, 0)
 
     @property
-    def _passed(self) -> tuple[int, int]:
-        """How many batches iterations pass over, and the checksum of their indices."""
-        if self._begin is None or self._has_state:
+    def _skipped(self) -> tuple[int, int]:
+        """The number of batches that iterations skip, and the checksum of their indices."""
+        if self._loaded is None or self._has_state:
             return 0, 0
-        counted = cast(CountedState, self._begin)
+        counted = cast(CountedState, self._loaded)
         return counted["batch"], counted["checksum"]
 
     @property
@@ -234,30 +242,76 @@ class Batches:
     def _check_sampler(self) -> None:
         if not isinstance(self.sampler, Stateful | Epochs | Sequence | np.ndarray):
             raise TypeError(
-                f"{type(self.sampler).__name__} cannot give its order again: it has neither"
-                " state_dict nor set_epoch, and is no sequence"
+                f"{type(self.sampler).__name__} cannot repeat its order: it has neither state_dict"
+                " nor set_epoch, and is not a sequence"
             )
 
     def _state(self, batch: int, checksum: int) -> State:
-        """The state after the batch that was taken from the sampler last."""
+        """Return the state after the batch that was taken from the sampler last."""
         if isinstance(self.sampler, Stateful):
-            # A copy: some samplers give what they will change.
+            # Some samplers return an object that they change later.
             return {"epoch": self.epoch, "sampler": deepcopy(self.sampler.state_dict())}
         return {"epoch": self.epoch, "batch": batch, "checksum": checksum}
 
-    def _made(self, carrier: Transfer) -> Generator[tuple[Sent, State], None, None]:
-        """Read batch after batch, each with the state after it."""
-        passed, wanted = self._passed
+    def _read(self, carrier: Transfer) -> Generator[tuple[Sent, State], None, None]:
+        """Yield batch after batch, each with the state after it."""
+        skipped, expected = self._skipped
         batches = batches_of(self.sampler, self.batch_size, self.drop_last)
         checksum = 0
         try:
-            for indices in islice(batches, passed):
+            for indices in islice(batches, skipped):
                 checksum = checksum_after(indices, checksum)
-            if checksum != wanted:
-                raise ValueError("the sampler does not give what it gave when the state was taken")
-            for batch, indices in enumerate(batches, passed + 1):
+            if checksum != expected:
+                raise ValueError(
+                    "the sampler gives other indices than before the state was saved:"
+                    " use the same sampler, seed and batch_size"
+                )
+            for batch, indices in enumerate(batches, skipped + 1):
                 checksum = checksum_after(indices, checksum)
                 state = self._state(batch, checksum)
                 yield carrier.send(partial(self.dataset.batch, indices)), state
         finally:
             carrier.close()
+
+
+def batches_of(
+    sampler: Iterable[object], batch_size: int | None, drop_last: bool
+) -> Iterator[Indices]:
+    """Yield the indices of batch after batch; the arguments are those of `Batches`.
+
+    Raises TypeError for anything but integers in one dimension.
+    """
+    if batch_size is None:
+        yield from map(_checked, sampler)
+        return
+    for chunk in _chunks(sampler, batch_size):
+        indices = _checked(chunk)
+        if drop_last and len(indices) < batch_size:
+            return
+        yield indices
+
+
+def _chunks(sampler: Iterable[object], size: int) -> Iterator[object]:
+    """Yield the indices of a sampler, `size` at a time."""
+    if isinstance(sampler, np.ndarray):
+        yield from (sampler[at : at + size] for at in range(0, len(sampler), size))
+    else:
+        stream = iter(sampler)
+        while chunk := list(islice(stream, size)):
+            yield chunk
+
+
+def _checked(batch: object) -> Indices:
+    """Return a batch of indices as an array. Raises TypeError as `batches_of`."""
+    array = to_host(cast("Indices", batch))
+    if array.ndim != 1:
+        hint = "omit batch_size for batches of" if array.ndim else "pass batch_size for single"
+        raise TypeError(f"the sampler gives {batch!r:.60}: {hint} indices")
+    if array.size and array.dtype.kind not in "iu":
+        raise TypeError(f"indices must be integers, not {array.dtype}")
+    return array if array.size else array.astype(np.int64)
+
+
+def checksum_after(indices: Indices, before: int) -> int:
+    """Return the checksum (CRC-32) of all batches up to this; `before`: of those before it."""
+    return crc32(indices.astype("<i8", copy=False).tobytes(), before)

@@ -1,4 +1,4 @@
-"""Datasets: what a network learns from, by the index of a sample; every family has its own."""
+"""The base class of datasets: samples that are read by index. Each family has its own."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ Values: TypeAlias = NDArray[Any]
 
 
 class Dataset(ABC):
-    """Samples that are read by their indices, as many at a time as are wanted.
+    """Samples that are read by index, one batch at a time.
 
-    It is small when pickled, so that workers get it cheaply, and opens its files in the process
-    that reads them. All arrays that it gives are new, and may be written.
+    A dataset is small when pickled, so it is cheap to send to worker processes, and opens its files
+    in the process that reads them. All arrays that it returns are new and writable.
     """
 
     name = "dataset"
-    """What errors call it if no other file is to blame: its file, where `exset.dataset` read it."""
+    """The name in errors that concern no other file; `exset.dataset` sets it to the path."""
 
     @property
     @abstractmethod
     def fields(self) -> tuple[str, ...]:
-        """The names of the arrays of a batch, in their order."""
+        """The names of the arrays of a batch, in order."""
 
     @abstractmethod
     def __len__(self) -> int:
-        """Return how many samples there are."""
+        """Return the number of samples."""
 
     @abstractmethod
     def batch(self, indices: ArrayLike) -> dict[str, Values]:
-        """Return the arrays of some samples, in the order of the indices: one row a sample.
+        """Return the arrays of some samples, one row a sample, in the order of the indices.
 
-        The indices may repeat and be negative; a mask of all samples does, too. A field that is
-        `ragged` has two arrays instead, NAME.values, the samples one after the other, and
-        NAME.offsets, int64 [samples + 1]. What is text is an array of objects, on the host.
+        `indices`: integers, which may repeat and be negative, or a mask, bool [len(self)]. A field
+        in `ragged` has two arrays: NAME.values, the concatenated samples, and NAME.offsets, int64
+        [samples + 1]. Text is an array of objects, on the host.
 
-        Raises IndexError for an index that is out of range, ValueError for what is no index, and
-        FormatError, LimitError and OSError for samples that cannot be read.
+        Raises IndexError for an index that is out of range, ValueError for anything but indices,
+        and FormatError, LimitError and OSError for samples that cannot be read.
         """
 
     def check_sampler(self, sampler: object) -> None:  # noqa: B027
@@ -54,11 +54,11 @@ class Dataset(ABC):
 
     @property
     def ragged(self) -> tuple[str, ...]:
-        """The names of the fields that samples have more or less of."""
+        """The names of the fields whose size differs between samples."""
         return ()
 
     def to_arrays(self, device: Device = "cpu") -> dict[str, Values]:
-        """Return the arrays of all samples, on a device; as `batch`, and ImportError."""
+        """Return the arrays of all samples, on a device. Raises as `batch`, and ImportError."""
         xp, arrays = namespace(device), self.batch(np.arange(len(self)))
         return {
             name: array if array.dtype.hasobject else to_device(xp, array)
@@ -66,7 +66,7 @@ class Dataset(ABC):
         }
 
     def to_torch(self) -> TorchDataset:
-        """Return it as a `torch.utils.data.Dataset`; ImportError without torch."""
+        """Return a `torch.utils.data.Dataset` of the samples. Raises ImportError without torch."""
         try:
             import_module("torch")
         except ImportError:

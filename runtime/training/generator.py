@@ -1,16 +1,17 @@
-"""Random numbers that depend on a key and a counter alone, and keyed orders made of them.
+"""Random numbers that only depend on a key and a counter, and keyed orders made of them.
 
 Number i of the key k is the i-th output of SplitMix64 seeded with k (Steele, Lea and Flood, "Fast
 splittable pseudorandom number generators", OOPSLA 2014; constants of Vigna's splitmix64.c), which
-is a counter-based generator: any number can be had without those before it. A number of one key is
-the key of further numbers, so that seed, epoch, purpose, class and round each open a stream.
+is a counter-based generator: it computes any number without the numbers before it. A number of one
+key serves as the key of further numbers, so seed, epoch, purpose, class and round each have a
+stream of their own.
 
 Keyed orders are swap-or-not shuffles (Hoang, Morris and Rogaway, CRYPTO 2012): bijections of
-[0, n) for any n, evaluated at one place without the others. 24 rounds leave no trace of the rounds
-in orders of few items, where Feistel networks do.
+[0, n) for any n, evaluated at one place without the others. With 24 rounds even orders of few items
+are uniform, which Feistel networks do not achieve.
 
-All is arithmetic of unsigned 64-bit integers that wraps around: the same bits everywhere, on
-arrays of NumPy and of CuPy.
+All computations are in unsigned 64-bit integers that wrap around, so NumPy and CuPy give the same
+bits on all machines.
 """
 
 from types import ModuleType
@@ -30,7 +31,7 @@ _WORD: Final = (1 << 64) - 1
 
 
 def number(key: int, counter: int) -> int:
-    """Return one number: output `counter`, from 0, of SplitMix64 seeded with `key`."""
+    """Return output number `counter`, from 0, of SplitMix64 seeded with `key`."""
     word = (key + (counter + 1) * GAMMA) & _WORD
     word = ((word ^ word >> 30) * FIRST) & _WORD
     word = ((word ^ word >> 27) * SECOND) & _WORD
@@ -38,7 +39,7 @@ def number(key: int, counter: int) -> int:
 
 
 def numbers(keys: NDArray[np.uint64], counters: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return the numbers of keys and counters: uint64, shapes that fit, neither a scalar."""
+    """Return the numbers of keys and counters: uint64 arrays that broadcast, not scalars."""
     words = (counters + np.uint64(1)) * np.uint64(GAMMA)
     words = words + keys
     words ^= words >> np.uint64(30)
@@ -56,17 +57,17 @@ def words(xp: ModuleType, *values: int) -> NDArray[np.uint64]:
 
 
 def below(words: NDArray[np.uint64], bounds: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Turn random words into numbers from 0 and below bounds, each from 1 to 2**32."""
+    """Map random words to [0, bound), for bounds from 1 to 2**32; uint64 in and out."""
     return (words >> np.uint64(32)) * bounds >> np.uint64(32)
 
 
 def places(
     keys: NDArray[np.uint64], sizes: NDArray[np.uint64], items: NDArray[np.uint64]
 ) -> NDArray[np.uint64]:
-    """Return where keyed orders put items: for each key a bijection of [0, size).
+    """Return the places of items in keyed orders: for each key, a bijection of [0, size).
 
-    The arrays are uint64 and fit one another, none a scalar; sizes are below 2**32, items below
-    their sizes.
+    `keys`, `sizes`, `items`: uint64 arrays that broadcast, not scalars. Sizes are below 2**32, and
+    items below their sizes.
     """
     xp = namespace_of(items)
     one, low, shift = np.uint64(1), np.uint64(63), np.uint64(6)

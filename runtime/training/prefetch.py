@@ -1,4 +1,4 @@
-"""What is made ahead of its use, by a thread that never outlives who uses it."""
+"""Read items ahead in a background thread, which never outlives its user."""
 
 import atexit
 from collections import deque
@@ -14,30 +14,30 @@ Item = TypeVar("Item")
 
 @dataclass
 class _End:
-    """What comes after the last item: nothing, or an error."""
+    """Marks the end of the items, with the error that ended them, if any."""
 
     error: BaseException | None = None
 
 
-class Ahead(Generic[Item]):
-    """The items of a generator, of which a thread makes some before they are asked for.
+class Prefetcher(Generic[Item]):
+    """The items of a generator, read ahead by a background thread.
 
-    Items come in their order; then what the generator raised, if it did, with its traceback. The
-    thread begins with the first `next`, in the context (`contextvars`) that this is made in, and is
-    at most `most` items, at least one, ahead of what was taken. It ends after the last item, when
-    this is closed, and when the interpreter exits; the item that it is at is made to its end.
+    Items keep their order. An error of the generator is raised after the last item, with its
+    traceback. The thread starts with the first `next`, in the context (`contextvars`) of the
+    creation, and reads at most `most` items ahead (at least one). It ends after the last item, with
+    `close`, and when the interpreter exits; it first completes the item that it is reading.
     """
 
     def __init__(self, source: Generator[Item, None, None], most: int) -> None:
-        """Take a generator, which only the thread will use, and close."""
+        """Take a generator; only the thread uses and closes it."""
         self._source, self._most = source, most
         self._ready: deque[Item | _End] = deque()
         self._begun = self._taken = 0
-        # Its lock may be taken twice by a thread: again by `close`, where garbage is collected.
+        # The lock is reentrant: garbage collection can call `close` in a thread that holds it.
         self._changed = Condition()
         self._over = self._stopped = False
         run = copy_context().run
-        self._thread = Thread(target=run, args=(self._run,), name="exset ahead", daemon=True)
+        self._thread = Thread(target=run, args=(self._run,), name="exset prefetch", daemon=True)
 
     def __iter__(self) -> Iterator[Item]:
         return self
@@ -60,22 +60,22 @@ class Ahead(Generic[Item]):
         try:
             raise StopIteration if error is None else error
         finally:
-            del error  # whose traceback has this frame
+            del error  # its traceback refers to this frame
 
     def close(self) -> None:
-        """End the thread, and wait until it has ended; what was made and not taken is dropped."""
+        """End the thread, and wait for its end; drop items that were not taken."""
         with self._changed:
             self._stopped = True
             self._ready.clear()
             self._changed.notify_all()
-        # Garbage may be collected, and this be called, in any thread.
+        # Garbage collection can call this in any thread, also in the background thread.
         if self._thread.ident is not None and self._thread is not current_thread():
             self._thread.join()
 
     def _run(self) -> None:
         end = _End()
         try:
-            while self._wanted():
+            while self._wait_for_room():
                 try:
                     item = next(self._source)
                 except StopIteration:
@@ -87,8 +87,8 @@ class Ahead(Generic[Item]):
             end.error = error
         self._put(end)
 
-    def _wanted(self) -> bool:
-        """Wait until one more is to be made; false if none is."""
+    def _wait_for_room(self) -> bool:
+        """Wait until there is room for one more item; return False after `close`."""
         with self._changed:
             while not self._stopped and self._begun - self._taken >= self._most:
                 self._changed.wait()
@@ -103,11 +103,11 @@ class Ahead(Generic[Item]):
             self._changed.notify_all()
 
 
-_RUNNING: "WeakSet[Ahead[Any]]" = WeakSet()
+_RUNNING: "WeakSet[Prefetcher[Any]]" = WeakSet()
 
 
 @atexit.register
 def _close_all() -> None:
-    """Threads that are at work while the interpreter is taken down can crash it."""
+    """Close all: a thread that runs while the interpreter shuts down can crash it."""
     for each in list(_RUNNING):
         each.close()

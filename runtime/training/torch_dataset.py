@@ -1,4 +1,4 @@
-"""Datasets as torch has them: tensors, a sample or many at a time. Only imported where torch is."""
+"""Datasets for torch: tensors, one sample or a batch at a time. Importing it needs torch."""
 
 import operator
 from collections.abc import Sequence
@@ -14,11 +14,11 @@ _torch = import_module("torch")
 _Base: Any = import_module("torch.utils.data").Dataset
 
 Sample: TypeAlias = dict[str, Any]
-"""Tensors by field; what is text is lists of strings, as torch has none."""
+"""Tensors by field; lists of strings for text, as torch has no such tensors."""
 
 
 class Batched(Protocol):
-    """What is read by indices: a `Dataset`, which makes what is here."""
+    """What `TorchDataset` needs of a `Dataset`."""
 
     @property
     def ragged(self) -> tuple[str, ...]:
@@ -35,12 +35,11 @@ class Batched(Protocol):
 
 
 class TorchDataset(_Base):  # type: ignore[misc]
-    """What `Dataset.to_torch` gives; tensors share the memory of the arrays that are read.
+    """The result of `Dataset.to_torch`. Its tensors share the memory of the arrays.
 
-    A loader that makes batches itself reads the samples of each at once, and stacks them:
-    `DataLoader(data, batch_size=64)`. Whole batches, which need no stacking, and in which ragged
-    fields are values and offsets, it gets of lists of indices:
-    `DataLoader(data, batch_size=None, sampler=batches_of_indices)`.
+    `DataLoader(data, batch_size=64)` reads the samples of a batch at once, and stacks them.
+    `DataLoader(data, batch_size=None, sampler=batches_of_indices)` takes whole batches, which need
+    no stacking; in them ragged fields are values and offsets.
     """
 
     def __init__(self, dataset: Batched) -> None:
@@ -53,13 +52,13 @@ class TorchDataset(_Base):  # type: ignore[misc]
         return f"TorchDataset({self.dataset!r})"
 
     def __getitem__(self, index: ArrayLike) -> Sample:
-        """Return a sample, or for a list of indices their batch. Raises as `Dataset.batch`."""
+        """Return a sample, or a batch for a list of indices. Raises as `Dataset.batch`."""
         if np.ndim(index) == 0:
             return self.__getitems__([operator.index(index)])[0]  # type: ignore[arg-type]
         return {name: _tensor(array) for name, array in self.dataset.batch(index).items()}
 
     def __getitems__(self, indices: Sequence[int]) -> list[Sample]:
-        """Return some samples, read at once: rows of a batch, ragged fields by themselves."""
+        """Return some samples, read at once: the rows of a batch, with ragged fields split."""
         chosen = chosen_rows(indices, len(self))
         batch = self[chosen]
         samples: list[Sample] = [{} for _ in range(chosen.size)]

@@ -1,4 +1,4 @@
-"""Batches on their way to a device: copied beside what that computes, from pinned memory."""
+"""Copy batches to a device from pinned memory, while the device computes."""
 
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -14,67 +14,67 @@ from exset.runtime.training.dataset import Values
 
 
 class Event(Protocol):
-    """CuPy's: a point in what a stream has to do."""
+    """An event of CuPy: a point in the work of a stream."""
 
     @property
     def done(self) -> bool:
-        """Whether the stream is past it."""
+        """Whether the stream has passed the event."""
         ...
 
     def synchronize(self) -> None:
-        """Wait until it is."""
+        """Wait until the stream has passed the event."""
         ...
 
 
-_UNDER_WAY = 4
-"""Batches that may be under way: a host far ahead of its device would hold memory for all."""
+_MOST_IN_FLIGHT = 4
+"""The most batches that are copied at a time: a fast host would need memory for all batches."""
 
 
 @dataclass(frozen=True)
 class Sent:
-    """The arrays of a batch, and when they have arrived; None: they have."""
+    """The arrays of a batch, and the event of their arrival; None if they have arrived."""
 
     arrays: dict[str, Values]
     arrived: Event | None = None
 
 
 class Transfer:
-    """Takes batches to the device of a namespace, all at once; those of NumPy stay as they are.
+    """Copies batches to the device of a namespace, and waits for it; NumPy needs no copy.
 
-    What no device can hold, strings and objects, stays on the host.
+    Strings and objects stay on the host, as no device can hold them.
     """
 
     def __init__(self, xp: ModuleType) -> None:
-        """Take the namespace."""
+        """Take the namespace of the device."""
         self.xp = xp
 
     def send(self, make: Callable[[], Mapping[str, Values]]) -> Sent:
-        """Make the arrays of a batch, and begin to take them there; in any one thread."""
+        """Make the arrays of a batch and start to copy them; always call it in the same thread."""
         return Sent({name: self._moved(array) for name, array in make().items()})
 
     def receive(self, sent: Sent) -> dict[str, Values]:
-        """Return arrays that were sent, for use by the thread that asks for them."""
+        """Return arrays that were sent, for use in the calling thread."""
         return sent.arrays
 
     def close(self) -> None:
-        """Wait until nothing is under way."""
+        """Wait until all copies are done."""
 
-    def _goes(self, array: Values) -> bool:
-        """Whether it is to be moved from the host."""
+    def _is_movable(self, array: Values) -> bool:
+        """Return whether an array is on the host and can be copied to a device."""
         return namespace_of(array) is np and array.dtype.kind in "biufc"
 
     def _moved(self, array: Values) -> Values:
         if self.xp is np:
             return array if namespace_of(array) is np else to_host(array)
-        moved: Values = self.xp.asarray(array) if self._goes(array) else array
+        moved: Values = self.xp.asarray(array) if self._is_movable(array) else array
         return moved
 
 
 class StreamedTransfer(Transfer):
-    """Copies from pinned memory in a stream of its own, for the stream that is current here.
+    """Copies from pinned memory in a stream of its own.
 
-    A batch is for the stream that is current when it is received. The arrays are of the memory of
-    that stream, so that those that it uses on are safe from being written.
+    A batch is for the stream that is current when the batch is received. The arrays are allocated
+    in the memory pool of that stream, so that memory in use is never overwritten.
     """
 
     def __init__(self, xp: ModuleType) -> None:
@@ -83,43 +83,45 @@ class StreamedTransfer(Transfer):
         self._device = xp.cuda.Device()
         self._user = xp.cuda.get_current_stream()
         self._stream = xp.cuda.Stream(non_blocking=True)
-        self._under_way: deque[tuple[Event, list[Values]]] = deque()
+        self._in_flight: deque[tuple[Event, list[Values]]] = deque()
 
     def send(self, make: Callable[[], Mapping[str, Values]]) -> Sent:
-        """Make the arrays of a batch, and have them copied."""
+        """Make the arrays of a batch and start to copy them."""
         user = self._user
         with self._device, user:
             arrays = dict(make())
-            if len(self._under_way) >= _UNDER_WAY:
-                self._under_way[0][0].synchronize()
-            while self._under_way and self._under_way[0][0].done:
-                self._under_way.popleft()
-            pinned = {name: self._pinned(each) for name, each in arrays.items() if self._goes(each)}
+            if len(self._in_flight) >= _MOST_IN_FLIGHT:
+                self._in_flight[0][0].synchronize()
+            while self._in_flight and self._in_flight[0][0].done:
+                self._in_flight.popleft()
+            pinned = {
+                name: self._pinned(each) for name, each in arrays.items() if self._is_movable(each)
+            }
             for name, each in pinned.items():
                 arrays[name] = self.xp.empty(each.shape, each.dtype)
-            # The memory may have been a batch's that the user's stream is not done with yet.
+            # The user's stream may still use this memory for an earlier batch.
             self._stream.wait_event(user.record())
             for name, each in pinned.items():
                 if each.size:
                     self.xp.ndarray.set(arrays[name], each, stream=self._stream)
             arrived: Event = self._stream.record()
-        # Neither end of a copy is free before it is done.
-        self._under_way.append((arrived, [*pinned.values(), *arrays.values()]))
+        # Keep source and target of each copy until it is done.
+        self._in_flight.append((arrived, [*pinned.values(), *arrays.values()]))
         return Sent(arrays, arrived)
 
     def receive(self, sent: Sent) -> dict[str, Values]:
-        """Return the arrays, for which the current stream waits, and the host does not."""
+        """Return the arrays. The current stream waits for their arrival, the host does not."""
         self._user = self.xp.cuda.get_current_stream()
         self._user.wait_event(sent.arrived)
         return sent.arrays
 
     def close(self) -> None:
-        """Wait until all is copied, and let go of it."""
+        """Wait until all copies are done, and free their memory."""
         self._stream.synchronize()
-        self._under_way.clear()
+        self._in_flight.clear()
 
     def _pinned(self, array: Values) -> NDArray[np.generic]:
-        """A copy in memory that the device reads by itself."""
+        """Return a copy in memory that the device reads directly."""
         kind = array.dtype.newbyteorder("=")
         memory = self.xp.cuda.alloc_pinned_memory(max(array.size, 1) * kind.itemsize)
         pinned = np.frombuffer(memory, kind, array.size).reshape(array.shape)
@@ -128,5 +130,5 @@ class StreamedTransfer(Transfer):
 
 
 def transfer(xp: ModuleType) -> Transfer:
-    """What takes batches to the device of a namespace."""
+    """Return the transfer to the device of a namespace."""
     return StreamedTransfer(xp) if hasattr(xp, "cuda") else Transfer(xp)

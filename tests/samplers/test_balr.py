@@ -136,7 +136,7 @@ def test_errors(cls: Any) -> None:
             cls(LABELS, 2, 2, num_replicas=2, rank=rank)
     with pytest.raises(ValueError, match="num_replicas must be at least 1"):
         cls(LABELS, 2, 2, num_replicas=0, rank=0)
-    with pytest.raises(ValueError, match="M_samples_per_class must be at most"):
+    with pytest.raises(ValueError, match="M_samples_per_class"):
         cls(LABELS, 2, 1 << 32)
     for wide, samples in ((0, 1), (1, 0), (-1, 2)):
         with pytest.raises(ValueError, match="must be at least 1"):
@@ -288,7 +288,7 @@ def test_names() -> None:
     assert sampler_class(f"{home}.ExhaustiveNxMSampler") is ExhaustiveNxMSampler
     assert sampler_class("planned") is PlannedNxMSampler is exset.PlannedNxMSampler
     for name in ("os.system", f"{home}.PlannedNxMSampler", "nothing"):
-        with pytest.raises(ValueError, match="there are random, exhaustive, planned"):
+        with pytest.raises(ValueError, match="random, exhaustive, planned"):
             sampler_class(name)
     sampler = build_sampler(f"{home}.ExhaustiveNxMSampler", LABELS, 2, 2, shuffle=False)
     assert list(sampler)[:4] == [0, 1, 5, 6]

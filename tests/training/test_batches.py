@@ -137,28 +137,23 @@ def test_of_nothing_there_is_nothing(prefetch: int) -> None:
     assert numbers_of(empty) == [[0], [], [1, 2]]
 
 
-def test_what_cannot_be() -> None:
-    def make(*given: Any, **options: Any) -> Batches:
-        return Batches(Squares(9), *given, **options)
+def test_invalid_arguments() -> None:
+    def make(*arguments: Any, **options: Any) -> Batches:
+        return Batches(Squares(9), *arguments, **options)
 
     nxm = exset.RandomNxMSampler([0, 0, 1, 1], 2, 2)
-    for wrong, text in [
-        ((range(3), 0), "batch_size must be at least 1, not 0"),
-        ((range(3), 3, "cpu", -1), "prefetch must be at least 0, not -1"),
-        ((nxm, 3), "batch_size must be 4, the sampler's, not 3"),
+    for wrong, name in [
+        ((range(3), 0), "batch_size"),
+        ((range(3), 3, "cpu", -1), "prefetch"),
+        ((nxm, 3), "batch_size"),
     ]:
-        with pytest.raises(ValueError, match=text):
+        with pytest.raises(ValueError, match=f"^{name} must be"):
             make(*wrong)
-    with pytest.raises(ValueError, match="drop_last goes with batch_size"):
+    with pytest.raises(ValueError, match="drop_last"):
         make([[1]], drop_last=True)
-    for given_, text in [
-        ((range(3),), "gives 0: for single indices, give batch_size"),
-        (([[1, 2], [3, 4]], 1), r"gives \[\[1, 2\]\]: for batches of indices, leave batch_size"),
-        (([0.5, 1], 2), "whole numbers, not float64"),
-        (([True, False], 2), "whole numbers, not bool"),
-    ]:
-        with pytest.raises(TypeError, match=text):
-            list(make(*given_))
+    for indices in ((range(3),), ([[1, 2], [3, 4]], 1), ([0.5, 1], 2), ([True, False], 2)):
+        with pytest.raises(TypeError, match=r"sampler gives|must be integers"):
+            list(make(*indices))
     with pytest.raises(TypeError, match="has no len"):
         len(make((each for each in range(3)), 2))
     assert pickle.loads(pickle.dumps(make(range(4), 3))).batch_size == 3
@@ -287,24 +282,24 @@ def test_states_that_do_not_fit() -> None:
     state: Any = batches.state_dict()
     other = Batches(Squares(9), range(1, 9), 2)
     other.load_state_dict(state)
-    with pytest.raises(ValueError, match="does not give what it gave"):
+    with pytest.raises(ValueError, match="other indices"):
         list(other)
     for wrong in ({}, {"epoch": 0, "sampler": {}}, 3):
-        with pytest.raises(ValueError, match="has batch, checksum, epoch"):
+        with pytest.raises(ValueError, match="batch, checksum, epoch"):
             batches.load_state_dict(wrong)  # type: ignore[arg-type]
     planned = Batches(Squares(9), exset.PlannedNxMSampler([0, 0, 1, 1], 2, 2))
-    with pytest.raises(ValueError, match="has epoch, sampler"):
+    with pytest.raises(ValueError, match="epoch, sampler"):
         planned.load_state_dict(state)
     unknown = Batches(Squares(9), {1, 2, 3}, 2)
     for act in (unknown.state_dict, lambda: unknown.load_state_dict(state)):
-        with pytest.raises(TypeError, match="set cannot give its order again"):
+        with pytest.raises(TypeError, match=r"^set cannot"):
             act()
     theirs = exset.RandomNxMSampler(np.arange(400) % 40, 4, 2, compat="balr")
     batches = Batches(Squares(400), theirs)
     iteration = iter(batches)
     next(iteration), next(iteration)
     batches.load_state_dict(batches.state_dict())
-    with pytest.raises(ValueError, match="does not give what it gave"):
+    with pytest.raises(ValueError, match="other indices"):
         list(batches)  # BA-LR's order is not seeded without replicas
 
 

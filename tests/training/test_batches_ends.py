@@ -108,7 +108,7 @@ def test_one_iteration_at_a_time() -> None:
                 batches.set_epoch(1)
             else:
                 batches.load_state_dict(batches.state_dict())
-            with pytest.raises(RuntimeError, match="ended by what came after"):
+            with pytest.raises(RuntimeError, match="iteration has ended"):
                 next(first)
             if act == "iterate":
                 assert len(numbers_of(second)) == 49

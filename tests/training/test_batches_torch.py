@@ -26,7 +26,7 @@ def test_samplers_of_torch(torch: ModuleType) -> None:
         found = numbers_of(batches)
         assert [len(batch) for batch in found] == [4, 4, 2] and len(batches) == 3
         assert sorted(each for batch in found for each in batch) == known
-        with pytest.raises(TypeError, match=f"^{type(sampler).__name__} cannot give its order ag"):
+        with pytest.raises(TypeError, match=f"^{type(sampler).__name__} cannot"):
             batches.state_dict()
     labels = torch.tensor([3, 1, 2])
     assert numbers_of(Batches(Squares(10), labels, 2)) == [[3, 1], [2]]
@@ -51,7 +51,7 @@ def test_a_sampler_of_replicas_goes_on(torch: ModuleType, prefetch: int) -> None
     again.load_state_dict(state)
     assert numbers_of(again) == wanted[2:]
     other.load_state_dict(state)
-    with pytest.raises(ValueError, match="does not give what it gave"):
+    with pytest.raises(ValueError, match="other indices"):
         list(other)
 
 

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from exset.runtime.arrays import to_host
-from exset.runtime.samplers import slot_kernel
+from exset.runtime.samplers.epoch import Affine
 from exset.runtime.samplers.grouping import group
-from exset.runtime.samplers.rows import Affine
-from exset.runtime.samplers.slot_items import KERNELS, Drawing
+from exset.runtime.samplers.slots import KERNELS, Drawing, fill_slots
 from exset.runtime.training.generator import below, number, numbers, places, words
 from tests.training.backends import BACKENDS
 
@@ -108,14 +107,14 @@ def test_kernel_and_arrays_agree(samples: int, shuffle: bool) -> None:
         draw = Drawing(group(xp.asarray(labels)), samples, 99, shuffle)
         # Classes are numbered as they appear: here any numbers below theirs will do.
         classes, slots = map(xp.asarray, slots_of(labels, samples))
-        found = to_host(draw.by_arrays(classes, slots))
+        found = to_host(draw.fill_by_arrays(classes, slots))
         if xp is np:
-            known, out = draw.grouping, np.empty(found.shape, np.int64)
-            given_ = (classes, slots, known.starts, known.sizes, known.items, np.uint64(99))
-            KERNELS.compiled(slot_kernel.fill)(*given_, shuffle, out)
+            groups, out = draw.grouping, np.empty(found.shape, np.int64)
+            arguments = (classes, slots, groups.starts, groups.sizes, groups.items, np.uint64(99))
+            KERNELS.compiled(fill_slots)(*arguments, shuffle, out)
             assert (out == found).all()
             with np.errstate(over="ignore"):
-                slot_kernel.fill(classes[:40], slots[:40], *given_[2:], shuffle, out[:40])
+                fill_slots(classes[:40], slots[:40], *arguments[2:], shuffle, out[:40])
             assert (out == found).all()
             first = found
         assert (found == first).all()
