@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import BinaryIO
@@ -16,6 +16,17 @@ FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 """Errors of writes alone: the disk or the quota is full."""
 
 _ACCESS_LIST = "system.posix_acl_access"
+
+
+@contextmanager
+def with_file_name(name: str, codes: Collection[int | None] = ()) -> Iterator[None]:
+    """Add the name of the file to errors without one; `codes`: only to these errors, if any."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename or error.errno is None or (codes and error.errno not in codes):
+            raise
+        raise OSError(error.errno, error.strerror, name) from None
 
 
 @contextmanager
@@ -30,9 +41,10 @@ def replacing(name: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
     target = os.path.realpath(name, strict=old is not None and os.name != "nt")
     folder = os.path.dirname(target)
     temp = os.path.join(folder, f".exset-{os.urandom(8).hex()}")
+    create = partial(os.open, mode=0o666 if old is None else 0o600)
+    remove = partial(os.unlink, temp)
     try:
-        create = partial(os.open, mode=0o666 if old is None else 0o600)
-        with signals.cleanup_on_signal(partial(os.unlink, temp)):
+        with with_file_name(name, FULL), signals.cleanup_on_signal(remove):
             file = open(temp, "xb", opener=create)  # noqa: SIM115  # closed before it is renamed
             try:
                 with file:
@@ -44,12 +56,12 @@ def replacing(name: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
                 os.replace(temp, target)
             except BaseException:
                 with suppress(OSError):
-                    os.unlink(temp)
+                    remove()
                 raise
     except OSError as error:
-        # Name the target in errors: the user does not know the temporary file.
-        if error.filename != temp and (error.filename or error.errno not in FULL):
+        if error.filename != temp:
             raise
+        # The user does not know the temporary file.
         raise OSError(error.errno, error.strerror, name) from None
     _sync_folder(folder)
 

@@ -10,14 +10,12 @@ import io
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, Final, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, BinaryIO, Final, TypeVar, cast
 
 from exset.core.errors import FormatError, LimitError, Place
 from exset.core.limits import Limits, limit_hint
 from exset.core.source import Span
-from exset.io import compressors
-from exset.io.compressors import WINDOW, Compressor, Decompressor
+from exset.io.compressors import KINDS, WINDOW, Compressor, Kind
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -25,73 +23,26 @@ if TYPE_CHECKING:
 _FREE = 64 << 20  # bytes: no ratio is checked below
 _STEP: Final = 1 << 15  # bytes read at once: data after a member are copied
 _LZW: Final = b"\x1f\x9d"
+_GZIP, _BZIP2, _XZ, _ZSTD = KINDS
 _BZIP2_BLOCKS: Final = (b"1AY&SY", b"\x17\x72\x45\x38\x50\x90")
-_SKIPPED: Final = tuple(bytes((first,)) + b"*M\x18" for first in range(0x50, 0x60))
-
-
-Made = TypeVar("Made", Compressor, Decompressor)
-
-
-class Readable(Protocol):
-    """A source of compressed data."""
-
-    def read(self, size: int, /) -> bytes:
-        """Return at most that many bytes; none only at the end."""
-        ...
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A compression format.
-
-    `padding`: zeros may follow a member, in multiples of this; 0: none may.
-    """
-
-    name: str
-    magics: tuple[bytes, ...]
-    suffix: str
-    decompressor: Callable[[], Decompressor]
-    compressor: Callable[[], Compressor]
-    padding: int = 0
-
-
-# No header holds a time or a name, so equal data give equal bytes.
-_GZIP = Kind(
-    "gzip",
-    (b"\x1f\x8b",),
-    ".gz",
-    compressors.gzip_decompressor,
-    compressors.gzip_compressor,
-    padding=1,
-)
-_BZIP2 = Kind(
-    "bzip2", (b"BZh",), ".bz2", compressors.bzip2_decompressor, compressors.bzip2_compressor
-)
-_XZ = Kind(
-    "xz", (b"\xfd7zXZ\0",), ".xz", compressors.xz_decompressor, compressors.xz_compressor, padding=4
-)
-_ZSTD = Kind(
-    "zstd",
-    (b"\x28\xb5\x2f\xfd", *_SKIPPED),
-    ".zst",
-    compressors.zstd_decompressor,
-    compressors.zstd_compressor,
-)
-_KINDS = (_GZIP, _BZIP2, _XZ, _ZSTD)
 # In the order in which Lens tries them; Lens does not know the last two.
 SUFFIXES = {".gz": _GZIP, ".Z": _GZIP, ".bz2": _BZIP2, ".bz": _BZIP2, ".xz": _XZ, ".zst": _ZSTD}
 """The compression that each suffix names."""
+MAGIC: Final = 10
+"""How many bytes show the compression of a file."""
+
+Made = TypeVar("Made")
 
 
 def may_be_compressed(head: bytes) -> bool:
     """Return whether compressed data may begin with these bytes, which may be few."""
-    magics = (_LZW, *(magic for kind in _KINDS for magic in kind.magics))
+    magics = (_LZW, *(magic for kind in KINDS for magic in kind.magics))
     return any(magic.startswith(head[: len(magic)]) for magic in magics)
 
 
 def content_of(head: bytes) -> Kind | None:
-    """Return the compression of data by their first ten bytes; None if they are not compressed."""
-    for kind in _KINDS:
+    """Return the compression of data by their first `MAGIC` bytes; None for other data."""
+    for kind in KINDS:
         if head.startswith(kind.magics) and (kind is not _BZIP2 or head[4:10] in _BZIP2_BLOCKS):
             return kind
     return None
@@ -103,10 +54,8 @@ def kind_of(head: bytes, name: str) -> Kind | None:
     suffix = os.path.splitext(name)[1]
     wanted = SUFFIXES.get(suffix)
     if head.startswith(_LZW):
-        message, hint = (
-            "exset does not read data of the program `compress`",
-            "run `uncompress` first",
-        )
+        message = "exset does not read data of the program `compress`"
+        hint = "run `uncompress` first"
     elif wanted is None or head.startswith(wanted.magics):
         return wanted or content
     else:
@@ -121,12 +70,13 @@ def kind_of(head: bytes, name: str) -> Kind | None:
 
 
 def decompressed(
-    file: Readable, begin: bytes, name: str, kind: Kind, limits: Limits, size: int
+    read: Callable[[int], bytes], begin: bytes, name: str, kind: Kind, limits: Limits, size: int
 ) -> Iterator[bytes]:
     """Decompress all members of a file, and yield at most `size` bytes at a time.
 
-    `begin`: the bytes already read from the file. Raises FormatError with code "compression", and
-    LimitError for `max_ratio` and for data that need too much memory.
+    `read` returns the next bytes of the file, none only at its end; `begin`: those already read.
+    Raises FormatError with code "compression", and LimitError for `max_ratio` and for data that
+    need too much memory.
     """
     made = 0
     used = 0  # bytes of the file that were decompressed or skipped
@@ -139,7 +89,7 @@ def decompressed(
         return FormatError(what, place=place, hint=hint, code="compression")
 
     step = min(size, _STEP)
-    unread = begin + file.read(step)
+    unread = begin + read(step)
     while unread:
         checked = used, made
         if not unread.startswith(kind.magics):
@@ -149,7 +99,7 @@ def decompressed(
             chunk = b""
             if member.needs_input:
                 checked = used, made
-                chunk, unread = unread or file.read(step), b""
+                chunk, unread = unread or read(step), b""
                 if not chunk:
                     raise failed(f"the {kind.name} data are truncated")
                 used += len(chunk)
@@ -164,18 +114,22 @@ def decompressed(
                 raise failed(what, used - checked[0]) from None
             made += len(data)
             if made > max(_FREE, limits.max_ratio * used):
-                raise _too_large(name, kind, made, used)
+                raise LimitError(
+                    f"{used:,} bytes of {kind.name} data decompress to more than {made:,} bytes",
+                    place=Place(name, Span(used, used)),
+                    hint=limit_hint("max_ratio"),
+                )
             yield data
         used -= len(member.unused_data)
-        unread = member.unused_data or file.read(step)
+        unread = member.unused_data or read(step)
         if kind.padding:
-            unread, skipped = _past_zeros(file, unread, step)
+            unread, skipped = _past_zeros(read, unread, step)
             checked = used, made
             if skipped % kind.padding:
                 raise failed(f"unexpected data after the {kind.name} data", skipped)
             used += skipped
         while unread and len(unread) < len(kind.magics[0]):
-            if not (more := file.read(step)):
+            if not (more := read(step)):
                 break
             unread += more
 
@@ -207,7 +161,7 @@ def _reason(error: Exception) -> str:
     return "invalid content"
 
 
-def _past_zeros(file: Readable, data: bytes, size: int) -> tuple[bytes, int]:
+def _past_zeros(read: Callable[[int], bytes], data: bytes, size: int) -> tuple[bytes, int]:
     """Skip zeros that pad a file to a block; return the data after them, and their count."""
     skipped = 0
     while data:
@@ -215,16 +169,8 @@ def _past_zeros(file: Readable, data: bytes, size: int) -> tuple[bytes, int]:
         skipped += len(data) - len(rest)
         if rest:
             return rest, skipped
-        data = file.read(size)
+        data = read(size)
     return b"", skipped
-
-
-def _too_large(name: str, kind: Kind, size: int, used: int) -> LimitError:
-    return LimitError(
-        f"{used:,} bytes of {kind.name} data decompress to more than {size:,} bytes",
-        place=Place(name, Span(used, used)),
-        hint=limit_hint("max_ratio"),
-    )
 
 
 def _window_too_large(name: str, kind: Kind, used: int) -> LimitError:

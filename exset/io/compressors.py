@@ -1,54 +1,43 @@
-"""Compressors and decompressors of several libraries, with one interface, imported when used."""
+"""The compression formats, and the library classes that read and write each, imported when used."""
 
 from __future__ import annotations
 
 import sys
 import zlib
-from typing import TYPE_CHECKING, Final, Protocol
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
+    from bz2 import BZ2Compressor, BZ2Decompressor
+    from lzma import LZMACompressor, LZMADecompressor
 
 WINDOW: Final = 27  # zstd: log2 of the window, as the zstd program allows
 _MEMORY: Final = 160 << 20  # xz: bytes, enough for the same window
+_SKIPPED: Final = tuple(bytes((first,)) + b"*M\x18" for first in range(0x50, 0x60))
+
+# The classes for zstd and isal have these interfaces, too.
+Compressor: TypeAlias = "zlib._Compress | BZ2Compressor | LZMACompressor"
+Decompressor: TypeAlias = "BZ2Decompressor | LZMADecompressor | _Zlib | _Isal"
 
 
-class Decompressor(Protocol):
-    """Decompresses one member, as `bz2.BZ2Decompressor` does."""
+@dataclass(frozen=True)
+class Kind:
+    """A compression format.
 
-    @property
-    def eof(self) -> bool:
-        """Whether the member has ended."""
-        ...
+    `padding`: zeros may follow a member, in multiples of this; 0: none may.
+    """
 
-    @property
-    def needs_input(self) -> bool:
-        """Whether it can return nothing before it gets more data."""
-        ...
-
-    @property
-    def unused_data(self) -> bytes:
-        """The data after the end of the member."""
-        ...
-
-    def decompress(self, data: bytes, max_length: int) -> bytes:
-        """Decompress at most `max_length` bytes."""
-        ...
+    name: str
+    suffix: str
+    magics: tuple[bytes, ...]
+    decompressor: Callable[[], Decompressor]
+    compressor: Callable[[], Compressor]
+    padding: int = 0
 
 
-class Compressor(Protocol):
-    """Compresses data, as `bz2.BZ2Compressor` does."""
-
-    def compress(self, data: ReadableBuffer, /) -> bytes:
-        """Compress some data; return what is ready."""
-        ...
-
-    def flush(self) -> bytes:
-        """Return the rest; the data are complete then."""
-        ...
-
-
-class _ZlibDecompressor:
+class _Zlib:
     """`zlib.decompressobj` with the interface of `bz2.BZ2Decompressor`."""
 
     def __init__(self) -> None:
@@ -70,10 +59,10 @@ class _ZlibDecompressor:
         return self._zlib.decompress(self._zlib.unconsumed_tail + data, max_length)
 
 
-class _IsalDecompressor:
+class _Isal:
     """The decompressor of isal, with the header checks of zlib."""
 
-    def __init__(self, isal: Decompressor) -> None:
+    def __init__(self, isal: BZ2Decompressor) -> None:
         self._isal = isal
         self._head = b""
 
@@ -96,62 +85,56 @@ class _IsalDecompressor:
         return self._isal.decompress(data, max_length)
 
 
-def gzip_decompressor() -> Decompressor:
-    """Return a decompressor of gzip data: of isal if it is installed, else of zlib."""
+def _gzip_decompressor() -> Decompressor:
     try:
         from isal import igzip_lib
     except ImportError:
-        return _ZlibDecompressor()
-    return _IsalDecompressor(igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP))
+        return _Zlib()
+    return _Isal(igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP))
 
 
-def gzip_compressor() -> Compressor:
-    """Return a compressor of gzip data."""
-    return zlib.compressobj(wbits=31)
-
-
-def bzip2_decompressor() -> Decompressor:
-    """Return a decompressor of bzip2 data."""
-    from bz2 import BZ2Decompressor
-
-    return BZ2Decompressor()
-
-
-def bzip2_compressor() -> Compressor:
-    """Return a compressor of bzip2 data."""
-    from bz2 import BZ2Compressor
-
-    return BZ2Compressor()
-
-
-def xz_decompressor() -> Decompressor:
-    """Return a decompressor of xz data."""
-    from lzma import FORMAT_XZ, LZMADecompressor
-
-    return LZMADecompressor(FORMAT_XZ, memlimit=_MEMORY)
-
-
-def xz_compressor() -> Compressor:
-    """Return a compressor of xz data."""
-    from lzma import LZMACompressor
-
-    return LZMACompressor()
-
-
-def zstd_decompressor() -> Decompressor:
-    """Return a decompressor of zstd data."""
+def _zstd() -> Any:
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:
         from backports import zstd
-    options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: WINDOW}
-    return zstd.ZstdDecompressor(options=options)
+    return zstd
 
 
-def zstd_compressor() -> Compressor:
-    """Return a compressor of zstd data."""
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-    else:
-        from backports import zstd
-    return zstd.ZstdCompressor(options={zstd.CompressionParameter.checksum_flag: 1})
+# No compressor writes a time or a name, so equal data give equal bytes.
+KINDS: Final = (
+    Kind(
+        name="gzip",
+        suffix=".gz",
+        magics=(b"\x1f\x8b",),
+        padding=1,
+        decompressor=_gzip_decompressor,
+        compressor=lambda: zlib.compressobj(wbits=31),
+    ),
+    Kind(
+        name="bzip2",
+        suffix=".bz2",
+        magics=(b"BZh",),
+        decompressor=lambda: import_module("bz2").BZ2Decompressor(),
+        compressor=lambda: import_module("bz2").BZ2Compressor(),
+    ),
+    Kind(
+        name="xz",
+        suffix=".xz",
+        magics=(b"\xfd7zXZ\0",),
+        padding=4,
+        decompressor=lambda: import_module("lzma").LZMADecompressor(memlimit=_MEMORY),
+        compressor=lambda: import_module("lzma").LZMACompressor(),
+    ),
+    Kind(
+        name="zstd",
+        suffix=".zst",
+        magics=(b"\x28\xb5\x2f\xfd", *_SKIPPED),
+        decompressor=lambda: _zstd().ZstdDecompressor(
+            options={_zstd().DecompressionParameter.window_log_max: WINDOW}
+        ),
+        compressor=lambda: _zstd().ZstdCompressor(
+            options={_zstd().CompressionParameter.checksum_flag: 1}
+        ),
+    ),
+)

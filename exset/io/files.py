@@ -14,7 +14,7 @@ import select
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from itertools import chain
 from typing import BinaryIO, TextIO, TypeAlias
@@ -23,13 +23,19 @@ from exset.core.errors import FormatError, LimitError, Place
 from exset.core.limits import DEFAULT, Limits, limit_hint
 from exset.core.source import Source
 from exset.io import remote
-from exset.io.atomic_write import FULL, replacing
-from exset.io.compression import SUFFIXES, compressing, decompressed, kind_of, may_be_compressed
+from exset.io.atomic_write import FULL, replacing, with_file_name
+from exset.io.compression import (
+    MAGIC,
+    SUFFIXES,
+    compressing,
+    decompressed,
+    kind_of,
+    may_be_compressed,
+)
 
 FilePath: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 _CHUNK = 1 << 16
-_MAGIC = 10  # bytes that show how a file is compressed
 _HEAD = 4096
 _FILES = "name the files in it, as in 'FOLDER/*'"
 _STREAMS = ("/dev/fd/", "/dev/std", "/proc/")  # links to open files, not to paths
@@ -49,14 +55,12 @@ def read(
     uncompressed file is preferred (Lens, util.c: file name search).
     """
     whole = io.BytesIO()
-    with _opened(path) as (file, name):
-        size = _size(file)
-        if size > limits.max_bytes:
-            raise _too_long(name, limits)
-        if maps is not None and (view := _mapped(file, name, maps)) is not None:
-            return Source(name, view)
-        if size and (data := _plain(file, name, size)):
-            return Source(name, data)
+    with _opened(path, limits) as (file, name):
+        if size := _size(file):
+            if maps is not None and (view := _mapped(file, name, maps)) is not None:
+                return Source(name, view)
+            if data := _uncompressed(file, name, size):
+                return Source(name, data)
         for chunk in _blocks(file, name, limits, _CHUNK):
             whole.write(chunk)
     return Source(name, whole.getvalue())
@@ -113,7 +117,7 @@ def blocks(path: FilePath, *, limits: Limits = DEFAULT, size: int = _CHUNK) -> I
 
     A block of a pipe is whatever is available. An error is raised with the block that it is in.
     """
-    with _opened(path) as (file, name):
+    with _opened(path, limits) as (file, name):
         yield _blocks(file, name, limits, size)
 
 
@@ -167,13 +171,12 @@ def writing(path: FilePath) -> Iterator[BinaryIO]:
         old = None
     special = old is not None and (not stat.S_ISREG(old.st_mode) or name.startswith(_STREAMS))
     if special or not os.path.basename(name):
-        try:
-            with open(name, "wb") as device, compressing(device, name) as compressed:
-                yield compressed
-        except OSError as error:
-            if error.filename or error.errno not in FULL:
-                raise
-            raise OSError(error.errno, error.strerror, name) from None
+        with (
+            with_file_name(name, FULL),
+            open(name, "wb") as device,
+            compressing(device, name) as compressed,
+        ):
+            yield compressed
         return
     if old is not None and not os.access(name, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), name)
@@ -217,23 +220,23 @@ def _open(name: str) -> tuple[str, BinaryIO]:
 
 
 @contextmanager
-def _opened(path: FilePath) -> Iterator[tuple[BinaryIO, str]]:
+def _opened(path: FilePath, limits: Limits) -> Iterator[tuple[BinaryIO, str]]:
     """Open a file or standard input; also yield its name for messages."""
     name = _checked(path)
-    if name == "-":
-        name = "<stdin>"
-        file = _standard(sys.stdin, name)
+    with ExitStack() as stack:
+        if name == "-":
+            name = "<stdin>"
+            file = _standard(sys.stdin, name)
+        elif remote.is_remote(name):
+            file = stack.enter_context(remote.opened(name))
+            name = remote.shown(name)
+        else:
+            name, file = _open(name)
+            stack.enter_context(file)
         _refuse_device(file, name)
+        if (_size(file) or 0) > limits.max_bytes:
+            raise _too_long(name, limits)
         yield file, name
-        return
-    if remote.is_remote(name):
-        with remote.opened(name) as file:
-            yield file, remote.shown(name)
-        return
-    found, file = _open(name)
-    with file:
-        _refuse_device(file, found)
-        yield file, found
 
 
 def _standard(stream: TextIO | None, name: str) -> BinaryIO:
@@ -254,11 +257,11 @@ def _refuse_device(file: BinaryIO, name: str) -> None:
 
 def _mapped(file: BinaryIO, name: str, maps: Callable[[bytes], bool]) -> memoryview | None:
     """Map a regular file into memory; None if it must be read instead."""
-    if not _size(file) or not isinstance(file, io.BufferedReader) or file.tell():
+    if not isinstance(file, io.BufferedReader) or file.tell():
         return None
-    with _with_name(name):
+    with with_file_name(name):
         head = file.peek(_HEAD)[:_HEAD]
-    if kind_of(head[:10], name) is not None or not maps(head):
+    if kind_of(head[:MAGIC], name) is not None or not maps(head):
         return None
     import mmap
 
@@ -268,10 +271,10 @@ def _mapped(file: BinaryIO, name: str, maps: Callable[[bytes], bool]) -> memoryv
         return None
 
 
-def _size(file: BinaryIO) -> int:
-    """Return the size of a regular file, else 0."""
+def _size(file: BinaryIO) -> int | None:
+    """Return the size of a regular file, None for other files."""
     status = _status(file)
-    return status.st_size if status is not None and stat.S_ISREG(status.st_mode) else 0
+    return status.st_size if status is not None and stat.S_ISREG(status.st_mode) else None
 
 
 def _status(file: BinaryIO) -> os.stat_result | None:
@@ -282,34 +285,35 @@ def _status(file: BinaryIO) -> os.stat_result | None:
         return None
 
 
-def _plain(file: BinaryIO, name: str, size: int) -> bytes:
+def _uncompressed(file: BinaryIO, name: str, size: int) -> bytes:
     """Read a file that is not compressed without copying it; b"" for a compressed one."""
-    with _with_name(name):
+    with with_file_name(name):
         start = file.tell()
-        kind = kind_of(file.read(10), name)
+        kind = kind_of(file.read(MAGIC), name)
         file.seek(start)
         return file.read(size) if kind is None else b""
 
 
 def _blocks(file: BinaryIO, name: str, limits: Limits, size: int) -> Blocks:
-    status = _status(file)
-    total = _size(file) if status is not None and stat.S_ISREG(status.st_mode) else None
-    if total is not None and total > limits.max_bytes:
-        raise _too_long(name, limits)
-    counted = _CountingReader(file, name, limits)
+    stored, whole = _Counter(name, limits), _Counter(name, limits)
+
+    def read(size: int) -> bytes:
+        return stored.count(_available(file, name, size))
+
     begin = b""
-    while len(begin) < _MAGIC and may_be_compressed(begin):
-        if not (more := counted.read(_MAGIC - len(begin))):
+    while len(begin) < MAGIC and may_be_compressed(begin):
+        if not (more := read(MAGIC - len(begin))):
             break
         begin += more
-    is_pipe = status is not None and total is None
     chunks: Iterator[bytes]
+    total = _size(file)
+    is_pipe = total is None and _status(file) is not None
     if (kind := kind_of(begin, name)) is None:
-        chunks = chain((begin,), iter(partial(counted.read, size), b""))
+        chunks = chain((begin,), iter(partial(read, size), b""))
     else:
-        chunks, total = decompressed(counted, begin, name, kind, limits, size), None
+        chunks, total = decompressed(read, begin, name, kind, limits, size), None
     ready = partial(_is_ready, file) if is_pipe else None
-    return Blocks(name, _bounded(chunks, name, limits), total, is_pipe, ready)
+    return Blocks(name, map(whole.count, chunks), total, is_pipe, ready)
 
 
 def _is_ready(pipe: BinaryIO, seconds: float) -> bool:
@@ -320,27 +324,16 @@ def _is_ready(pipe: BinaryIO, seconds: float) -> bool:
         return False
 
 
-class _CountingReader:
-    """Reads what a file has available; LimitError beyond `max_bytes`."""
-
-    def __init__(self, file: BinaryIO, name: str, limits: Limits) -> None:
-        # `read` of a buffered file waits for all bytes, `read1` does not.
-        self._read: Callable[[int], bytes] = getattr(file, "read1", file.read)
-        self._file = file
-        self._name = name
-        self._limits = limits
-        self._left = limits.max_bytes
-
-    def read(self, size: int, /) -> bytes:
-        with _with_name(self._name):
-            data = self._read(size)
-            if not data and _is_non_blocking(self._file):
-                select.select([self._file], [], [])
-                data = self._read(size)
-        self._left -= len(data)
-        if self._left < 0:
-            raise _too_long(self._name, self._limits)
-        return data
+def _available(file: BinaryIO, name: str, size: int) -> bytes:
+    """Read what a file has available, at most `size` bytes; none only at its end."""
+    # `read` of a buffered file waits for all bytes, `read1` does not.
+    read: Callable[[int], bytes] = getattr(file, "read1", file.read)
+    with with_file_name(name):
+        data = read(size)
+        if not data and _is_non_blocking(file):
+            select.select([file], [], [])
+            data = read(size)
+    return data
 
 
 def _is_non_blocking(file: BinaryIO) -> bool:
@@ -351,25 +344,19 @@ def _is_non_blocking(file: BinaryIO) -> bool:
         return False
 
 
-@contextmanager
-def _with_name(name: str) -> Iterator[None]:
-    """Add the name of the file to errors of reading it."""
-    try:
-        yield
-    except OSError as error:
-        if error.filename is not None or error.errno is None:
-            raise
-        raise OSError(error.errno, error.strerror, name) from None
+class _Counter:
+    """Counts the bytes that pass; LimitError beyond `max_bytes`."""
 
+    def __init__(self, name: str, limits: Limits) -> None:
+        self._name = name
+        self._limits = limits
+        self._left = limits.max_bytes
 
-def _bounded(chunks: Iterable[bytes], name: str, limits: Limits) -> Iterator[bytes]:
-    """Yield chunks; LimitError beyond `max_bytes`."""
-    left = limits.max_bytes
-    for chunk in chunks:
-        left -= len(chunk)
-        if left < 0:
-            raise _too_long(name, limits)
-        yield chunk
+    def count(self, data: bytes) -> bytes:
+        self._left -= len(data)
+        if self._left < 0:
+            raise _too_long(self._name, self._limits)
+        return data
 
 
 def _too_long(name: str, limits: Limits) -> LimitError:

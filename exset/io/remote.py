@@ -11,11 +11,11 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, BinaryIO, Final, NoReturn, cast
+from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from exset.core import signals
 from exset.core.errors import FormatError, Place, safe
-from exset.io.atomic_write import FULL
+from exset.io.atomic_write import FULL, with_file_name
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
@@ -86,13 +86,8 @@ def writing(name: str) -> Iterator[BinaryIO]:
     kept = TemporaryDirectory(prefix="exset-")
     with kept as folder, signals.cleanup_on_signal(kept.cleanup):
         temp = os.path.join(folder, "complete")
-        try:
-            with open(temp, "xb") as file:
-                yield file
-        except OSError as error:
-            if error.filename is not None or error.errno not in FULL:
-                raise
-            raise OSError(error.errno, error.strerror, os.path.dirname(folder)) from None
+        with with_file_name(os.path.dirname(folder), FULL), open(temp, "xb") as file:
+            yield file
         with _as_os_error(name), system.transaction:
             system.put_file(temp, path)
 
@@ -117,17 +112,12 @@ def _system(name: str, to_write: bool = False) -> tuple[AbstractFileSystem, str]
     if to_write and protocol not in _WHOLE:
         what = f"exset does not write to {protocol}://, which may leave an incomplete file"
         raise _refusal(name, what, "write a local file and copy it")
-    try:
-        import fsspec
-    except ImportError:
-        _missing_library(name, f"{protocol}:// needs fsspec: pip install 'exset[remote]'")
-    if protocol not in fsspec.available_protocols():
-        raise _refusal(name, f"unknown protocol {protocol}://", None)
-    try:
-        kind = fsspec.get_filesystem_class(protocol)
-    except ImportError as error:
-        _missing_library(name, f"{protocol}:// needs more than fsspec: {error}")
     with _as_os_error(name):
+        import fsspec
+
+        if protocol not in fsspec.available_protocols():
+            raise _refusal(name, f"unknown protocol {protocol}://", None)
+        kind = fsspec.get_filesystem_class(protocol)
         # Not a shared instance: its transaction would include the writes of others.
         options = {**kind._get_kwargs_from_urls(name), **_options(protocol)}
         return kind(skip_instance_cache=True, **options), kind._strip_protocol(name)
@@ -160,15 +150,21 @@ def _as_os_error(name: str) -> Iterator[None]:
     """Raise every error as an OSError that names the file."""
     try:
         yield
-    except MemoryError:
+    except (FormatError, MemoryError):
         raise
     except Exception as error:
-        code, reason = _reason(error)
+        code, reason = _reason(error, _protocol(name))
         raise OSError(code, safe(reason[:_LONGEST]), shown(name)) from None
 
 
-def _reason(error: Exception) -> tuple[int, str]:
+def _reason(error: Exception, protocol: str) -> tuple[int, str]:
     """Return the error code and reason, in the system's words for errors of the system."""
+    if isinstance(error, ImportError):
+        if error.name == "fsspec":
+            reason = f"{protocol}:// needs fsspec: pip install 'exset[remote]'"
+        else:
+            reason = f"{protocol}:// needs more than fsspec: {error}"
+        return errno.EPROTONOSUPPORT, reason
     code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), errno.EIO)
     if isinstance(error, OSError) and error.errno is not None and error.errno in _OURS:
         code = error.errno
@@ -184,10 +180,6 @@ def _protocol(name: str) -> str:
     found = _NAME.match(name)
     assert found is not None
     return found[1].lower()
-
-
-def _missing_library(name: str, message: str) -> NoReturn:
-    raise OSError(errno.EPROTONOSUPPORT, message, shown(name)) from None
 
 
 def _refusal(name: str, message: str, hint: str | None) -> FormatError:

@@ -265,7 +265,7 @@ def test_many_small_members_take_linear_time(pack: Callable[[bytes], bytes]) -> 
     kind = compression.content_of(file.read(10))
     assert kind is not None
     file.seek(0)
-    whole = b"".join(compression.decompressed(file, b"", "x", kind, Limits(), 1 << 20))
+    whole = b"".join(compression.decompressed(file.read, b"", "x", kind, Limits(), 1 << 20))
     assert whole == b"x" * 2000 and max(given) <= 1 << 15
 
 
@@ -282,7 +282,7 @@ def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_the_library_that_unpacks(library: str) -> None:
     assert type(compression.SUFFIXES[".gz"].decompressor()).__name__ == (
-        "_IsalDecompressor" if library == "isal" else "_ZlibDecompressor"
+        "_Isal" if library == "isal" else "_Zlib"
     )
 
 
@@ -317,7 +317,9 @@ def test_each_library_gives_the_same(content: bytes, level: int, draw: st.DataOb
                 gzipped = compression.SUFFIXES[".gz"]
                 file = io.BytesIO(packed)
                 found.append(
-                    b"".join(compression.decompressed(file, b"", "x", gzipped, Limits(), 1 << 16))
+                    b"".join(
+                        compression.decompressed(file.read, b"", "x", gzipped, Limits(), 1 << 16)
+                    )
                 )
             except FormatError as error:
                 found.append(str(error))

@@ -215,7 +215,7 @@ def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
         except OSError:
             pytest.skip("no file can be so large here")
     with (
-        patch.object(files, "_CountingReader", side_effect=AssertionError),
+        patch.object(files, "_available", side_effect=AssertionError),
         pytest.raises(LimitError, match="more than"),
     ):
         read(tmp_path / "huge")
