@@ -12,7 +12,6 @@ from exset import formats, samples
 from exset.core.errors import (
     Findings,
     FormatError,
-    NamedFindings,
     Place,
     collect_findings,
     warn,
@@ -323,8 +322,8 @@ def _written(
     name = fmt.family.noun if name is None else name
     found = Findings() if findings is None else findings
     models = {family.noun for family in formats.families()}
-    with with_source_name(name, *models):
-        data = fmt.write(model, findings=NamedFindings(name, models, found), **options)
+    with with_source_name(name, *models, findings=found) as named:
+        data = fmt.write(model, findings=named, **options)
     if findings is None:
         warn(found, 4)
     return data

@@ -5,7 +5,7 @@ from os import PathLike, fsdecode, path
 from typing import TYPE_CHECKING, cast
 
 from exset import api, formats
-from exset.core.errors import Findings, NamedFindings, collect_findings, warn, with_source_name
+from exset.core.errors import Findings, collect_findings, warn, with_source_name
 from exset.core.limits import DEFAULT, Limits
 from exset.core.protocols import Model
 from exset.families.family import Family, load
@@ -40,8 +40,7 @@ def dataset(
     found = collect_findings(strict, findings)
     family, opened = _opened(source, format, found, limits)
     name = fsdecode(source) if isinstance(source, str | bytes | PathLike) else family.noun
-    with with_source_name(name, family.noun):
-        named = NamedFindings(name, (family.noun,), found)
+    with with_source_name(name, family.noun, findings=found) as named:
         made = family.dataset_of(opened, findings=named, limits=limits, **options)
         made.name = name
         _ = made.fields  # reads the first sample, so that its errors are raised here

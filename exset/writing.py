@@ -3,11 +3,11 @@
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING
 
 from exset import api
-from exset.core.errors import Finding, Findings, FormatError, warn
+from exset.core.errors import ChangedFindings, Finding, Findings, FormatError, warn
 from exset.core.protocols import OptionValue
 from exset.families.incremental import IncrementalWriter, Units
 from exset.io import files
@@ -40,12 +40,12 @@ def writer(
     path = os.fsdecode(path)
     fmt = api.target_format(path, format)
     found = Findings() if findings is None else findings
-    numbered = _Numbered(fmt.family.noun if name is None else name, f"{fmt.family.unit}s", found)
-    chunks = fmt.write_incrementally(path, numbered, **options)
+    position = _Position(fmt.family.noun if name is None else name, f"{fmt.family.unit}s")
+    chunks = fmt.write_incrementally(path, ChangedFindings(found, position.of_file), **options)
     with files.writing(path) as file, ExitStack() as stack:
         # Standard output that appends to a file can be sought in, but not changed.
         spool = None if path != "-" and file.seekable() else stack.enter_context(_spool())
-        made = Writer(file, spool, chunks, fmt.family.unit_functions(), numbered)
+        made = Writer(file, spool, chunks, fmt.family.unit_functions(), position)
         if header is not None:
             made.begin(header)
             made.put(b"")
@@ -64,7 +64,7 @@ class Writer:
         spool: IO[bytes] | None,
         chunks: IncrementalWriter,
         units: Units,
-        findings: "_Numbered",
+        position: "_Position",
     ) -> None:
         """Write to a file; `spool` gets what must wait for the number of units."""
         self.count = 0
@@ -73,7 +73,7 @@ class Writer:
         self._spool = spool
         self._chunks = chunks
         self._units = units
-        self._findings = findings
+        self._position = position
         self._has_begun = False
         self._header: object = None
         self._beginning = b""
@@ -88,11 +88,11 @@ class Writer:
         model = self._units.model(units, self._header)
         if not self._has_begun:
             self.begin(self._units.header(model))
-        self._findings.first = self.count
+        self._position.first = self.count
         try:
             data = self._chunks.units(model)
         except FormatError as error:
-            raise type(error).of(self._findings.numbered(error.finding)) from None
+            raise type(error).of(self._position.of_file(error.finding)) from None
         self.put(data)
         self.count += len(model)
 
@@ -101,7 +101,7 @@ class Writer:
         try:
             head = self._chunks.begin(header, 0)
         except FormatError as error:
-            raise type(error).of(self._findings.numbered(error.finding)) from None
+            raise type(error).of(self._position.of_file(error.finding)) from None
         self._has_begun, self._header = True, header
         if self._spool is not None and self._chunks.is_counted:
             self._out = self._spool
@@ -140,24 +140,19 @@ class Writer:
         self._size += len(data)
 
 
-class _Numbered(Findings):
-    """Passes findings on with the name of the file, and with numbers of units in the whole file."""
+@dataclass
+class _Position:
+    """The name of a file, the path of its units, and the number of the next unit."""
 
-    def __init__(self, name: str, path: str, findings: Findings) -> None:
-        super().__init__()
-        self.first = 0
-        self._name = name
-        self._path = path
-        self._findings = findings
+    name: str
+    path: str
+    first: int = 0
 
-    def add(self, finding: Finding, times: int = 1) -> None:
-        self._findings.add(self.numbered(finding), times)
-
-    def numbered(self, finding: Finding) -> Finding:
+    def of_file(self, finding: Finding) -> Finding:
         """Return a finding about one chunk as one about the file."""
         if (place := finding.place) is None:
             return finding
-        place = replace(place.moved(0, self._path, self.first), source=self._name)
+        place = replace(place.moved(0, self.path, self.first), source=self.name)
         return replace(finding, place=place)
 
 

@@ -8,7 +8,7 @@ Two drivers give the same columns, bytes and errors: Construct itself, the refer
 interpreter of the program that the layout is lowered to. The engine knows no file format.
 """
 
-from exset.codecs.engine.chunked import Chunk, ChunkedLayout, ChunkReader, ShiftedFindings
+from exset.codecs.engine.chunked import Chunk, ChunkedLayout, ChunkReader
 from exset.codecs.engine.fields import Fields, Values
 from exset.codecs.engine.layout import Layout
 from exset.codecs.engine.reader import read
@@ -20,7 +20,6 @@ __all__ = [
     "ChunkedLayout",
     "Fields",
     "Layout",
-    "ShiftedFindings",
     "Values",
     "read",
     "write",

@@ -18,7 +18,7 @@ from exset.codecs.engine.gather import KERNELS
 from exset.codecs.engine.layout import Layout
 from exset.codecs.engine.reader import read
 from exset.codecs.engine.writer import write
-from exset.core.errors import Finding, Findings, FormatError
+from exset.core.errors import Finding, FormatError
 from exset.core.kernels import Engine
 from exset.core.limits import Limits
 from exset.core.source import Source
@@ -94,19 +94,6 @@ class Shift:
         if (place := finding.place) is None:
             return finding
         return replace(finding, place=place.moved(self.start, self.path, self.first))
-
-
-class ShiftedFindings(Findings):
-    """Passes findings about a chunk on, as findings about the file."""
-
-    def __init__(self, shift: Shift, findings: Findings) -> None:
-        super().__init__()
-        self._shift = shift
-        self._findings = findings
-
-    def add(self, finding: Finding, times: int = 1) -> None:
-        """Pass a finding on."""
-        self._findings.add(self._shift.finding(finding), times)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,6 @@ from exset.codecs.engine import (
     ChunkReader,
     Fields,
     Layout,
-    ShiftedFindings,
     read,
     write,
 )
@@ -27,7 +26,7 @@ from exset.codecs.lens.from_examples import columns_of
 from exset.codecs.lens.lint import report_groups, report_header, report_rest
 from exset.codecs.lens.losses import Losses, ints
 from exset.codecs.lens.to_examples import Decoder, Offsets, header_of
-from exset.core.errors import Findings, FormatError
+from exset.core.errors import ChangedFindings, Findings, FormatError
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
@@ -135,7 +134,7 @@ class _ChunkDecoder:
             for half in self.reader.halves(chunk):
                 yield from self.examples(half)
             return
-        decoder.report(ShiftedFindings(chunk.shift, self.findings))
+        decoder.report(ChangedFindings(self.findings, chunk.shift.finding))
         examples = normal_form(decoder.examples)
         events = self.before.events + examples.num_events
         self.before = replace(before, events=events, listed=decoder.listed)

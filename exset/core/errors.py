@@ -6,7 +6,7 @@ import re
 import unicodedata
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -37,14 +37,11 @@ def _escape(match: re.Match[str]) -> str:
 
 
 class Severity(StrEnum):
-    """The severity of a finding."""
+    """The severity of a finding, the worst first."""
 
     ERROR = "error"
     WARNING = "warning"
     NOTE = "note"
-
-
-_RANK = (Severity.NOTE, Severity.WARNING, Severity.ERROR)
 
 
 @dataclass(frozen=True)
@@ -207,31 +204,6 @@ class FormatError(ValueError):
         return str(self.finding)
 
 
-@contextmanager
-def with_source_name(name: str, *models: str) -> Iterator[None]:
-    """Add the name of the source to errors, as `named` does."""
-    try:
-        yield
-    except FormatError as error:
-        found = named(error.finding, name, *models)
-        if found is error.finding:
-            raise
-        raise type(error).of(found) from None
-
-
-def named(finding: Finding, name: str, *models: str) -> Finding:
-    """Return a finding with the name of its source, if it has none.
-
-    `models`: names that stand for an unknown file in findings, such as "example set".
-    """
-    place = finding.place
-    if place is None:
-        return replace(finding, place=Place.of(name))
-    if place.source not in models:
-        return finding
-    return replace(finding, place=replace(place, source=name))
-
-
 class LimitError(FormatError):
     """A file that exceeds a limit."""
 
@@ -254,7 +226,7 @@ class Findings:
         self.keep = keep
         self._kept: list[Finding] = []
         self._counts: Counter[str] = Counter()
-        self._worst: Severity | None = None
+        self._severities: set[Severity] = set()
 
     def add(self, finding: Finding, times: int = 1) -> None:
         """Add a finding; FormatError for a warning or an error if strict.
@@ -266,8 +238,7 @@ class Findings:
         if self._counts[finding.code] < self.keep:
             self._kept.append(finding)
         self._counts[finding.code] += times
-        if self._worst is None or _RANK.index(finding.severity) > _RANK.index(self._worst):
-            self._worst = finding.severity
+        self._severities.add(finding.severity)
 
     def count(self, code: str | None = None) -> int:
         """Return how many findings were added, of one code or of all."""
@@ -276,7 +247,7 @@ class Findings:
     @property
     def worst(self) -> Severity | None:
         """The worst severity added, or None."""
-        return self._worst
+        return next((each for each in Severity if each in self._severities), None)
 
     def __iter__(self) -> Iterator[Finding]:
         return iter(self._kept)
@@ -288,25 +259,44 @@ class Findings:
         return f"<Findings: {self.count()}, worst {self.worst or 'none'}>"
 
 
-class NamedFindings(Findings):
-    """Passes findings on with the name of their source."""
+class ChangedFindings(Findings):
+    """Passes findings on to a collection, each changed by a function."""
 
-    def __init__(self, name: str, models: Collection[str], findings: Findings) -> None:
-        """Pass findings on to `findings`; for `name` and `models` see `named`."""
-        super().__init__(findings.strict, findings.keep)
-        self._name = name
-        self._models = models
+    def __init__(self, findings: Findings, change: Callable[[Finding], Finding]) -> None:
+        """Pass findings on to `findings`; counts and severities are those of that collection."""
+        vars(self).update(vars(findings))
         self._findings = findings
-        self._kept, self._counts = findings._kept, findings._counts
+        self._change = change
 
     def add(self, finding: Finding, times: int = 1) -> None:
         """Add a finding, as `Findings.add`."""
-        self._findings.add(named(finding, self._name, *self._models), times)
+        self._findings.add(self._change(finding), times)
 
-    @property
-    def worst(self) -> Severity | None:
-        """The worst severity added, or None."""
-        return self._findings.worst
+
+@contextmanager
+def with_source_name(
+    name: str, *models: str, findings: Findings | None = None
+) -> Iterator[Findings]:
+    """Add the name of the source to errors and findings without one.
+
+    The context gives a collection that passes findings on to `findings`. `models`: names that
+    stand for an unknown file in findings, such as "example set".
+    """
+
+    def named(finding: Finding) -> Finding:
+        if finding.place is None:
+            return replace(finding, place=Place.of(name))
+        if finding.place.source not in models:
+            return finding
+        return replace(finding, place=replace(finding.place, source=name))
+
+    try:
+        yield ChangedFindings(Findings() if findings is None else findings, named)
+    except FormatError as error:
+        found = named(error.finding)
+        if found is error.finding:
+            raise
+        raise type(error).of(found) from None
 
 
 def collect_findings(strict: bool, findings: Findings | None) -> Findings:

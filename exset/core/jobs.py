@@ -8,7 +8,7 @@ import errno
 import math
 import os
 from collections.abc import Callable, Generator, Iterable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
@@ -54,23 +54,22 @@ def run(
     """
     if jobs < 0:
         raise ValueError(f"jobs must be a number from 0, not {jobs}")
-    attempt = partial(_attempt, work)
-    if executor is not None:
-        yield from _run(attempt, items, executor, math.inf)
-        return
-    items = list(items)
-    jobs = min(jobs or cores(), len(items))
-    if jobs <= 1:
-        for item in items:
-            yield _outcome(item, partial(attempt, item))
-        return
-    from exset.core.process_pool import Processes
+    if executor is None:
+        items = list(items)
+        jobs = min(jobs or cores(), len(items))
+        if jobs <= 1:
+            for item in items:
+                yield _outcome(item, partial(work, item))
+            return
+    from exset.core.process_pool import Processes, results
 
-    processes = Processes(jobs)
-    try:
-        yield from _run(attempt, items, processes, 2 * jobs)
-    finally:
-        processes.shutdown(cancel_futures=True)
+    with ExitStack() as stack:
+        ahead = math.inf
+        if executor is None:
+            executor, ahead = Processes(jobs), 2 * jobs
+            stack.callback(executor.shutdown, cancel_futures=True)
+        for item, result in stack.enter_context(closing(results(work, items, executor, ahead))):
+            yield _outcome(item, result)
 
 
 def cores() -> int:
@@ -80,26 +79,11 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def _run(
-    work: Callable[[Item], Value], items: Iterable[Item], executor: "Executor", ahead: float
-) -> Generator[Outcome[Item, Value], None, None]:
-    from exset.core.process_pool import results
-
-    with closing(results(work, items, executor, ahead)) as found:
-        for item, result in found:
-            yield _outcome(item, result)
-
-
 def _outcome(item: Item, result: Callable[[], Value]) -> Outcome[Item, Value]:
     try:
         return Outcome(item, result())
     except (FormatError, OSError) as error:
         return Outcome(item, error=error)
-
-
-def _attempt(work: Callable[[Item], Value], item: Item) -> Value:
-    try:
-        return work(item)
     except MemoryError:
-        path: str | os.PathLike[str] = item
-        raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM), os.fspath(path)) from None
+        why = os.strerror(errno.ENOMEM)
+        return Outcome(item, error=OSError(errno.ENOMEM, why, os.fsdecode(item)))

@@ -25,19 +25,6 @@ _stop: Event | None = None
 """In a worker process: set when all work must stop."""
 
 
-class Serial(Executor):
-    """Runs every call at once in this process."""
-
-    def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
-        """Run the call; the future is complete."""
-        future: Future[R] = Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as error:
-            future.set_exception(error)
-        return future
-
-
 class Processes(Executor):
     """A pool of spawned processes; a new pool replaces one in which a process died."""
 
@@ -88,7 +75,6 @@ def results(
     At most `ahead` items are submitted at a time; `-` runs in this process. The function raises
     ChildProcessError for a process that died.
     """
-    here = Serial()
     waiting: deque[tuple[Item, Future[Value]]] = deque()
 
     def first() -> tuple[Item, Callable[[], Value]]:
@@ -97,8 +83,7 @@ def results(
 
     try:
         for item in items:
-            place = here if _path(item) == "-" else executor
-            waiting.append((item, _submitted(work, item, place)))
+            waiting.append((item, _submitted(work, item, executor)))
             if len(waiting) >= ahead:
                 yield first()
         while waiting:
@@ -109,12 +94,15 @@ def results(
 
 
 def _submitted(work: Callable[[Item], Value], item: Item, executor: Executor) -> Future[Value]:
+    """Submit a call, or run it here for `-`; an error of either is that of the future."""
+    done: Future[Value] = Future()
     try:
-        return executor.submit(work, item)
-    except BrokenExecutor as error:
-        future: Future[Value] = Future()
-        future.set_exception(error)
-        return future
+        if os.fsdecode(item) != "-":
+            return executor.submit(work, item)
+        done.set_result(work(item))
+    except Exception as error:
+        done.set_exception(error)
+    return done
 
 
 def _result(
@@ -130,11 +118,7 @@ def _result(
             return executor.alone(work, item)
     except BrokenExecutor:
         why = "the worker process of this file died"
-        raise ChildProcessError(errno.ECHILD, why, _path(item)) from None
-
-
-def _path(item: str | os.PathLike[str]) -> str:
-    return os.fspath(item)
+        raise ChildProcessError(errno.ECHILD, why, os.fsdecode(item)) from None
 
 
 @contextmanager

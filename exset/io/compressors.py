@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from bz2 import BZ2Compressor, BZ2Decompressor
     from lzma import LZMACompressor, LZMADecompressor
 
+    from isal.igzip_lib import IgzipDecompressor
+
 WINDOW: Final = 27  # zstd: log2 of the window, as the zstd program allows
 _MEMORY: Final = 160 << 20  # xz: bytes, enough for the same window
 _SKIPPED: Final = tuple(bytes((first,)) + b"*M\x18" for first in range(0x50, 0x60))
@@ -62,7 +64,7 @@ class _Zlib:
 class _Isal:
     """The decompressor of isal, with the header checks of zlib."""
 
-    def __init__(self, isal: BZ2Decompressor) -> None:
+    def __init__(self, isal: IgzipDecompressor) -> None:
         self._isal = isal
         self._head = b""
 

@@ -94,7 +94,7 @@ def test_errors_and_findings_of_a_writer_count_through(folder: Path) -> None:
     places = [finding.place.field for finding in findings if finding.place]
     assert places == ["examples[1].name", "examples[3].name"]
     with (
-        pytest.warns(exset.FormatWarning, match="empty names") as caught,
+        pytest.warns(exset.FormatWarning, match="lens-binary-loss") as caught,
         exset.writer("y.bex", lossy=True) as out,
     ):
         out.write(bad)

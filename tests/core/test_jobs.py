@@ -10,7 +10,6 @@ import pytest
 
 from exset.core.errors import FormatError, Place
 from exset.core.jobs import Outcome, cores, run
-from exset.core.process_pool import Serial
 
 R = TypeVar("R")
 
@@ -113,7 +112,6 @@ def test_the_callers_executor() -> None:
         outcomes = list(run(length, ["a", "bad", "bcd"], executor=executor))
         assert [told(outcome) for outcome in outcomes] == [1, FormatError, 3]
         assert executor.submit(length, "open").result() == 4
-    assert [outcome.value for outcome in run(length, ["a"], executor=Serial())] == [1]
 
 
 class Broken(Executor):
