@@ -1,4 +1,4 @@
-"""Findings and errors: what they say, where they point, how they travel."""
+"""Findings and errors: their text, places, copies and counts."""
 
 import copy
 import json
@@ -187,7 +187,7 @@ def test_finding_as_text(finding: Finding, expected: str) -> None:
 
 
 @given(any_text, any_text, any_text, st.binary(max_size=200))
-def test_no_finding_drives_a_terminal(name: str, message: str, hint: str, content: bytes) -> None:
+def test_findings_are_escaped(name: str, message: str, hint: str, content: bytes) -> None:
     place = Place.in_text(Source(name, content), Span(len(content) // 2, len(content)))
     printed = str(Finding("c", Severity.ERROR, message, place, hint))
     assert not (DANGEROUS - {"\n"}) & set(printed)
@@ -195,7 +195,7 @@ def test_no_finding_drives_a_terminal(name: str, message: str, hint: str, conten
 
 
 @given(any_text, any_text)
-def test_a_finding_goes_into_json(name: str, message: str) -> None:
+def test_finding_as_json(name: str, message: str) -> None:
     place = Place.in_bytes(Source(name, b""), 7, message)
     finding = Finding("c", Severity.WARNING, message, place)
     text = json.dumps(finding.to_dict(), ensure_ascii=False)
@@ -216,7 +216,7 @@ def test_a_finding_goes_into_json(name: str, message: str) -> None:
     }
 
 
-def test_where_an_error_is() -> None:
+def test_place_of_an_error() -> None:
     assert FormatError("m").place is None
     assert FormatError("m", source=SOURCE).place == Place.of("dir/x.ex")
     assert FormatError("m", source=SOURCE, span=Span(16, 17)).place == TEXT
@@ -226,7 +226,7 @@ def test_where_an_error_is() -> None:
     assert FormatError("m", source=SOURCE, place=TEXT).place is TEXT
 
 
-def test_what_an_error_holds() -> None:
+def test_attributes_of_an_error() -> None:
     error = FormatError("m", code="lens-x", hint="h", place=TEXT)
     assert (error.message, error.code, error.hint, error.place) == ("m", "lens-x", "h", TEXT)
     assert error.finding == Finding("lens-x", Severity.ERROR, "m", TEXT, "h")
@@ -251,7 +251,9 @@ ERRORS = [
 @pytest.mark.parametrize(
     "twin", [copy.copy, copy.deepcopy, lambda error: pickle.loads(pickle.dumps(error))]
 )
-def test_errors_travel(error: FormatError, twin: Callable[[FormatError], FormatError]) -> None:
+def test_errors_are_copied_and_pickled(
+    error: FormatError, twin: Callable[[FormatError], FormatError]
+) -> None:
     error.add_note("seen")
     other = twin(error)
     assert type(other) is type(error)
@@ -290,7 +292,7 @@ def test_the_first_of_each_code_are_kept_and_all_are_counted(
     )
 
 
-def test_a_hundred_are_kept_unless_told_otherwise() -> None:
+def test_default_number_of_kept_findings() -> None:
     collected = Findings()
     for _ in range(250):
         collected.add(finding())
@@ -299,7 +301,7 @@ def test_a_hundred_are_kept_unless_told_otherwise() -> None:
     assert repr(Findings()) == "<Findings: 0, worst none>"
 
 
-def test_one_finding_may_stand_for_many() -> None:
+def test_one_finding_may_represent_many() -> None:
     collected = Findings(keep=2)
     collected.add(finding(), times=3)
     collected.add(finding())

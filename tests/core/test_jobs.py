@@ -15,7 +15,7 @@ R = TypeVar("R")
 
 
 def length(path: str) -> int:
-    """What is done to the files here; some names do not fare well."""
+    """Return the length of a path; some paths fail in different ways."""
     if path == "bad":
         raise FormatError("it is bad", place=Place.of(path), hint="mend it")
     if path == "missing":
@@ -52,8 +52,8 @@ def test_in_this_process() -> None:
     assert isinstance(error, OSError) and (error.errno, error.filename) == (errno.ENOMEM, "vast")
 
 
-def test_one_after_the_other() -> None:
-    """Here nothing is done before it is asked for."""
+def test_one_job_is_lazy() -> None:
+    """No file is read before its outcome is requested."""
     seen: list[str] = []
     outcomes = run(seen.append, ["a", "b"])
     assert not seen
@@ -86,7 +86,7 @@ def test_processes() -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="no SIGKILL there")
 def test_a_process_that_dies() -> None:
-    """It is the outcome of its own file alone, and all others are done."""
+    """Only its own file fails; all others have their outcomes."""
     paths = ["a", "deadly", "bc", "deadly", *(str(i) for i in range(8))]
     outcomes = list(run(length, paths, jobs=2))
     assert [outcome.item for outcome in outcomes] == paths
@@ -102,7 +102,7 @@ def process(path: str) -> int:
     return os.getpid()
 
 
-def test_standard_input_is_read_here() -> None:
+def test_standard_input_is_read_in_this_process() -> None:
     outcomes = list(run(process, ["a", "-", "b"], jobs=2))
     assert [outcome.value == os.getpid() for outcome in outcomes] == [False, True, False]
 
@@ -115,7 +115,7 @@ def test_the_callers_executor() -> None:
 
 
 class Broken(Executor):
-    """One whose processes are gone."""
+    """An executor whose processes died."""
 
     def __init__(self, at_once: bool) -> None:
         self.at_once = at_once
@@ -134,6 +134,6 @@ def test_a_broken_executor(at_once: bool) -> None:
     assert [type(outcome.error) for outcome in outcomes] == [ChildProcessError] * 2
 
 
-def test_what_has_a_path() -> None:
+def test_path_objects() -> None:
     outcomes = list(run(Path.exists, [Path("nowhere"), Path("/")], jobs=2))
     assert [outcome.value for outcome in outcomes] == [False, True]

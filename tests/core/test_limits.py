@@ -27,7 +27,7 @@ def test_defaults() -> None:
 
 
 @given(st.dictionaries(st.sampled_from(NAMES), st.integers(0, 10**12)))
-def test_parse_replaces_what_is_named_and_nothing_else(values: dict[str, int]) -> None:
+def test_parse_replaces_only_the_named_limits(values: dict[str, int]) -> None:
     parsed = Limits.parse({name: str(value) for name, value in values.items()})
     assert asdict(parsed) == asdict(DEFAULT) | values
     assert parsed == DEFAULT.with_(**values) == Limits(**values)
@@ -50,7 +50,7 @@ def test_the_constructor_checks_too(value: object) -> None:
         Limits(max_ratio=value)  # type: ignore[arg-type]
 
 
-def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
+def test_unknown_limit_lists_the_known_ones() -> None:
     with pytest.raises(ValueError, match="'max_dept'") as caught:
         Limits.parse({"max_dept": "1"})
     assert all(name in str(caught.value) for name in NAMES)
@@ -62,5 +62,5 @@ def test_frozen() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_remedy_can_be_typed(name: str) -> None:
+def test_limit_hint_names_the_option(name: str) -> None:
     assert f"--limit {name}=N" in limit_hint(name)

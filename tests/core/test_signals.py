@@ -1,4 +1,4 @@
-"""Programs that are asked to end, or killed, while they write: what they leave, and who is left."""
+"""Programs that are terminated or killed while they write leave no files and no processes."""
 
 import os
 import signal
@@ -63,7 +63,7 @@ def writing(
 
 
 def is_unread(pipe: FileIO) -> bool:
-    """Whether nobody is left who could read what is written."""
+    """Return whether no process can read the pipe."""
     try:
         pipe.write(b"\n")
     except BrokenPipeError:
@@ -82,7 +82,9 @@ def untouched(folder: Path) -> bool:
         *((number, ("--jobs", "3")) for number in (signal.SIGTERM, signal.SIGHUP)),
     ],
 )
-def test_asked_to_end(number: signal.Signals, options: tuple[str, ...], tmp_path: Path) -> None:
+def test_termination_signals(
+    number: signal.Signals, options: tuple[str, ...], tmp_path: Path
+) -> None:
     with writing(tmp_path, 3 if options else 1, *options) as (process, pipes):
         process.send_signal(number)
         _, talk = process.communicate(timeout=SECONDS)
@@ -92,7 +94,7 @@ def test_asked_to_end(number: signal.Signals, options: tuple[str, ...], tmp_path
     assert talk == b"" and untouched(tmp_path) and not half_written(tmp_path)
 
 
-def test_nobody_is_left_when_the_first_is_killed(tmp_path: Path) -> None:
+def test_workers_end_with_their_parent(tmp_path: Path) -> None:
     with writing(tmp_path, 3, "--jobs", "3") as (process, pipes):
         process.kill()
         for pipe in pipes:
@@ -101,8 +103,8 @@ def test_nobody_is_left_when_the_first_is_killed(tmp_path: Path) -> None:
     assert untouched(tmp_path)
 
 
-def test_what_is_to_go_on_goes_on(tmp_path: Path) -> None:
-    """As nohup has it."""
+def test_ignored_signals(tmp_path: Path) -> None:
+    """As with `nohup`."""
     with writing(tmp_path, 1, deaf=True) as (process, pipes):
         process.send_signal(signal.SIGHUP)
         pipes[0].close()
@@ -111,7 +113,7 @@ def test_what_is_to_go_on_goes_on(tmp_path: Path) -> None:
     assert not half_written(tmp_path)
 
 
-def test_what_is_kept_once_a_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_disk_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*names: str) -> None:
         raise KeyboardInterrupt
 
@@ -124,7 +126,7 @@ def test_what_is_kept_once_a_machine(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_from_another_thread() -> None:
-    """Only the main thread may say what signals do."""
+    """Only the main thread can install handlers."""
     with ThreadPoolExecutor(1) as executor:
         executor.submit(signals.install_handlers).result()
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL

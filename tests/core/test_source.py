@@ -123,7 +123,7 @@ def test_outside_is_refused(offset: int) -> None:
 
 
 @pytest.mark.parametrize(("start", "end"), [(-1, 0), (2, 1)])
-def test_a_span_does_not_run_backwards(start: int, end: int) -> None:
+def test_span_is_checked(start: int, end: int) -> None:
     with pytest.raises(ValueError, match=f"from {start} to {end}"):
         Span(start, end)
 

@@ -1,4 +1,4 @@
-"""Reading compressed files: what is decompressed or refused."""
+"""Reading compressed files, and refusing damaged ones."""
 
 import bz2
 import gzip
@@ -38,15 +38,13 @@ def read_bytes(
 
 
 @pytest.mark.parametrize("pack", KINDS)
-def test_content_tells_where_the_name_does_not(
-    tmp_path: Path, pack: Callable[[bytes], bytes]
-) -> None:
+def test_content_decides_without_suffix(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
     for data in (b"", b"a", TEXT):
         assert read_bytes(tmp_path, pack(data)) == data
 
 
 @pytest.mark.parametrize("data", [b"", b"\x1f", b"BZh", b"BZh9 is a name", b"\xaa\xaa\xaa\xaa"])
-def test_other_content_is_left_as_it_is(tmp_path: Path, data: bytes) -> None:
+def test_uncompressed_content_is_unchanged(tmp_path: Path, data: bytes) -> None:
     assert read_bytes(tmp_path, data) == data
 
 
@@ -61,7 +59,7 @@ def test_members_are_joined(stdin: Stdin, parts: list[bytes], zeros: int, chunk:
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
-def test_every_truncation_is_found(tmp_path: Path, suffix: str) -> None:
+def test_every_truncation_is_reported(tmp_path: Path, suffix: str) -> None:
     packed = PACK[suffix](TEXT) + PACK[suffix](b"second")
     first = len(PACK[suffix](TEXT))
     for cut in range(1, len(packed)):
@@ -88,7 +86,7 @@ def test_every_truncation_is_found(tmp_path: Path, suffix: str) -> None:
 
 @pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
 @pytest.mark.parametrize("garbage", [b"x", b"garbage", b"\0\0x", b"\x1f\x00", b"BZ", b"BZx"])
-def test_what_follows_the_data_is_an_error_at_its_place(
+def test_trailing_data_is_an_error_at_its_place(
     tmp_path: Path, suffix: str, garbage: bytes
 ) -> None:
     packed = PACK[suffix](TEXT)
@@ -103,7 +101,7 @@ def test_what_follows_the_data_is_an_error_at_its_place(
     assert f"decompress to {len(TEXT):,} bytes" in caught.value.hint
 
 
-def test_zeros_after_bzip2_data_are_no_padding(tmp_path: Path) -> None:
+def test_zeros_after_bzip2_data_are_an_error(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="unexpected data"):
         read_bytes(tmp_path, bz2.compress(TEXT) + bytes(512))
 
@@ -117,7 +115,7 @@ def test_zeros_after_bzip2_data_are_no_padding(tmp_path: Path) -> None:
         *((".zst", offset) for offset in (-1, 4, 9)),
     ],
 )
-def test_a_damaged_byte_is_found(tmp_path: Path, suffix: str, offset: int) -> None:
+def test_damaged_byte_is_reported(tmp_path: Path, suffix: str, offset: int) -> None:
     packed = bytearray(PACK[suffix](TEXT))
     packed[offset] ^= 0xFF
     with pytest.raises(FormatError, match=r"damaged (gzip|bzip2|xz|zstd) data: \w") as caught:
@@ -126,7 +124,7 @@ def test_a_damaged_byte_is_found(tmp_path: Path, suffix: str, offset: int) -> No
     assert str(caught.value).startswith(f"{tmp_path / 'x.ex'}{suffix}: byte 0: damaged ")
 
 
-def test_damage_tells_how_far_it_got(tmp_path: Path) -> None:
+def test_damage_reports_how_much_is_good(tmp_path: Path) -> None:
     good = gzip.compress(os.urandom(300_000))
     bad = bytearray(gzip.compress(TEXT))
     bad[-8] ^= 1
@@ -169,7 +167,7 @@ def test_any_change_gives_bytes_or_a_format_error(
         ("other", "end the name in"),
     ],
 )
-def test_a_suffix_that_the_content_belies(
+def test_suffix_contradicts_content(
     tmp_path: Path, suffix: str, data: bytes | str, hint: str
 ) -> None:
     if isinstance(data, str):
@@ -187,7 +185,7 @@ def test_lzw_data_need_uncompress(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("pack", KINDS)
-def test_a_bomb_is_refused_before_it_fills_the_memory(
+def test_decompression_bomb_is_refused_early(
     tmp_path: Path, pack: Callable[[bytes], bytes]
 ) -> None:
     path = tmp_path / "bomb"
@@ -198,7 +196,7 @@ def test_a_bomb_is_refused_before_it_fills_the_memory(
     assert "max_ratio" in (caught.value.hint or "")
 
 
-def test_the_ratio_counts_above_the_free_size_only(
+def test_ratio_is_checked_for_large_data_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compression, "_FREE", 100_000)
@@ -212,12 +210,12 @@ def test_the_ratio_counts_above_the_free_size_only(
         read_bytes(tmp_path, more, limits=Limits(max_ratio=enough.max_ratio - 1))
 
 
-def test_what_is_packed_twice_is_unpacked_once(tmp_path: Path) -> None:
+def test_data_compressed_twice_are_decompressed_once(tmp_path: Path) -> None:
     once = gzip.compress(TEXT)
     assert read_bytes(tmp_path, gzip.compress(once)) == once
 
 
-def test_what_is_packed_twice_is_named(tmp_path: Path) -> None:
+def test_data_compressed_twice_are_an_error(tmp_path: Path) -> None:
     path = tmp_path / "x.ex.gz.xz"
     for pack in KINDS:
         path.write_bytes(PACK[".xz"](pack(TEXT)))
@@ -226,7 +224,7 @@ def test_what_is_packed_twice_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["", ".zst"])
-def test_frames_of_zstd_that_are_skipped(tmp_path: Path, suffix: str) -> None:
+def test_skippable_zstd_frames(tmp_path: Path, suffix: str) -> None:
     skipped = b"\x5f*M\x18\x05\0\0\0hello"
     packed = skipped + PACK[".zst"](TEXT) + skipped + skipped + PACK[".zst"](b"end")
     assert read_bytes(tmp_path, packed, f"x{suffix}") == TEXT + b"end"
@@ -234,7 +232,7 @@ def test_frames_of_zstd_that_are_skipped(tmp_path: Path, suffix: str) -> None:
         read_bytes(tmp_path, packed + skipped[:-1], f"x{suffix}")
 
 
-def test_xz_is_padded_by_fours(tmp_path: Path) -> None:
+def test_xz_padding(tmp_path: Path) -> None:
     packed = PACK[".xz"](TEXT)
     assert read_bytes(tmp_path, packed + bytes(8) + packed + bytes(4)) == TEXT * 2
     for wrong in (packed + bytes(6), packed + bytes(3) + packed):
@@ -243,7 +241,7 @@ def test_xz_is_padded_by_fours(tmp_path: Path) -> None:
         assert str(len(packed)) in (caught.value.hint or "")
 
 
-def test_what_needs_too_much_memory(tmp_path: Path) -> None:
+def test_window_too_large(tmp_path: Path) -> None:
     filters = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 1 << 30}]
     for packed in (lzma.compress(TEXT, filters=filters), b"\x28\xb5\x2f\xfd\0\xa8\x19\0\0abc"):
         with pytest.raises(LimitError, match="need a window of more than 128 MiB"):
@@ -252,7 +250,7 @@ def test_what_needs_too_much_memory(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("pack", KINDS)
 def test_many_small_members_take_linear_time(pack: Callable[[bytes], bytes]) -> None:
-    """What follows a member is copied for each: so no long piece is unpacked at once."""
+    """The data after a member are copied for each member, so reads are short."""
     given: list[int] = []
 
     class Watched(io.BytesIO):
@@ -271,7 +269,7 @@ def test_many_small_members_take_linear_time(pack: Callable[[bytes], bytes]) -> 
 
 @pytest.fixture(params=["isal", "zlib"])
 def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What unpacks gzip: isal, or zlib where isal is not installed."""
+    """The library that decompresses gzip: isal, or zlib without isal."""
     name: str = request.param
     if name == "zlib":
         monkeypatch.setitem(sys.modules, "isal", None)
@@ -280,7 +278,7 @@ def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     return name
 
 
-def test_the_library_that_unpacks(library: str) -> None:
+def test_library_for_gzip(library: str) -> None:
     assert type(compression.SUFFIXES[".gz"].decompressor()).__name__ == (
         "_Isal" if library == "isal" else "_Zlib"
     )
@@ -294,7 +292,7 @@ def test_the_library_that_unpacks(library: str) -> None:
         (10, "invalid content"),
     ],
 )
-def test_each_library_has_the_same_words(
+def test_libraries_have_equal_messages(
     tmp_path: Path, library: str, offset: int, what: str
 ) -> None:
     packed = bytearray(gzip.compress(bytes(range(100)) + TEXT))
@@ -306,7 +304,7 @@ def test_each_library_has_the_same_words(
 
 
 @given(st.binary(max_size=80), st.integers(0, 9), st.data())
-def test_each_library_gives_the_same(content: bytes, level: int, draw: st.DataObject) -> None:
+def test_libraries_agree(content: bytes, level: int, draw: st.DataObject) -> None:
     packed = bytearray(gzip.compress(content, level))
     for _ in range(draw.draw(st.integers(0, 2))):
         packed[draw.draw(st.integers(0, len(packed) - 1))] = draw.draw(st.integers(0, 255))
@@ -329,7 +327,7 @@ def test_each_library_gives_the_same(content: bytes, level: int, draw: st.DataOb
         assert all(any(word in str(each) for word in (*either, "checksum")) for each in found)
 
 
-def test_a_python_without_a_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("bz2", "lzma", "compression", "backports"):
         monkeypatch.setitem(sys.modules, name, None)
     for suffix in (".bz2", ".xz", ".zst"):

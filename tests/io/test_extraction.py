@@ -1,4 +1,4 @@
-"""Extraction: names that lead elsewhere, what is in the way, and what comes out of caches."""
+"""Extraction: unsafe names, links in the path, and files from caches."""
 
 import os
 import threading
@@ -66,7 +66,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("name", UNSAFE, ids=range(len(UNSAFE)))
-def test_names_that_are_not_written(name: bytes, tmp_path: Path) -> None:
+def test_unsafe_names_are_refused(name: bytes, tmp_path: Path) -> None:
     with Extractor(str(tmp_path / "out")) as out, pytest.raises(ValueError, match="name"):
         out.write(name, [b"1"])
     assert tree(tmp_path) == {}
@@ -131,8 +131,8 @@ def test_the_folder_itself_may_be_a_link(tmp_path: Path) -> None:
     assert tree(tmp_path / "real") == {"a/x": b"1"}
 
 
-def test_somebody_swaps_folders_for_links(tmp_path: Path) -> None:
-    """However it falls out, nothing is written outside."""
+def test_folders_swapped_for_links(tmp_path: Path) -> None:
+    """Nothing is written outside the folder."""
     outside, folder = tmp_path / "outside", tmp_path / "out"
     outside.mkdir()
     folder.mkdir()
@@ -164,7 +164,7 @@ def test_somebody_swaps_folders_for_links(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("can", [True, False])
-def test_what_cannot_be_finished_is_taken_away(
+def test_incomplete_files_are_removed(
     can: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(extraction, "_CAN", can)
@@ -190,7 +190,7 @@ def test_files_have_their_names_when_they_are_whole(tmp_path: Path) -> None:
     assert tree(tmp_path) == {"a/x": b"123"}
 
 
-def test_where_a_file_has_one_name_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def link(*args: object, **kwargs: object) -> None:
         raise PermissionError(1, "Operation not permitted")
 

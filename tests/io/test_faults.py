@@ -169,7 +169,7 @@ def test_a_cache(mode: Mode, tmp_path: Path) -> None:
 
 @modes
 @pytest.mark.parametrize("links", [True, False])
-def test_what_is_extracted(
+def test_extraction(
     mode: Mode, links: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each file that is there is whole, where files may have several names and where not."""
@@ -195,10 +195,8 @@ def test_what_is_extracted(
 
 
 @modes
-def test_what_is_kept_once_a_machine(
-    mode: Mode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It only costs time."""
+def test_disk_cache(mode: Mode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A failure only costs time."""
     monkeypatch.setenv(disk_cache.ENVIRONMENT, str(tmp_path / "cache"))
 
     def before() -> None:

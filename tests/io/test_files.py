@@ -47,9 +47,7 @@ def test_a_plain_file(tmp_path: Path) -> None:
 
 
 @suffixes
-def test_a_compressed_file_is_found_by_its_whole_name_and_by_its_stem(
-    tmp_path: Path, suffix: str
-) -> None:
+def test_compressed_file_is_found_with_and_without_suffix(tmp_path: Path, suffix: str) -> None:
     packed = tmp_path / f"x.ex{suffix}"
     packed.write_bytes(PACK[suffix](TEXT))
     for name in (packed, tmp_path / "x.ex"):
@@ -57,7 +55,7 @@ def test_a_compressed_file_is_found_by_its_whole_name_and_by_its_stem(
         assert (source.name, source.data) == (str(packed), TEXT)
 
 
-def test_a_plain_file_wins_and_then_the_order_is_that_of_lens(tmp_path: Path) -> None:
+def test_search_order_is_that_of_lens(tmp_path: Path) -> None:
     order = ["", ".gz", ".Z", ".bz2", ".bz", ".xz", ".zst"]
     for suffix in order:
         data = suffix.encode()
@@ -67,9 +65,7 @@ def test_a_plain_file_wins_and_then_the_order_is_that_of_lens(tmp_path: Path) ->
         (tmp_path / f"x.ex{suffix}").unlink()
 
 
-def test_a_missing_file_is_named_as_it_was_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_file_is_named_as_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "x.ex").write_bytes(TEXT)
     (tmp_path / "y.gz.gz").write_bytes(gzip.compress(TEXT))
@@ -81,7 +77,7 @@ def test_a_missing_file_is_named_as_it_was_asked_for(
         assert caught.value.filename == path
 
 
-def test_a_folder_is_an_error_of_the_system(tmp_path: Path) -> None:
+def test_folder_is_an_os_error(tmp_path: Path) -> None:
     with pytest.raises(IsADirectoryError):
         read(tmp_path)
     with pytest.raises(IsADirectoryError):
@@ -90,7 +86,7 @@ def test_a_folder_is_an_error_of_the_system(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["|rm -rf x", "|", "a\0b", "a\ud800"])
 @pytest.mark.parametrize("use", [read, lambda name: write(name, b"")])
-def test_impossible_names_are_refused(
+def test_invalid_names_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, use: Callable[[str], object]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -107,7 +103,7 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch, stdin: Stdin) -> None:
         assert (source.name, source.data) == ("<stdin>", TEXT)
 
 
-def test_a_closed_standard_input_is_an_error_of_the_system(
+def test_closed_standard_input_is_an_os_error(
     monkeypatch: pytest.MonkeyPatch, stdin: Stdin
 ) -> None:
     closed = stdin(b"")
@@ -120,7 +116,7 @@ def test_a_closed_standard_input_is_an_error_of_the_system(
             assert (caught.value.errno, caught.value.filename) == (errno.EBADF, "<stdin>")
 
 
-def test_a_closed_standard_output_is_an_error_of_the_system(
+def test_closed_standard_output_is_an_os_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sys, "stdout", None)
@@ -186,7 +182,7 @@ class Endless(io.RawIOBase):
     ],
     ids=["plain", "padding", "empty gzip", "empty bz2", "empty xz", "empty zstd", "skipped", "gz"],
 )
-def test_an_endless_stream_meets_the_limit(
+def test_endless_stream_exceeds_the_limit(
     monkeypatch: pytest.MonkeyPatch, begin: bytes, then: bytes
 ) -> None:
     endless = Endless(begin, then)
@@ -199,16 +195,14 @@ def test_an_endless_stream_meets_the_limit(
 
 
 @pytest.mark.parametrize("pack", [bytes, *KINDS])
-def test_a_file_may_have_as_many_bytes_as_the_limit(
-    tmp_path: Path, pack: Callable[[bytes], bytes]
-) -> None:
+def test_limit_is_inclusive(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
     enough = Limits(max_bytes=len(TEXT))
     assert read_bytes(tmp_path, pack(TEXT), limits=enough) == TEXT
     with pytest.raises(LimitError, match=f"more than {len(TEXT) - 1:,} bytes"):
         read_bytes(tmp_path, pack(TEXT), limits=Limits(max_bytes=len(TEXT) - 1))
 
 
-def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
+def test_huge_file_is_refused_before_reading(tmp_path: Path) -> None:
     with open(tmp_path / "huge", "wb") as file:
         try:
             file.truncate(Limits().max_bytes + 1)
@@ -236,7 +230,7 @@ def test_a_head_is_the_beginning(tmp_path: Path, pack: Callable[[bytes], bytes])
     [(b"", b"x"), *((b"", pack(os.urandom(10**5))) for pack in KINDS)],
     ids=["plain", "gzip", "bzip2", "xz", "zstd"],
 )
-def test_a_head_reads_no_more_than_it_needs(
+def test_head_reads_only_what_it_needs(
     monkeypatch: pytest.MonkeyPatch, begin: bytes, then: bytes
 ) -> None:
     endless = Endless(begin, then)
@@ -257,7 +251,7 @@ def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [None, 5, ["x"]])
-def test_what_is_no_path_is_a_type_error(name: object) -> None:
+def test_other_types_are_type_errors(name: object) -> None:
     for use in (read, lambda name: head(name, 1), lambda name: write(name, b"")):
         with pytest.raises(TypeError, match=r"expected str, bytes or os\.PathLike"):
             use(name)  # type: ignore[arg-type]
@@ -318,7 +312,7 @@ def test_blocks_of_a_file(tmp_path: Path) -> None:
         assert b"".join(blocks) == TEXT
 
 
-def test_whether_a_pipe_has_more(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_is_ready(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     read_end, write_end = os.pipe()
     with os.fdopen(read_end, "rb") as pipe, os.fdopen(write_end, "wb", buffering=0) as other:
         other.write(b"I: 1;\nI: 2;\n")
@@ -336,8 +330,8 @@ def test_whether_a_pipe_has_more(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         assert not given.is_pipe and not given.is_ready(0)
 
 
-def test_a_pipe_that_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing yet is not the end, though the system says so of one whose other user cannot wait."""
+def test_non_blocking_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty read of a non-blocking pipe is not its end."""
     read_end, write_end = os.pipe()
     os.set_blocking(read_end, False)
     with os.fdopen(read_end, "rb") as pipe:

@@ -1,4 +1,4 @@
-"""Files elsewhere: what is read and written there, what goes wrong there, and who may name them."""
+"""Remote files: reading, writing, errors, and names in files."""
 
 import errno
 import gzip
@@ -141,7 +141,7 @@ class Quiet(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, *args: object) -> None:
-        """Whoever asked has heard enough."""
+        """Print nothing: the client has the error."""
 
 
 def served(handler: object) -> Iterator[str]:
@@ -199,7 +199,7 @@ def test_writing(memory: None, suffix: str) -> None:
     assert exset.load(f"memory://v.ex{suffix}") == examples
 
 
-def test_what_fails_leaves_the_old_file(memory: None) -> None:
+def test_failure_leaves_the_old_file(memory: None) -> None:
     name = put("/x", b"old")
     with pytest.raises(RuntimeError), writing(name) as file:
         file.write(TEXT)
@@ -228,7 +228,7 @@ def test_two_writers_at_once(memory: None) -> None:
     assert kept() == {"/a": b"1", "/b": b"2"}
 
 
-def test_a_transaction_of_somebody_else(memory: None) -> None:
+def test_transaction_of_another_writer(memory: None) -> None:
     """What is written is there at once, and what others write waits for them."""
     theirs = fsspec.filesystem("memory")
     with theirs.transaction:
@@ -238,7 +238,7 @@ def test_a_transaction_of_somebody_else(memory: None) -> None:
     assert kept() == {"/ours": b"2", "/theirs": b"1"}
 
 
-def test_where_nothing_is_written(hostile: str) -> None:
+def test_protocols_without_atomic_writes_are_refused(hostile: str) -> None:
     for name in (f"{hostile}/x.ex", "ftp://127.0.0.1/x", "HTTPS://127.0.0.1/x"):
         with pytest.raises(FormatError, match="may leave an incomplete file") as caught:
             write(name, TEXT)
@@ -259,14 +259,14 @@ def test_other_names(memory: None, name: str, message: str) -> None:
         read(name)
 
 
-def test_what_is_not_there(memory: None, hostile: str) -> None:
+def test_missing_remote_file(memory: None, hostile: str) -> None:
     for name in ("memory://none.ex", f"{hostile}/missing.ex", f"{hostile}/secret.ex"):
         with pytest.raises(FileNotFoundError) as caught:
             read(name)
         assert caught.value.filename == name
 
 
-def test_passwords_are_not_told(hostile: str) -> None:
+def test_messages_hide_passwords(hostile: str) -> None:
     name = hostile.replace("://", "://me:secret@") + "/missing"
     with pytest.raises(FileNotFoundError) as caught:
         read(name)
@@ -294,7 +294,7 @@ def test_servers_that_fail(hostile: str, path: str, message: str) -> None:
         assert "secret" not in str(caught.value)
 
 
-def test_nobody_listens() -> None:
+def test_refused_connection() -> None:
     for protocol in ("http", "ftp"):
         with pytest.raises(ConnectionRefusedError) as caught:
             read(f"{protocol}://127.0.0.1:9/x.ex")
@@ -302,7 +302,7 @@ def test_nobody_listens() -> None:
 
 
 @pytest.mark.parametrize("path", ["endless", "liar"])
-def test_servers_without_end(hostile: str, path: str) -> None:
+def test_endless_answers(hostile: str, path: str) -> None:
     limits = Limits(max_bytes=1 << 20)
     with pytest.raises(LimitError):
         read(f"{hostile}/{path}", limits=limits)
@@ -312,14 +312,14 @@ def test_servers_without_end(hostile: str, path: str) -> None:
     assert len(files.head(f"{hostile}/{path}", 4096).data) == 4096
 
 
-def test_servers_that_pack(hostile: str) -> None:
+def test_servers_that_compress(hostile: str) -> None:
     for name in ("packed.ex", "packed.ex.gz"):
         assert read(f"{hostile}/{name}").data == TEXT
     with pytest.raises(LimitError, match="gzip"):
         read(f"{hostile}/bomb")
 
 
-def test_what_is_set_for_a_server_is_kept() -> None:
+def test_user_settings_are_kept() -> None:
     told = {"http": {"headers": {"Authorization": "me"}, "client_kwargs": {"trust_env": True}}}
     with patch.dict("fsspec.config.conf", told):
         system, _ = remote._system("http://127.0.0.1/x")
@@ -327,8 +327,8 @@ def test_what_is_set_for_a_server_is_kept() -> None:
     assert not system.client_kwargs["auto_decompress"] and system.client_kwargs["trust_env"]
 
 
-def test_a_server_may_take_its_time(hostile: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """But not for ever without a word."""
+def test_only_silent_servers_time_out(hostile: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The total time is unlimited, silence is not."""
     session = fsspec.asyn.sync(*(lambda it: (it.loop, it.set_session))(remote._system(hostile)[0]))
     assert (session.timeout.total, session.timeout.sock_read) == (None, 60)
     monkeypatch.setattr(remote, "_SILENCE", 0.1)
@@ -338,10 +338,10 @@ def test_a_server_may_take_its_time(hostile: str, monkeypatch: pytest.MonkeyPatc
         assert caught.value.filename == f"{hostile}/{name}"
 
 
-def test_no_room_here_for_what_is_to_go_elsewhere(
+def test_full_local_disk_for_a_remote_file(
     memory: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is the folder of temporary files that has none."""
+    """The error names the folder of temporary files."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with pytest.raises(OSError, match="No space") as caught, writing("memory://x") as file:
         file.write(TEXT)
@@ -357,7 +357,7 @@ def test_without_fsspec(monkeypatch: pytest.MonkeyPatch) -> None:
             use("s3://bucket/x.ex")
 
 
-def test_without_what_fsspec_needs() -> None:
+def test_missing_library_of_a_protocol() -> None:
     why = ImportError("Install s3fs to access S3")
     with (
         patch("fsspec.get_filesystem_class", side_effect=why),
@@ -366,8 +366,8 @@ def test_without_what_fsspec_needs() -> None:
         read("s3://bucket/x.ex")
 
 
-def test_what_a_file_names_is_not_looked_for_elsewhere(memory: None, tmp_path: Path) -> None:
-    """Nor on standard input."""
+def test_names_in_files_are_never_remote(memory: None, tmp_path: Path) -> None:
+    """`-` in a file is not standard input, either."""
     labels = put("/labels", b"a 1\n")
     for name in (labels, "-", "http://127.0.0.1:9/x"):
         text = f"SINGLE-SAMPLE\n1\n{tmp_path}\n{name}\na\n".encode()

@@ -68,7 +68,7 @@ def test_equal_data_give_equal_bytes_without_time_or_name(tmp_path: Path, suffix
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
-def test_what_is_written_shows_damage(tmp_path: Path, suffix: str) -> None:
+def test_damage_of_written_files_is_found(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"x{suffix}"
     write(path, os.urandom(3000))  # nothing of which packs, so a byte there is one of the content
     packed = bytearray(path.read_bytes())
@@ -135,7 +135,7 @@ def test_a_link_stays_and_its_target_is_written(tmp_path: Path, there: bool) -> 
     assert left(tmp_path / "far") == ["target"]
 
 
-def test_a_circle_of_links_is_an_error_and_stays(tmp_path: Path) -> None:
+def test_link_loop_is_an_error(tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to("link")
     with pytest.raises(OSError, match="symbolic links"):
@@ -221,13 +221,13 @@ def untouched(path: Path) -> bool:
     return path.read_bytes() == OLD and left(path.parent) == [path.name]
 
 
-def test_a_source_that_fails_half_way(target: Path) -> None:
+def test_failing_source_leaves_the_old_file(target: Path) -> None:
     with pytest.raises(RuntimeError, match="half way"):
         write(target, halves())
     assert untouched(target)
 
 
-def test_a_new_file_that_fails_is_not_there(tmp_path: Path) -> None:
+def test_failing_source_leaves_no_new_file(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="half way"):
         write(tmp_path / "new", halves())
     assert left(tmp_path) == []
@@ -378,9 +378,7 @@ def test_errors_name_the_file_that_was_asked_for(
     assert ".exset-" not in str(caught.value)
 
 
-def test_names_that_are_no_files_of_their_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_names_of_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("", "new/", str(tmp_path)):
         with pytest.raises(OSError):

@@ -10,9 +10,9 @@ from tests.house import modules, tree
 WRITERS = {
     "exset.io.files": "writes pipes and devices as they are",
     "exset.io.atomic_write": "the writer: test_faults::test_every_format and others",
-    "exset.io.remote": "a temporary file: test_remote::test_what_fails_leaves_the_old_file",
-    "exset.io.extraction": "test_faults::test_what_is_extracted",
-    "exset.core.disk_cache": "test_faults::test_what_is_kept_once_a_machine",
+    "exset.io.remote": "a temporary file: test_remote::test_failure_leaves_the_old_file",
+    "exset.io.extraction": "test_faults::test_extraction",
+    "exset.core.disk_cache": "test_faults::test_disk_cache",
     "exset.runtime.lbann.list_build": "a journal: test_faults::test_a_journal",
     "exset.runtime.aeon.cache_lock": "test_faults::test_a_cache",
     "exset.cli.commands": "the null device",
