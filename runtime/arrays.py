@@ -43,7 +43,7 @@ def namespace_of(array: object) -> ModuleType:
 
 
 def to_device(xp: ModuleType, array: NDArray[Item]) -> NDArray[Item]:
-    """Copy a column of the host to the device of a namespace; nothing to do for NumPy.
+    """Copy a column from the host to the device of a namespace; for NumPy return it as it is.
 
     A column of one repeated value is copied as one element.
     """
@@ -63,7 +63,7 @@ def to_host(array: NDArray[Item]) -> NDArray[Item]:
 
 
 def repeat(xp: ModuleType, array: NDArray[Item], counts: Longs) -> NDArray[Item]:
-    """Repeat each element by its count; CuPy's own `repeat` needs counts on the host."""
+    """Repeat each element `counts` times; CuPy's own `repeat` needs counts on the host."""
     if xp is np:
         return np.repeat(array, counts)
     ends = xp.cumsum(counts)
@@ -90,21 +90,21 @@ def padded(
     [rows, longest row].
     """
     lengths = offsets[1:] - offsets[:-1]
-    wide = int(lengths.max()) if lengths.size else 0
-    mask: NDArray[np.bool_] = xp.arange(wide) < lengths[:, None]
+    width = int(lengths.max()) if lengths.size else 0
+    mask: NDArray[np.bool_] = xp.arange(width) < lengths[:, None]
     rows: NDArray[Item] = xp.zeros(mask.shape, values.dtype)
     rows[mask] = values
     return rows, mask
 
 
-def windows(xp: ModuleType, array: NDArray[Item], wide: int) -> NDArray[Item]:
-    """Return a view whose rows are all runs of `wide` elements of a one-dimensional array.
+def windows(xp: ModuleType, array: NDArray[Item], width: int) -> NDArray[Item]:
+    """Return a view whose rows are all runs of `width` elements of a one-dimensional array.
 
-    The rows share the memory of the array and are writable. `wide` is from 1 to the array's size.
+    The rows share the memory of the array and are writable. `width` is from 1 to the array's size.
     """
     step = array.strides[0]
     rows: NDArray[Item] = xp.lib.stride_tricks.as_strided(
-        array, (array.size - wide + 1, wide), (step, step)
+        array, (array.size - width + 1, width), (step, step)
     )
     return rows
 

@@ -1,8 +1,8 @@
-"""Arrays of an example set: what Lens would put on the units of a network, event by event.
+"""Arrays of an example set: the values that Lens presents to a network, event by event.
 
-First every unit has the default of the event, then the ranges are applied in order, so that later
-ones override earlier ones (Lens, example.c: standardLoadEvent). Written over `xp`, NumPy or CuPy;
-nothing loops over examples.
+Every unit first gets the default of the event. Then the ranges are applied in order, so later
+ranges override earlier ones (Lens, example.c: standardLoadEvent). The code works on NumPy and CuPy
+(`xp`), without loops over examples.
 """
 
 from dataclasses import dataclass, replace
@@ -16,19 +16,22 @@ from exset.core.text import counted
 from exset.grammars.columns.arrays import Flags, Floats, Longs, is_constant
 from exset.grammars.lens.examples import TIME_FIELDS, ExampleSet
 from exset.runtime.arrays import Device, namespace, namespace_of, repeat, to_device
-from exset.runtime.lens.fill_sides import filling_of, layouts_of
+from exset.runtime.lens.fill import filling_of, layouts_of
 from exset.runtime.lens.network_layout import MODEL, SIDES, Layout, LayoutLike, Side
 from exset.runtime.lens.runs import Columns
-from exset.runtime.lens.ticks import ticks_until
+
+_ROUNDING = 1e-6
+"""The time that Lens adds to a tick to allow for rounding."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ExampleArrays:
-    """The events of a set as arrays of NumPy or CuPy, all new and writable, so they can be shared.
+    """The events of a set as arrays of NumPy or CuPy, all new and writable.
 
-    inputs, targets: float32 [..., units]. example, event: int64 [...], the index of the example,
-    and that of the event in it. frequency, max_time, min_time, grace_time: float32 [...], of the
-    example and as they hold at the event. `...` is one row an event, as `to_arrays` gives them.
+    `inputs`, `targets`: float32 [..., units]. `example`, `event`: int64 [...], the index of the
+    example, and of the event in it. `frequency`: of the example; `max_time`, `min_time`,
+    `grace_time`: the effective values of the event; float32 [...]. `...` is one row an event in the
+    result of `to_arrays`.
     """
 
     inputs: Floats
@@ -36,15 +39,15 @@ class ExampleArrays:
     example: Longs
     event: Longs
     tick: Longs
-    """int64 [...], from 0; 0 but in `by_tick`."""
+    """int64 [...], from 0; always 0 except in the result of `by_tick`."""
     frequency: Floats
     max_time: Floats
     min_time: Floats
     grace_time: Floats
     present: Flags
-    """bool [...], false for what only pads an example; there everything is 0."""
+    """bool [...], false for padding, where all values are 0."""
     scored: Flags
-    """bool [...], false where no target counts: for what pads, and in the time of grace."""
+    """bool [...], false where no target counts: for padding, and in the grace time."""
     input_layout: Layout
     target_layout: Layout
 
@@ -58,42 +61,45 @@ class ExampleArrays:
 
     @property
     def input_mask(self) -> Flags:
-        """Where an input is given: bool like inputs. Lens lets units compute one that is NaN."""
+        """Where inputs are present: bool like `inputs`. For NaN, Lens lets the unit compute."""
         mask: Flags = self.present[..., None] & ~namespace_of(self.inputs).isnan(self.inputs)
         return mask
 
     @property
     def target_mask(self) -> Flags:
-        """Where a target counts: bool like targets. Lens finds no error where one is NaN."""
+        """Where targets count: bool like `targets`. For NaN, Lens computes no error."""
         mask: Flags = self.scored[..., None] & ~namespace_of(self.targets).isnan(self.targets)
         return mask
 
     def by_example(self) -> "ExampleArrays":
-        """The same with one row an example: [examples, most events of one, ...], padded with 0.
+        """Return arrays with one row an example: [examples, most events, ...], padded with 0.
 
-        Of one row an event. Raises ValueError otherwise.
+        Raises ValueError unless these arrays have one row an event.
         """
         self.check_flat("by_example")
         return self.stacked(self.example, int(self.example[-1]) + 1 if self.example.size else 0)
 
     def stacked(self, row: Longs, rows: int) -> "ExampleArrays":
-        """The same with so many rows, padded with 0: int64 [events], the row that each goes to."""
+        """Return arrays [rows, most events, ...], padded with 0.
+
+        `row`: the row of each event, int64 [events].
+        """
         xp = namespace_of(self.inputs)
-        wide = int(self.event.max()) + 1 if self.event.size else 0
-        cell = row * wide + self.event
+        width = int(self.event.max()) + 1 if self.event.size else 0
+        cell = row * width + self.event
         padded = {}
         for name, array in self._arrays().items():
-            out = xp.zeros((rows * wide, *array.shape[1:]), array.dtype)
+            out = xp.zeros((rows * width, *array.shape[1:]), array.dtype)
             out[cell] = array
-            padded[name] = out.reshape(rows, wide, *array.shape[1:])
+            padded[name] = out.reshape(rows, width, *array.shape[1:])
         return replace(self, **padded)
 
     def by_tick(self, ticks: int, limits: Limits = DEFAULT) -> "ExampleArrays":
-        """The same with one row a tick, of so many in an interval of time; grace is not scored.
+        """Return arrays with one row a tick; `ticks`: the number of ticks in an interval of time.
 
-        An event lasts as many ticks as Lens gives it that reaches no criterion: until its max_time
-        is reached, at least one; that is round(max_time * ticks) where those are whole. Of one row
-        an event. Raises ValueError otherwise, and for an event that never ends; LimitError.
+        An event has the ticks that Lens runs if no criterion is reached: until its `max_time`, at
+        least one. Targets in the grace time are not scored. Raises ValueError unless these arrays
+        have one row an event, and for an event that never ends; LimitError for too many ticks.
         """
         self.check_flat("by_tick")
         if ticks < 1:
@@ -103,12 +109,12 @@ class ExampleArrays:
         if bool(endless.any()):
             at = int(endless.argmax())
             where = f"examples[{int(self.example[at])}].events[{int(self.event[at])}]"
-            raise ValueError(f"{where}: it never ends: max_time is {float(self.max_time[at])}")
+            raise ValueError(f"{where} never ends: max_time is {float(self.max_time[at])}")
         longest = float(self.max_time.max()) if len(self) else 0.0
         most = float(xp.maximum(self.max_time, 0).astype(xp.float64).sum()) * ticks
         if max(most, longest * ticks) > limits.max_expand:
             raise LimitError(
-                f"the events last {most:.3g} ticks, which is over {limits.max_expand:,}",
+                f"the events have {most:.3g} ticks, more than the limit of {limits.max_expand:,}",
                 place=Place.of(MODEL),
                 hint=limit_hint("max_expand"),
             )
@@ -124,10 +130,10 @@ class ExampleArrays:
     def _arrays(self) -> dict[str, Floats]:
         return {name: each for name, each in vars(self).items() if not isinstance(each, Layout)}
 
-    def check_flat(self, what: str) -> None:
-        """Raises ValueError, in the name of what wants it, unless there is one row an event."""
+    def check_flat(self, caller: str) -> None:
+        """Raise ValueError, with the name of the caller, unless there is one row an event."""
         if self.present.ndim != 1 or bool(self.tick.any()):
-            raise ValueError(f"{what}: one row an event is wanted, as to_arrays gives them")
+            raise ValueError(f"{caller}: arrays must have one row an event, as from to_arrays")
 
 
 def to_arrays(
@@ -140,23 +146,25 @@ def to_arrays(
     findings: Findings | None = None,
     limits: Limits = DEFAULT,
 ) -> ExampleArrays:
-    """The inputs and targets of all events as dense arrays, one row an event.
+    """Return the inputs and targets of all events as dense arrays, one row an event.
 
-    `inputs`, `targets`: the sizes of the groups by name, in the order of the network, or a number
-    of units; by default the least that hold what the set names, and a note says from what. What a
-    range says of a group that is not there is passed over, as Lens does, with a finding; with
-    `strict` that is a FormatError, as is a unit outside of its group or of the network always.
-    Without `findings` one FormatWarning tells of them. `device`: "cpu", or "cuda" for arrays of
-    CuPy. Raises LimitError and ValueError, too.
+    `inputs`, `targets`: the layout of the network: the sizes of groups by name, in the order of the
+    network, or a number of units. By default it is inferred from the highest units in the set, with
+    a note. Ranges of a group that is not in the layout are ignored, as Lens does, with a finding.
+    `device`: "cpu", or "cuda" for arrays of CuPy. `findings`: collects findings; without it, they
+    are one FormatWarning. `strict`: raise FormatError for warnings.
+
+    Raises FormatError for a unit outside of its group or network; LimitError; ValueError for an
+    invalid layout or device.
     """
-    told, xp = collect_findings(strict, findings), namespace(device)
-    layouts = layouts_of(examples, (inputs, targets), told)
-    for side, layout, asked in zip(SIDES, layouts, (inputs, targets), strict=True):
-        if asked is None:
+    found, xp = collect_findings(strict, findings), namespace(device)
+    layouts = layouts_of(examples, (inputs, targets), found)
+    for side, layout, requested in zip(SIDES, layouts, (inputs, targets), strict=True):
+        if requested is None:
             check_size(examples, side, layout, examples.num_events, limits)
-    arrays = arrays_of(xp, examples, layouts, told, limits)
+    arrays = arrays_of(xp, examples, layouts, found, limits)
     if findings is None:
-        warn(told, 3)
+        warn(found, 3)
     return arrays
 
 
@@ -168,9 +176,9 @@ def arrays_of(
     limits: Limits,
     rows: Longs | None = None,
 ) -> ExampleArrays:
-    """The arrays of some events under the layouts of both sides, on the device of a namespace.
+    """Return the arrays of events under the layouts of both sides, on the device of `xp`.
 
-    rows: which events, int64, in any order; by default all. Raises as `to_arrays`.
+    `rows`: the indices of the events, int64, in any order; by default all. Raises as `to_arrays`.
     """
     columns = Columns.of(xp, examples)
     events = examples.num_events if rows is None else rows.size
@@ -183,7 +191,7 @@ def arrays_of(
         else:
             default = examples.effective(f"default_{side[:-1]}", rows)
             out = _background(xp, default, layout.units)
-        filling.paint(xp, out)
+        filling.fill(xp, out)
         dense.append(out)
     example, event = _numbers(xp, examples, rows)
     times = [to_device(xp, examples.effective(field, rows)).copy() for field in TIME_FIELDS]
@@ -207,19 +215,19 @@ def arrays_of(
 def check_size(
     examples: ExampleSet, side: Side, layout: Layout, events: int, limits: Limits
 ) -> None:
-    """Raises LimitError for a layout that nobody said and that makes much of little."""
+    """Raise LimitError if an inferred layout makes large arrays from a small set."""
     cells = layout.units * events
     if cells > max(limits.max_expand, 64 * examples.ranges.values.values.size):
         raise LimitError(
-            f"{counted(events, 'event')} by {layout.units:,} {side} are {cells:,} numbers, "
-            f"which is over {limits.max_expand:,}",
+            f"{counted(events, 'event')} with {layout.units:,} {side} need {cells:,} numbers, "
+            f"more than the limit of {limits.max_expand:,}",
             place=Place.of(MODEL),
-            hint=f"if that is meant, say {side}=...; or take to_csr; or {limit_hint('max_expand')}",
+            hint=f"pass {side}=... to confirm, or use to_csr; or {limit_hint('max_expand')}",
         )
 
 
 def _numbers(xp: ModuleType, examples: ExampleSet, rows: Longs | None) -> tuple[Longs, Longs]:
-    """The index of the example of each event, and that of the event in it: int64 [events] each."""
+    """Return the index of the example of each event, and of the event in it: int64 [events]."""
     offsets = examples.event_offsets
     if rows is not None:
         of = np.searchsorted(offsets, rows, side="right") - 1
@@ -231,7 +239,7 @@ def _numbers(xp: ModuleType, examples: ExampleSet, rows: Longs | None) -> tuple[
 
 
 def _background(xp: ModuleType, default: Floats, units: int) -> Floats:
-    """An array [events, units] of the default of each event."""
+    """Return an array [events, units] with the default of each event."""
     shape = (default.size, units)
     out: Floats
     if is_constant(default):
@@ -244,3 +252,16 @@ def _background(xp: ModuleType, default: Floats, units: int) -> Floats:
     out = xp.empty(shape, xp.float32)
     out[...] = to_device(xp, default)[:, None]
     return out
+
+
+def ticks_until(xp: ModuleType, time: Floats, ticks: int) -> Longs:
+    """Return the first tick, from 1, after which a finite time is reached: int64 [m].
+
+    Tick k ends at k / ticks + 1e-6, in single precision. An event ends after the first tick whose
+    end is not less than its time (Lens, train.c: standardNetRunExample). For times of whole ticks
+    that is round(time * ticks).
+    """
+    last = xp.maximum(xp.ceil(time.astype(xp.float64) * ticks), 1).astype(xp.int64)
+    before = (last - 1).astype(xp.float32) / xp.float32(ticks) + xp.float32(_ROUNDING)
+    reached: Longs = xp.where((before >= time) & (last > 1), last - 1, last)
+    return reached

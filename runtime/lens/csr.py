@@ -1,4 +1,4 @@
-"""Sparse arrays of an example set: what ranges give, in compressed rows, one an event."""
+"""Sparse arrays of an example set: compressed rows, one row an event."""
 
 from dataclasses import dataclass
 from types import ModuleType
@@ -8,17 +8,18 @@ from exset.core.limits import DEFAULT, Limits
 from exset.grammars.columns.arrays import Floats, Longs
 from exset.grammars.lens.examples import ExampleSet
 from exset.runtime.arrays import Device, namespace, to_device
-from exset.runtime.lens.fill_sides import filling_of, layouts_of
+from exset.runtime.lens.fill import filling_of, layouts_of
 from exset.runtime.lens.network_layout import SIDES, Layout, LayoutLike
 from exset.runtime.lens.runs import Columns
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Csr:
-    """One side of a set in compressed sparse rows, as `scipy.sparse.csr_array` takes them.
+    """One side of a set in compressed sparse rows, for `scipy.sparse.csr_array`.
 
-    Event i has data[indptr[i]:indptr[i + 1]], float32, on the units that indices, int64, has there,
-    which rise; zeros that a range gives are there too. All other units have default[i], float32.
+    Event i has the values `data[indptr[i]:indptr[i + 1]]`, float32, at the units
+    `indices[indptr[i]:indptr[i + 1]]`, int64, which rise. Zeros of ranges are included. All other
+    units have the value `default[i]`, float32.
     """
 
     data: Floats
@@ -29,7 +30,7 @@ class Csr:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The number of events and that of units."""
+        """The numbers of events and units."""
         return self.default.size, self.layout.units
 
     def __repr__(self) -> str:
@@ -46,20 +47,20 @@ def to_csr(
     findings: Findings | None = None,
     limits: Limits = DEFAULT,
 ) -> tuple[Csr, Csr]:
-    """The inputs and the targets of all events, one row an event, without what is the default.
+    """Return the inputs and the targets of all events as sparse rows, without default values.
 
     Arguments and errors are those of `to_arrays`.
     """
-    told, xp = collect_findings(strict, findings), namespace(device)
-    layouts = layouts_of(examples, (inputs, targets), told)
+    found, xp = collect_findings(strict, findings), namespace(device)
+    layouts = layouts_of(examples, (inputs, targets), found)
     columns = Columns.of(xp, examples)
     both = []
     for side, layout in zip(SIDES, layouts, strict=True):
-        filling = filling_of(xp, examples, columns, side, layout, told, limits.max_expand)
+        filling = filling_of(xp, examples, columns, side, layout, found, limits.max_expand)
         default = to_device(xp, examples.effective(f"default_{side[:-1]}")).copy()
-        both.append(_compressed(xp, *filling.settled(xp), default, layout))
+        both.append(_compressed(xp, *filling.resolve_overlaps(xp), default, layout))
     if findings is None:
-        warn(told, 3)
+        warn(found, 3)
     return both[0], both[1]
 
 

@@ -1,4 +1,4 @@
-"""Datasets of example sets: what Lens would put on the units of a network, for chosen samples."""
+"""Datasets of example sets: the values that Lens presents to a network, by sample."""
 
 from types import ModuleType
 from typing import Final, Literal, get_args
@@ -14,13 +14,13 @@ from exset.grammars.lens.examples import TIME_FIELDS, ExampleSet
 from exset.runtime.arrays import Device, namespace, to_device
 from exset.runtime.lens.arrays import ExampleArrays, arrays_of, check_size
 from exset.runtime.lens.example_sampler import ExampleBatchSampler, ExampleSampler
-from exset.runtime.lens.fill_sides import filling_of, layouts_of
+from exset.runtime.lens.fill import filling_of, layouts_of
 from exset.runtime.lens.network_layout import MODEL, SIDES, Layout, LayoutLike
 from exset.runtime.lens.runs import Columns
 from exset.runtime.training.dataset import Dataset, Values
 
 By = Literal["event", "example"]
-"""What is a sample: an event, or an example with all its events."""
+"""The kind of a sample: an event, or an example with all its events."""
 
 _FIELDS: Final = (
     *("inputs", "targets", "input_mask", "target_mask", "example", "event", "frequency"),
@@ -29,9 +29,9 @@ _FIELDS: Final = (
 
 
 class ExampleDataset(Dataset):
-    """The events of a set, or its examples: inputs, targets and what `ExampleArrays` says of them.
+    """The events or examples of a set, with the fields of `ExampleArrays`.
 
-    What is kept, and pickled, is the set itself; only what a batch has is expanded.
+    The dataset keeps, and pickles, the set itself; it expands only the samples of a batch.
     """
 
     name = MODEL
@@ -47,31 +47,29 @@ class ExampleDataset(Dataset):
         findings: Findings | None = None,
         limits: Limits = DEFAULT,
     ) -> None:
-        """Take the set, and the layouts of the network as `to_arrays` does.
+        """Take a set; check all its ranges, so that no batch fails later.
 
-        by: what a sample is. An example has a row for each of its events; those that have fewer
-        than the one with the most in a batch are padded, and `present`, bool, is false there.
-
-        All ranges are looked at once, so that a batch is never wrong. Raises and tells as
-        `to_arrays`, and ValueError for another word.
+        `by`: the kind of a sample, "event" or "example". An example has a row for each event; a
+        batch pads shorter examples, and `present`, bool, is false there. All other arguments, and
+        errors, are those of `to_arrays`; ValueError for another `by`.
         """
         if by not in get_args(By):
             raise ValueError(f"by must be {' or '.join(map(repr, get_args(By)))}, not {by!r}")
-        told = collect_findings(strict, findings)
+        found = collect_findings(strict, findings)
         self.examples = examples
         self.by = by
-        self.layouts: tuple[Layout, Layout] = layouts_of(examples, (inputs, targets), told)
+        self.layouts: tuple[Layout, Layout] = layouts_of(examples, (inputs, targets), found)
         self._limits = limits
-        self._guessed = tuple(given is None for given in (inputs, targets))
+        self._inferred = tuple(layout is None for layout in (inputs, targets))
         columns, most = Columns.of(np, examples), np.iinfo(np.int64).max
         for side, layout in zip(SIDES, self.layouts, strict=True):
-            filling_of(np, examples, columns, side, layout, told, int(most))
+            filling_of(np, examples, columns, side, layout, found, int(most))
         if findings is None:
-            warn(told, 3)
+            warn(found, 3)
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The names of the arrays of a batch, in their order."""
+        """The names of the arrays of a batch, in order."""
         return (*_FIELDS, "present") if self.by == "example" else _FIELDS
 
     def __len__(self) -> int:
@@ -82,17 +80,16 @@ class ExampleDataset(Dataset):
         return f"ExampleDataset({len(self)} {self.by}s, {sides})"
 
     def batch(self, indices: ArrayLike) -> dict[str, Values]:
-        """Return the arrays of some samples; raises as `Dataset.batch`."""
+        """Return the arrays of some samples. Raises as `Dataset.batch`."""
         return self._made(np, chosen_rows(indices, len(self)))
 
     def check_sampler(self, sampler: object) -> None:
-        """Raise ValueError for a sampler of events if samples are examples, or the other way."""
+        """Raise ValueError for a sampler of events if samples are examples, or vice versa."""
         kinds = ExampleSampler | ExampleBatchSampler
         if isinstance(sampler, kinds) and sampler.among != len(self):
             raise ValueError(
-                f"the sampler chooses from {sampler.among} samples, the dataset has {len(self)}"
-                f" {self.by}s: by='example' goes with examples, batches(size, events=True) with"
-                " events"
+                f"the sampler is for {sampler.among} samples, but the dataset has {len(self)}"
+                f" {self.by}s: pass by='example' to the dataset, or events=True to batches()"
             )
 
     def to_arrays(self, device: Device = "cpu") -> dict[str, Values]:
@@ -105,8 +102,8 @@ class ExampleDataset(Dataset):
         return {name: getattr(arrays, name) for name in self.fields}
 
     def _events(self, xp: ModuleType, rows: Longs) -> ExampleArrays:
-        for side, layout, guessed in zip(SIDES, self.layouts, self._guessed, strict=True):
-            if guessed:
+        for side, layout, inferred in zip(SIDES, self.layouts, self._inferred, strict=True):
+            if inferred:
                 check_size(self.examples, side, layout, rows.size, self._limits)
         return arrays_of(xp, self.examples, self.layouts, Findings(), self._limits, rows)
 
@@ -118,7 +115,7 @@ class ExampleDataset(Dataset):
         if size > self._limits.max_array:
             examples = counted(chosen.size, "example")
             raise LimitError(
-                f"{examples} of up to {counts.max():,} events have {size:,} bytes",
+                f"{examples} of up to {counts.max():,} events need {size:,} bytes",
                 place=Place.of(MODEL),
                 hint=f"take fewer at a time, or one row an event; or {limit_hint('max_array')}",
             )

@@ -1,9 +1,8 @@
 """The orders in which Lens chooses examples: ordered, permuted, randomized, probabilistic.
 
-What Lens itself would choose cannot be followed: it takes its random numbers from the C library's
-generators (example.c: permutedLoadNextExample and its neighbours), which all else in it that is
-random takes from, too, networks foremost. Here an epoch follows from examples, mode, seed and
-epoch alone, and any part of it can be had without the rest.
+The random choices of Lens itself cannot be reproduced: Lens draws from the generators of the C
+library (example.c: permutedLoadNextExample and others), and so do its networks. Here the examples,
+the mode, the seed and the epoch decide the order, and any part of an epoch can be computed alone.
 """
 
 from collections.abc import Iterator
@@ -21,13 +20,13 @@ from exset.runtime.training.generator import below, number, numbers, places, wor
 
 Mode: TypeAlias = Literal["ordered", "permuted", "randomized", "probabilistic"]
 
-_AHEAD = 1 << 14
-"""Examples that are chosen at once, when they are asked for one after another."""
+_MOST_AT_ONCE = 1 << 14
+"""The most examples that an iteration chooses at once."""
 _UNIT = 2.0**-53
 
 
 class State(TypedDict):
-    """Where a sampler is: seed, epoch, how many examples of it were given, and of what choice."""
+    """The position of a sampler: seed, epoch, number of examples given, digest of the choice."""
 
     seed: int
     epoch: int
@@ -36,10 +35,10 @@ class State(TypedDict):
 
 
 class ExampleBatchSampler:
-    """Batches of so many examples, as lists of their indices or of those of their events."""
+    """Batches of `size` examples: lists of the indices of examples, or of their events."""
 
     def __init__(self, sampler: "ExampleSampler", size: int, drop_last: bool, events: bool) -> None:
-        """Take what `ExampleSampler.batches` is given."""
+        """Take a sampler and the arguments of `ExampleSampler.batches`."""
         if index(size) < 1:
             raise ValueError(f"batch_size must be at least 1, not {size}")
         self.sampler, self.size, self.drop_last, self.events = sampler, size, drop_last, events
@@ -49,14 +48,14 @@ class ExampleBatchSampler:
         return whole + (rest > 0 and not self.drop_last)
 
     def __iter__(self) -> Iterator[list[int]]:
-        for chosen in self.sampler._parts(self.size, self.drop_last):
+        for chosen in self.sampler._chunks(self.size, self.drop_last):
             rows = self.sampler.rows(chosen) if self.events else chosen
             numbers: list[int] = rows.tolist()
             yield numbers
 
     @property
     def among(self) -> int:
-        """How many examples, or events, are chosen from."""
+        """The number of examples, or events, to choose from."""
         return int(self.sampler._offsets[-1]) if self.events else self.sampler.among
 
     @property
@@ -69,42 +68,44 @@ class ExampleBatchSampler:
         self.sampler.set_epoch(epoch)
 
     def state_dict(self, yielded: int | None = None) -> State:
-        """Return where the sampler is; yielded: how many batches a loader has given."""
+        """Return the state of the sampler; `yielded`: the number of batches of a loader."""
         return self.sampler.state_dict(None if yielded is None else yielded * self.size)
 
     def load_state_dict(self, state: State) -> None:
-        """Go on there; as the sampler's own `load_state_dict`."""
+        """Resume there, as the sampler's own `load_state_dict`."""
         self.sampler.load_state_dict(state)
 
 
 class ExampleSampler:
-    """The examples of a set in the order that Lens's example modes say, as a stream of indices.
+    """The indices of the examples of a set, in the order of one of Lens's example modes.
 
-    "ordered": as they are in the file. "permuted": each once in an epoch, at random. "randomized":
-    any, as many as there are. "probabilistic": likewise, each as often as its frequency says.
-    Lens's pseudo-frequencies are the first two, with the weights of `pseudo_frequencies`.
+    - "ordered": the order of the file.
+    - "permuted": each example once in an epoch, in random order.
+    - "randomized": random examples with replacement, as many as the set has.
+    - "probabilistic": the same, with probabilities in proportion to frequencies.
 
-    Examples are chosen, not events, which belong together: where the rows of a dataset are events,
-    `batches(size, events=True)` gives theirs, `rows` those of any examples. Raises ValueError for
-    an unknown mode, and in "probabilistic" for frequencies below 0, not finite, or all 0.
+    For Lens's pseudo-frequencies, use one of the first two and `pseudo_frequencies`. The sampler
+    chooses examples, because their events belong together. For a dataset of events, use
+    `batches(size, events=True)`, or `rows` for the events of any examples. Raises ValueError for an
+    unknown mode, and in "probabilistic" for frequencies below 0, not finite, or all 0.
     """
 
     def __init__(self, examples: ExampleSet, mode: Mode = "ordered", seed: int = 1234) -> None:
-        """Take of the set what the order needs."""
+        """Take a set; keep its frequencies and the numbers of its events."""
         if mode not in get_args(Mode):
-            raise ValueError(f"no mode is called {mode!r}; there are {', '.join(get_args(Mode))}")
+            raise ValueError(f"unknown mode {mode!r}: choose one of {', '.join(get_args(Mode))}")
         self.mode, self.seed, self.epoch = mode, index(seed), 0
         self._frequency, self._offsets = examples.frequency, examples.event_offsets
         self._sums = _sums(examples.frequency) if mode == "probabilistic" else None
-        self._start = self._begun = self._given = 0
+        self._start = self._first = self._given = 0
 
     @property
     def among(self) -> int:
-        """How many examples are chosen from."""
+        """The number of examples to choose from."""
         return len(self._frequency)
 
     def chosen(self, which: slice = slice(None)) -> Longs:
-        """Return examples of the current epoch by their places in it: int64."""
+        """Return the examples at some places of the current epoch: int64."""
         places_ = np.arange(len(self._frequency))[which]
         if self.mode == "ordered" or not places_.size:
             return places_
@@ -116,20 +117,20 @@ class ExampleSampler:
         if self._sums is None:
             return below(drawn, count).astype(np.int64)
         at = (drawn >> np.uint64(11)).astype(np.float64) * _UNIT * self._sums[-1]
-        # A product may be rounded up to the sum of all, where no example is.
+        # A product can be rounded up to the total, which is beyond the last example.
         last = np.searchsorted(self._sums, self._sums[-1])
         found: Longs = np.minimum(np.searchsorted(self._sums, at, side="right"), last)
         return found
 
     def rows(self, examples: Longs) -> Longs:
-        """Return the indices of the events of examples, one example's after the other's: int64."""
+        """Return the indices of the events of examples, concatenated: int64."""
         starts = self._offsets[:-1][examples]
         return row_indices(starts, self._offsets[1:][examples] - starts)
 
     def pseudo_frequencies(self, *, events: bool = False) -> Floats:
-        """Return by what Lens scales the error of each example, or of each event: float32.
+        """Return the frequency of each example, or of each event: float32.
 
-        It does where a network's pseudoExampleFreq is set: by the frequency, as it is.
+        Lens scales errors by it if the pseudoExampleFreq of the network is set.
         """
         if not events:
             return self._frequency
@@ -138,43 +139,44 @@ class ExampleSampler:
     def batches(
         self, batch_size: int, *, drop_last: bool = False, events: bool = False
     ) -> ExampleBatchSampler:
-        """Return batches of so many examples, the last of fewer or, with drop_last, left out.
+        """Return batches of `batch_size` examples; the last may be smaller, or dropped.
 
-        events: as the indices of all events of these. ValueError for a size below 1.
+        `events`: give the indices of all events of the examples. Raises ValueError for a size < 1.
         """
         return ExampleBatchSampler(self, batch_size, drop_last, events)
 
     def set_epoch(self, epoch: int) -> None:
-        """Set the epoch that the next iteration is of, from its begin on unless it is the same."""
+        """Set the epoch of the next iteration. Another epoch begins with its first example."""
         if epoch != self.epoch:
-            self._start = self._begun = self._given = 0
+            self._start = self._first = self._given = 0
         self.epoch = index(epoch)
 
     def state_dict(self, yielded: int | None = None) -> State:
-        """Return where the sampler is.
+        """Return the position of the sampler.
 
-        yielded: how many examples a loader has given since the iteration began. One that fetches
-        ahead has taken more from the sampler; without the number, what was taken counts.
+        `yielded`: the number of examples that a loader has yielded in this iteration. A loader that
+        reads ahead has taken more examples. By default, all examples that were taken count.
         """
         given = self._given
         if yielded is not None:
-            given = min(self._begun + yielded, len(self._frequency))
+            given = min(self._first + yielded, len(self._frequency))
         return {"seed": self.seed, "epoch": self.epoch, "given": given, "choice": self._choice}
 
     def load_state_dict(self, state: State) -> None:
-        """Go on where a sampler of the same examples and mode was; ValueError if it was another."""
+        """Resume where a sampler was. Raises ValueError for other examples or another mode."""
         if state["choice"] != self._choice:
-            raise ValueError("the state is of another mode, or of other examples")
+            raise ValueError("the state is from another mode, or from other examples")
         if not 0 <= state["given"] <= len(self._frequency):
-            raise ValueError(f"the state is at {state['given']} of {len(self._frequency)} examples")
+            what = f"state['given'] must be from 0 to {len(self._frequency)}"
+            raise ValueError(f"{what}, not {state['given']}")
         self.seed, self.epoch = state["seed"], state["epoch"]
-        self._start = self._begun = self._given = state["given"]
+        self._start = self._first = self._given = state["given"]
 
     def __len__(self) -> int:
         return len(self._frequency) - self._start
 
     def __iter__(self) -> Iterator[int]:
-        for chosen in self._parts(1, False):
+        for chosen in self._chunks(1, False):
             yield int(chosen[0])
 
     def __repr__(self) -> str:
@@ -182,19 +184,19 @@ class ExampleSampler:
 
     @cached_property
     def _choice(self) -> str:
-        """What tells it from other choices."""
+        """A digest of all that the choice depends on, except for seed and epoch."""
         weights = self._frequency.tobytes() if self.mode == "probabilistic" else b""
         digest = blake2b(f"{self.mode} {len(self._frequency)} ".encode() + weights, digest_size=8)
         return digest.hexdigest()
 
-    def _parts(self, size: int, drop_last: bool) -> Iterator[Longs]:
-        """Yield so many examples after so many."""
-        begun = self._begun = self._given = self._start
+    def _chunks(self, size: int, drop_last: bool) -> Iterator[Longs]:
+        """Yield the examples of the epoch, `size` at a time."""
+        first_place = self._first = self._given = self._start
         end = len(self._frequency)
         if drop_last:
-            end -= (end - begun) % size
-        block = max(_AHEAD // size, 1) * size
-        for at in range(begun, end, block):
+            end -= (end - first_place) % size
+        block = max(_MOST_AT_ONCE // size, 1) * size
+        for at in range(first_place, end, block):
             chosen = self.chosen(slice(at, min(at + block, end)))
             for first in range(0, len(chosen), size):
                 part = chosen[first : first + size]
@@ -204,14 +206,15 @@ class ExampleSampler:
 
 
 def _sums(frequency: Floats) -> NDArray[np.float64]:
-    """The cumulative sums of frequencies. Raises ValueError for what cannot be drawn by."""
+    """Return the cumulative sums of frequencies. Raises ValueError for invalid frequencies."""
     wrong = np.flatnonzero(~(np.isfinite(frequency) & (frequency >= 0)))
     if wrong.size:
         which = int(wrong[0])
         raise ValueError(
-            f"examples[{which}]: a frequency must be finite and from 0, not {frequency[which]}"
+            f"examples[{which}]: the frequency must be finite and at least 0,"
+            f" not {frequency[which]}"
         )
     sums: NDArray[np.float64] = np.cumsum(frequency, dtype=np.float64)
     if sums.size and not sums[-1]:
-        raise ValueError("frequency: it must be above 0 in one example at least")
+        raise ValueError("at least one example must have a frequency above 0")
     return sums

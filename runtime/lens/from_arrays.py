@@ -1,4 +1,4 @@
-"""Example sets of arrays: the way back from `to_arrays`."""
+"""Make example sets from arrays: the inverse of `to_arrays`."""
 
 import numpy as np
 
@@ -12,11 +12,11 @@ from exset.runtime.lens.network_layout import Layout
 
 
 def from_arrays(arrays: ExampleArrays) -> ExampleSet:
-    """The set that `to_arrays` makes these arrays of, with the same layouts; one row an event.
+    """Return a set for which `to_arrays`, with the same layouts, gives these arrays.
 
-    Each event has its inputs and targets dense, group by group. Names and procs are not in arrays.
-    Raises ValueError for arrays of another form, and for what no file says: a time that is NaN at
-    some events only.
+    Each event has dense inputs and targets, group by group. The set has no names and procs. Raises
+    ValueError unless the arrays have one row an event, and for a time that is NaN at some events
+    only, which no file can store.
     """
     arrays.check_flat("from_arrays")
     example, event = to_host(arrays.example), to_host(arrays.event)
@@ -25,13 +25,13 @@ def from_arrays(arrays: ExampleArrays) -> ExampleSet:
     if not np.array_equal(example, np.repeat(np.arange(counts.size), counts)) or not np.array_equal(
         event, np.arange(event.size) - offsets[example]
     ):
-        raise ValueError("from_arrays: examples and their events are wanted in order")
+        raise ValueError("from_arrays: examples and their events must be in order")
     m = event.size
-    parts = [*_parts(arrays.input_layout), *_parts(arrays.target_layout)]
-    sides = [len(_parts(arrays.input_layout)), len(_parts(arrays.target_layout))]
+    groups = [*_groups(arrays.input_layout), *_groups(arrays.target_layout)]
+    sides = [len(_groups(arrays.input_layout)), len(_groups(arrays.target_layout))]
     names: dict[bytes | None, int] = {}
-    group = [names.setdefault(name, len(names)) if name else -1 for name, _ in parts]
-    lengths = offsets_of(np.tile(np.array([size for _, size in parts], np.int64), m))
+    group = [names.setdefault(name, len(names)) if name else -1 for name, _ in groups]
+    lengths = offsets_of(np.tile(np.array([size for _, size in groups], np.int64), m))
     values = np.concatenate([to_host(arrays.inputs), to_host(arrays.targets)], axis=1)
     header, times = _times(arrays)
     none = constant(-1, m, np.int64)
@@ -48,31 +48,31 @@ def from_arrays(arrays: ExampleArrays) -> ExampleSet:
         lists=offsets_of(np.tile(np.array(sides, np.int64), m)),
         ranges=Ranges(
             group=np.tile(np.array(group, np.int32), m),
-            first=constant(0, m * len(parts), np.int32),
-            value=constant(0, m * len(parts), np.float32),
+            first=constant(0, m * len(groups), np.int32),
+            value=constant(0, m * len(groups), np.float32),
             values=Ragged(values.reshape(-1), lengths),
-            units=Ragged.empty(m * len(parts), np.int32),
+            units=Ragged.empty(m * len(groups), np.int32),
         ),
         groups=Strings.of(names),
     )
 
 
-def _parts(layout: Layout) -> list[tuple[bytes | None, int]]:
-    """The groups that have units, by name; the whole network where there are no groups."""
+def _groups(layout: Layout) -> list[tuple[bytes | None, int]]:
+    """Return the names and sizes of groups with units, or of the whole network without groups."""
     groups = [(raw("group", name), size) for name, size in layout.groups.items()]
     return [each for each in groups or [(None, layout.units)] if each[1]]
 
 
 def _times(arrays: ExampleArrays) -> tuple[SetHeader, dict[str, Reals]]:
-    """A header of the times that are the same at all events, and those of the others."""
-    said: dict[str, float] = {}
+    """Return a header with the times that are equal at all events, and columns of the others."""
+    equal: dict[str, float] = {}
     times = {}
     for field in TIME_FIELDS:
         time: Floats = to_host(getattr(arrays, field))
         if time.size and (bits(time) == bits(time[:1])).all():
-            said[field] = float(time[0])
+            equal[field] = float(time[0])
         elif np.isnan(time).any():
             raise ValueError(f"from_arrays: {field} is NaN at some events only")
         else:
             times[field] = Reals(time, np.ones(time.size, np.bool_))
-    return SetHeader(**said), times  # type: ignore[arg-type]
+    return SetHeader(**equal), times  # type: ignore[arg-type]

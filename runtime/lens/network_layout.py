@@ -1,4 +1,4 @@
-"""Where the units of a network stand in a row: groups in the order of the network, or a number."""
+"""The layout of the units of a network in a row of an array."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -19,14 +19,14 @@ Side = Literal["inputs", "targets"]
 SIDES: tuple[Side, Side] = ("inputs", "targets")
 
 MODEL = "example set"
-"""What an error calls a set."""
+"""The name of a set in errors."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The units of a row: `units` of them in all, and how many each group has, in their order.
+    """The number of units in a row, and the sizes of groups in the order of the network.
 
-    Where no range names a group there may be none. Raises ValueError.
+    Without groups, ranges must not name any. Raises ValueError if sizes do not add up to `units`.
     """
 
     units: int
@@ -36,23 +36,23 @@ class Layout:
         object.__setattr__(self, "groups", MappingProxyType(dict(self.groups)))
         if self.groups and sum(self.groups.values()) != self.units:
             total = sum(self.groups.values())
-            raise ValueError(f"units must be {total}, as the groups have, not {self.units}")
+            raise ValueError(f"units must be {total}, the sum of the groups, not {self.units}")
 
     @classmethod
-    def of(cls, what: str, given: "LayoutLike") -> "Layout":
-        """The layout that was given: itself, the sizes of groups by name, or a number of units."""
-        if isinstance(given, Layout):
-            return given
-        if not isinstance(given, Mapping):
-            return cls(_size(what, given))
-        sizes = {name: _size(f"{what}[{name!r}]", size) for name, size in given.items()}
-        for name in sizes:
-            if not isinstance(name, str):
-                raise ValueError(f"{what}: the name of a group is wanted, not {shown(name)}")
+    def of(cls, name: str, layout: "LayoutLike") -> "Layout":
+        """Return a layout from the sizes of groups by name, a number of units, or a layout."""
+        if isinstance(layout, Layout):
+            return layout
+        if not isinstance(layout, Mapping):
+            return cls(_size(name, layout))
+        sizes = {group: _size(f"{name}[{group!r}]", size) for group, size in layout.items()}
+        for group in sizes:
+            if not isinstance(group, str):
+                raise ValueError(f"{name}: names of groups must be strings, not {shown(group)}")
         return cls(sum(sizes.values()), sizes)
 
     def __getitem__(self, group: str) -> slice:
-        """The columns of a group. Raises KeyError."""
+        """Return the columns of a group. Raises KeyError for an unknown group."""
         begin = 0
         for name, size in self.groups.items():
             if name == group:
@@ -61,9 +61,9 @@ class Layout:
         raise KeyError(group)
 
     def places(self, examples: ExampleSet) -> tuple[Longs, Longs]:
-        """The first column and the size of each group of a set, and last of the whole network.
+        """Return the first column and the size of each group of a set: int64 [groups + 1] each.
 
-        The size of a group that is not in the layout is -1. int64 [groups + 1] each.
+        The last row is for the whole network. A group that is not in the layout has the size -1.
         """
         begins = accumulate(self.groups.values(), initial=0)
         known = {
@@ -84,17 +84,17 @@ class Layout:
 LayoutLike = Layout | Mapping[str, int] | int
 
 
-def _size(what: str, given: object) -> int:
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < 0:
-        raise ValueError(f"{what}: a number of units is wanted, not {shown(given)}")
-    return int(given)
+def _size(name: str, size: object) -> int:
+    if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 0:
+        raise ValueError(f"{name} must be a number of units, not {shown(size)}")
+    return int(size)
 
 
 def infer(examples: ExampleSet, sides: Iterable[Side], findings: Findings) -> dict[Side, Layout]:
-    """The least layouts that hold all units that a set names, groups in the order of first use.
+    """Return the smallest layouts with all units of a set, groups in the order of first use.
 
-    A note says from what. Raises FormatError where ranges with and without groups are mixed, as
-    nothing says then where the groups begin.
+    Adds a note for each. Raises FormatError if some ranges name groups and others units of the
+    whole network, because the positions of the groups are then unknown.
     """
     reach = _reach(examples)
     return {side: _infer(examples, side, reach, findings) for side in sides}
@@ -111,39 +111,39 @@ def _infer(examples: ExampleSet, side: Side, reach: Longs, findings: Findings) -
     numbers = np.unique(group[group >= 0])
     if numbers.size and sizes[-1] > 0:
         raise FormatError(
-            f"nothing says where the groups of the network begin: some {side} name groups, others "
-            f"the units of the whole network (up to {sizes[-1] - 1})",
+            f"the layout of {side} is unknown: some ranges name groups, others units of the whole "
+            f"network (up to {sizes[-1] - 1})",
             place=Place.of(MODEL),
-            hint=f"say {side}={{group: size, ...}} in the order of the network",
+            hint=f"pass {side}={{group: size, ...}} in the order of the network",
             code="lens-layout",
         )
     names = [examples.groups.text(int(number)) or "" for number in numbers]
     groups = dict(zip(names, sizes[numbers].tolist(), strict=True))
     units = sum(groups.values()) if groups else int(sizes[-1])
     named = ", ".join(f"{printable(name)} {size}" for name, size in groups.items())
-    whence = f"{named}; in the order in which they are named" if groups else "no groups"
-    message = f"{side}: {units} units, from the highest that a range names ({whence})"
+    whence = f"{named}; in the order of first use" if groups else "no groups"
+    message = f"{side}: {units} units, the least that contain all ranges ({whence})"
     findings.add(Finding("lens-layout-inferred", Severity.NOTE, message, Place.of(MODEL)))
     starred = [f"group {printable(name)}" for name, size in groups.items() if size == 0]
     if starred or (units == 0 and examples.ranges.units.lengths[used].any()):
         what = starred[0] if starred else "the network"
-        message = f"{side}: no range says how many units {what} has, so it gets none"
-        hint = f"say {side}={{group: size, ...}}, or the number of units"
+        message = f"{side}: the size of {what} is unknown, so it gets no units"
+        hint = f"pass {side}={{group: size, ...}}, or the number of units"
         place = Place.of(MODEL)
         findings.add(Finding("lens-layout-unknown", Severity.WARNING, message, place, hint))
     return Layout(units, groups)
 
 
 def _used(examples: ExampleSet, side: Side) -> Flags:
-    """Which ranges are in lists of that side: bool [r]."""
+    """Return which ranges are used by that side: bool [ranges]."""
     numbers = getattr(examples.events, side)
     lists = np.zeros(examples.lists.size, np.bool_)
-    lists[numbers] = True  # -1 is the last, of no list
+    lists[numbers] = True  # -1, for no list, sets the last
     return np.repeat(lists[:-1], np.diff(examples.lists))
 
 
 def _reach(examples: ExampleSet) -> Longs:
-    """How many units each range needs, 0 if none (`*`, or nothing at all): int64 [r]."""
+    """Return the number of units that each range needs, 0 for `*` and empty: int64 [ranges]."""
     values, units = examples.ranges.values, examples.ranges.units
     if values.values.size:
         length = values.lengths
@@ -153,7 +153,7 @@ def _reach(examples: ExampleSet) -> Longs:
     if units.values.size:
         sparse = np.flatnonzero(units.lengths)
         begin = units.offsets[sparse]
-        # Unsigned, as there is a number whose absolute value is not one of 32 bits with a sign.
+        # Unsigned, because the absolute value of -2**31 does not fit in int32.
         top = np.abs(units.values).view(np.uint32)
         if sparse.size < top.size:
             top = np.maximum.reduceat(top, begin)

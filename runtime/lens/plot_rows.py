@@ -9,10 +9,9 @@ from exset.core.limits import DEFAULT, Limits
 from exset.grammars.columns.arrays import Longs
 from exset.grammars.lens.examples import ExampleSet
 from exset.grammars.lens.normal_form import normal_form
-from exset.runtime.lens.arrays import ExampleArrays, to_arrays
-from exset.runtime.lens.fill_sides import layouts_of
+from exset.runtime.lens.arrays import ExampleArrays, ticks_until, to_arrays
+from exset.runtime.lens.fill import layouts_of
 from exset.runtime.lens.network_layout import MODEL, LayoutLike
-from exset.runtime.lens.ticks import ticks_until
 
 ROWS = 200
 """The most rows of a picture."""

@@ -1,8 +1,8 @@
-"""Runs: which cells of a dense array, one row an event, the ranges of a set fill, and with what.
+"""Runs: the cells of a dense array, one row an event, that the ranges of a set fill.
 
-Cells are numbered row after row. A dense range is one run of cells that takes values one after the
-other; a sparse one is a run for each unit and span, of one value. Lens, example.c: loadDenseRange,
-loadSparseRange. Nothing here loops over examples; the columns are on the device already.
+Cells are numbered row after row. A dense range is one run of cells with consecutive values. A
+sparse range is a run for each unit and span, all with one value (Lens, example.c: loadDenseRange,
+loadSparseRange). There are no loops over examples, and all columns are on the device.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ class Columns:
 
     @classmethod
     def of(cls, xp: ModuleType, examples: ExampleSet) -> "Columns":
-        """Those of a set, moved as they are."""
+        """Return the columns of a set, copied to the device."""
         ranges = examples.ranges
         same = is_constant(ranges.value) and len(ranges) > 0
         return cls(
@@ -49,22 +49,22 @@ class Columns:
 
 @dataclass(frozen=True)
 class Uses:
-    """Which event has which range, event by event and in the order of its list.
+    """Pairs of events and their ranges, event by event and in the order of the lists.
 
-    row, range: int64 [k]. base: the cell of the first unit that the range can name; room: how many
-    it can name, int64 [k], or one number for all.
+    `row`, `range`: the event and the range, int64 [k]. `base`: the cell of unit 0 of the range's
+    group, int64 [k]. `room`: the size of that group, int64 [k], or one number for all.
     """
 
     row: Longs
     range: Longs
     several: bool
-    """Whether an event has more than one."""
+    """Whether some event has more than one range."""
     base: Longs
     room: Number
 
     @classmethod
     def of(cls, xp: ModuleType, columns: Columns, numbers: Longs) -> "Uses":
-        """Those of the lists with these numbers, one an event, -1 for none; base and room 0."""
+        """Return the uses of lists, one number an event, -1 for none; `base` and `room` are 0."""
         row = xp.flatnonzero(numbers >= 0)
         begin = columns.lists[numbers[row]]
         count = columns.lists[numbers[row] + 1] - begin
@@ -74,7 +74,7 @@ class Uses:
         return cls(row, begin, several, row, 0)
 
     def take(self, which: Longs) -> "Uses":
-        """Some of them."""
+        """Return some of the uses."""
         room = self.room if isinstance(self.room, int) else self.room[which]
         return Uses(self.row[which], self.range[which], self.several, self.base[which], room)
 
@@ -83,36 +83,37 @@ class Uses:
 class Runs:
     """Runs of cells, in the order of their uses; int64 [k] each.
 
-    `source` is where the values of a dense range begin, or the range that a sparse run is of; it is
-    not asked for where all ranges have one value, nor is `use` where each event has one range.
+    `source`: for dense runs the index of the first value, for sparse runs the range. It is
+    undefined if all ranges have the same value. `use`: the index of the use; undefined if each
+    event has one range.
     """
 
     start: Longs
     length: Longs | None
-    """None: one cell each."""
+    """None if all runs have one cell."""
     source: Longs
     use: Longs
 
     @property
     def stop(self) -> Longs:
-        """The cell after the last of each."""
+        """The cell after the last cell of each run."""
         return self.start + (1 if self.length is None else self.length)
 
     def cells(self, xp: ModuleType) -> Longs:
-        """The cells of all, one after the other."""
+        """Return the cells of all runs, concatenated."""
         return self.start if self.length is None else spread(xp, self.start, self.length)
 
     def each(self, xp: ModuleType, array: Longs) -> Longs:
-        """What there is one of a run, once for each cell."""
+        """Repeat the element of each run for all its cells."""
         return array if self.length is None else repeat(xp, array, self.length)
 
 
 Fail = Callable[[Uses, int, str], FormatError]
-"""What makes the error of one use, of its message."""
+"""Makes the error for a use, from the beginning of its message."""
 
 
 def dense_runs(xp: ModuleType, columns: Columns, uses: Uses, fail: Fail) -> Runs:
-    """The runs of dense ranges. Raises what `fail` makes for units outside."""
+    """Return the runs of dense ranges. Raises the error of `fail` for units outside."""
     source = columns.value_offsets[uses.range]
     length = columns.value_offsets[uses.range + 1] - source
     which = xp.flatnonzero(length > 0)
@@ -129,7 +130,7 @@ def dense_runs(xp: ModuleType, columns: Columns, uses: Uses, fail: Fail) -> Runs
 
 
 def sparse_runs(xp: ModuleType, columns: Columns, uses: Uses, fail: Fail) -> Runs:
-    """The runs of sparse ranges. Raises what `fail` makes for units outside."""
+    """Return the runs of sparse ranges. Raises the error of `fail` for units outside."""
     begin = columns.unit_offsets[uses.range]
     count = columns.unit_offsets[uses.range + 1] - begin
     which = xp.flatnonzero(count > 0)
@@ -145,7 +146,7 @@ def sparse_runs(xp: ModuleType, columns: Columns, uses: Uses, fail: Fail) -> Run
     room = uses.room if isinstance(uses.room, int) else uses.room[use]
     wrong = (units < 0) | (last >= room)
     if negative.size:
-        # Of `*` in a group of no units the last is -1, which is right.
+        # For `*` in a group without units, the last is -1, which is valid.
         wrong |= (last < units) & (last >= 0)
     if bool(wrong.any()):
         at = int(wrong.argmax())
@@ -160,11 +161,12 @@ def sparse_runs(xp: ModuleType, columns: Columns, uses: Uses, fail: Fail) -> Run
 def _spans(
     xp: ModuleType, units: Longs, negative: Longs, use: Longs, head: Longs, room: Number
 ) -> tuple[Longs, Longs, Longs]:
-    """First unit, last unit and use of each unit or span; `*` is a span from 0.
+    """Return the first unit, the last unit and the use of each unit or span; `*` starts at 0.
 
-    `head` is where each range begins, `negative` where the negative numbers are. One of these ends
-    the span that the number before it begins; the first of a range is `*`, and what follows that is
-    not looked at. One after another begins a span, outside of any network.
+    `head`: the first place of each range. `negative`: the places of negative numbers. A negative
+    number ends the span that the number before it starts. At the head of a range it means `*`, and
+    the rest of the range is ignored. After another negative number it starts a span outside of any
+    network.
     """
     ends = negative[negative > head[use[negative]]]
     ends = ends[units[ends - 1] >= 0]

@@ -166,10 +166,12 @@ def test_sparse_rows(device: Device, examples: ExampleSet) -> None:
 
 @pytest.mark.parametrize("device", DEVICES)
 @given(examples=fitting, layout=st.sampled_from([SIX, 12, {"b": 6, "none": 0, "a": 6}]))
-def test_there_and_back(device: Device, examples: ExampleSet, layout: dict[str, int] | int) -> None:
-    told = exset.Findings()
-    arrays = to_arrays(examples, layout, SIX, device=device, findings=told)
-    back = to_arrays(exset.from_arrays(arrays), layout, SIX, findings=told)
+def test_from_arrays_is_the_inverse(
+    device: Device, examples: ExampleSet, layout: dict[str, int] | int
+) -> None:
+    findings = exset.Findings()
+    arrays = to_arrays(examples, layout, SIX, device=device, findings=findings)
+    back = to_arrays(exset.from_arrays(arrays), layout, SIX, findings=findings)
     for name, array in vars(arrays).items():
         if not isinstance(array, Layout):
             np.testing.assert_array_equal(to_host(array), getattr(back, name))
@@ -256,7 +258,7 @@ SAME = [
 
 
 @pytest.mark.parametrize("one, other", SAME)
-def test_what_the_manual_calls_equivalent(one: str, other: str) -> None:
+def test_equivalent_files_of_the_manual(one: str, other: str) -> None:
     a = to_arrays(text(one), findings=exset.Findings())
     b = to_arrays(text(other), a.input_layout, a.target_layout)
     for column in ("inputs", "targets", "example", "event"):

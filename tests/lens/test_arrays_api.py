@@ -35,12 +35,12 @@ def test_the_layout_is_inferred_and_a_note_says_so() -> None:
 
 
 def test_what_no_range_says_is_not_guessed() -> None:
-    with pytest.warns(exset.FormatWarning, match="how many units the network has"):
+    with pytest.warns(exset.FormatWarning, match="the size of the network"):
         assert exset.to_arrays(one(Sparse("*"))).inputs.shape == (1, 0)
-    with pytest.raises(FormatError, match="group a has"):
+    with pytest.raises(FormatError, match="the size of group a"):
         exset.to_arrays(one(Sparse("*", group="a")), strict=True)
     mixed = one([Dense([1], group="a"), Dense([1, 2], 3)])
-    with pytest.raises(FormatError, match="nothing says where the groups") as caught:
+    with pytest.raises(FormatError, match="layout of inputs") as caught:
         exset.to_arrays(mixed)
     assert caught.value.code == "lens-layout"
     assert exset.to_arrays(mixed, {"a": 5}).inputs.tolist() == [[1, 0, 0, 1, 2]]
@@ -86,16 +86,16 @@ def test_a_group_that_is_missing() -> None:
 
 def test_hostile_sets() -> None:
     far = one(Dense([1.0], 2**31 - 2))
-    with pytest.raises(LimitError, match="numbers, which is over"):
+    with pytest.raises(LimitError, match="numbers, more than"):
         exset.to_arrays(far)
     wide = one([Sparse([(0, 999)] * 50)])
     limits = exset.Limits(max_expand=1000)
-    with pytest.raises(LimitError, match="the spans of inputs are 50,000 units"):
+    with pytest.raises(LimitError, match="spans of inputs"):
         exset.to_arrays(wide, 1000, limits=limits)
     long = exset.to_arrays(one([1], max_time=1e30))
-    with pytest.raises(LimitError, match="the events last"):
+    with pytest.raises(LimitError, match="ticks, more than"):
         long.by_tick(1)
-    with pytest.raises(ValueError, match=r"examples\[0\].events\[0\]: it never ends"):
+    with pytest.raises(ValueError, match=r"^examples\[0\].events\[0\] never ends"):
         exset.to_arrays(one([1], max_time=math.inf)).by_tick(1)
 
 
@@ -212,5 +212,5 @@ def test_evenly() -> None:
 
 @pytest.mark.parametrize("act", [exset.to_arrays, exset.to_csr])
 def test_what_is_no_set(act: Callable[[Any], object]) -> None:
-    with pytest.raises(TypeError, match=r"exset\.load gives, not 'train\.ex'"):
+    with pytest.raises(TypeError, match=r"not 'train\.ex'"):
         act("train.ex")

@@ -116,7 +116,7 @@ def test_examples_are_padded_to_the_longest_of_the_batch() -> None:
     assert batch["example"].tolist() == [[2, 2], [0, 0], [2, 2]]
     assert dataset.batch([1])["inputs"].shape == (1, 3, 1)
     small = exset.Limits(max_array=8)
-    with pytest.raises(LimitError, match="2 examples of up to 3 events have 24 bytes"):
+    with pytest.raises(LimitError, match="24 bytes"):
         exset.dataset(ExampleSet.from_examples(events), by="example", limits=small).batch([0, 1])
     with pytest.raises(ValueError, match="'event' or 'example'"):
         exset.dataset("exset::xor.ex", by="tick")
@@ -132,7 +132,7 @@ def test_what_is_wrong_is_said_when_it_is_made() -> None:
         exset.dataset(examples, inputs=2, targets=0)
     assert caught.value.place is not None
     assert caught.value.place.field == "examples[1].events[0].inputs[0]"
-    with pytest.warns(exset.FormatWarning, match="group a is not in the layout") as told:
+    with pytest.warns(exset.FormatWarning, match="group a") as told:
         dataset = exset.dataset(examples, inputs={"b": 6}, targets=0)
     assert told[0].filename == __file__
     assert dataset.batch([1])["inputs"].tolist() == [[0, 0, 0, 0, 0, 1]]  # and no other warning
@@ -156,7 +156,7 @@ def test_a_unit_outside_of_chosen_events_is_named_as_in_the_set() -> None:
 
 def test_what_nobody_said_is_not_expanded() -> None:
     far = ExampleSet.from_examples([Example([Event(Dense([1.0], 2**31 - 2))])])
-    with pytest.raises(LimitError, match="numbers, which is over"):
+    with pytest.raises(LimitError, match="numbers, more than"):
         exset.dataset(far).batch([0])
 
 

@@ -130,15 +130,15 @@ def test_any_part_alone(mode: Mode) -> None:
         assert sampler.chosen(part).tolist() == whole[part].tolist()
 
 
-def test_what_cannot_be() -> None:
+def test_invalid_arguments() -> None:
     for wrong in (float("nan"), -1, float("inf")):
         examples = set_of([1, 2, wrong])
-        with pytest.raises(ValueError, match=r"^examples\[2\]: a frequency must be finite"):
+        with pytest.raises(ValueError, match=r"^examples\[2\]: the frequency"):
             ExampleSampler(examples, "probabilistic")
         assert len(list(ExampleSampler(examples, "randomized"))) == 3
-    with pytest.raises(ValueError, match="above 0 in one example"):
+    with pytest.raises(ValueError, match="above 0"):
         ExampleSampler(set_of([0, 0]), "probabilistic")
-    with pytest.raises(ValueError, match="there are ordered, permuted, randomized, probabilistic"):
+    with pytest.raises(ValueError, match="ordered, permuted, randomized, probabilistic"):
         ExampleSampler(set_of([1]), "ORDERED")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="at least 1, not 0"):
         ExampleSampler(set_of([1])).batches(0)
@@ -190,12 +190,12 @@ def test_states() -> None:
     assert (state["given"], state["seed"], state["epoch"]) == (2, 3, 0)
     assert sampler.state_dict(yielded=99)["given"] == 5
     for other in (set_of([1, 2, 3, 4, 6]), set_of([1] * 4)):
-        with pytest.raises(ValueError, match="of another mode, or of other examples"):
+        with pytest.raises(ValueError, match="other examples"):
             ExampleSampler(other, "probabilistic").load_state_dict(state)
     for mode in ("ordered", "permuted"):
-        with pytest.raises(ValueError, match="of another mode"):
+        with pytest.raises(ValueError, match="another mode"):
             ExampleSampler(set_of([1, 2, 3, 4, 5]), mode).load_state_dict(state)
-    with pytest.raises(ValueError, match="the state is at 6"):
+    with pytest.raises(ValueError, match="not 6"):
         sampler.load_state_dict({**state, "given": 6})
     again = ExampleSampler(set_of([1, 2, 3, 4, 5]), "probabilistic")
     again.load_state_dict(state)

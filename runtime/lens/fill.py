@@ -1,0 +1,224 @@
+"""Fill dense arrays with the ranges of an example set, under a layout of the network.
+
+Later ranges override earlier ones, as in Lens. No backend promises which of two writes to a cell is
+the last. So where ranges of one event may overlap, a sort finds the last range of each cell.
+Errors name the example, the event and the range.
+"""
+
+from dataclasses import dataclass, replace
+from types import ModuleType
+
+import numpy as np
+
+from exset.core.errors import Finding, Findings, FormatError, LimitError, Place, Severity
+from exset.core.limits import limit_hint
+from exset.grammars.columns.arrays import Floats, Longs, take
+from exset.grammars.lens.examples import ExampleSet
+from exset.grammars.lens.views import printable
+from exset.runtime.arrays import evenly, spread, to_device, to_host, windows
+from exset.runtime.lens.network_layout import MODEL, SIDES, Layout, LayoutLike, Side, infer
+from exset.runtime.lens.runs import Columns, Runs, Uses, dense_runs, sparse_runs
+
+_FEW = 16
+"""The most lengths of dense ranges for which all ranges of a length are copied at once."""
+_LONG = 8
+"""The mean length from which that is faster than writing cell by cell."""
+
+
+@dataclass(frozen=True)
+class Filling:
+    """The dense and the sparse runs of one side of a set, in the order of their uses."""
+
+    columns: Columns
+    dense: Runs
+    sparse: Runs
+    several: bool
+    """Whether an event has several ranges."""
+
+    def covers(self, events: int, units: int) -> bool:
+        """Return whether every event has one dense range of all units."""
+        dense = self.dense
+        if self.several or dense.start.size < events or events == 0:
+            return False
+        return int((dense.stop - dense.start).min()) == units
+
+    def fill(self, xp: ModuleType, out: Floats) -> None:
+        """Write the values of all ranges into an array: float32 [events, units], contiguous."""
+        flat = out.reshape(-1)
+        if self.several and self._overlap(xp):
+            cells, values = self.resolve_overlaps(xp)
+            flat[cells] = values
+            return
+        if self.dense.start.size:
+            self._fill_dense(xp, flat)
+        if self.sparse.start.size:
+            flat[self.sparse.cells(xp)] = self._sparse_values(xp)
+
+    def resolve_overlaps(self, xp: ModuleType) -> tuple[Longs, Floats]:
+        """Return the cells of ranges in rising order, int64 [c], and their values, float32 [c]."""
+        cells = xp.concatenate([self.dense.cells(xp), self.sparse.cells(xp)])
+        source = spread(xp, self.dense.source, self.dense.stop - self.dense.start)
+        values = xp.empty(cells.size, xp.float32)
+        values[: source.size] = self.columns.values[source]
+        values[source.size :] = self._sparse_values(xp)
+        uses = [runs.each(xp, runs.use) for runs in (self.dense, self.sparse)]
+        order = xp.lexsort(xp.stack([xp.concatenate(uses), cells]))
+        cells = cells[order]
+        final = xp.ones(cells.size, xp.bool_)
+        final[:-1] = cells[1:] != cells[:-1]
+        return cells[final], values[order][final]
+
+    def _sparse_values(self, xp: ModuleType) -> Floats | float:
+        """Return the value of each sparse cell, or one value for all."""
+        value = self.columns.value
+        return (
+            value if isinstance(value, float) else value[self.sparse.each(xp, self.sparse.source)]
+        )
+
+    def _overlap(self, xp: ModuleType) -> bool:
+        """Return whether two runs share a cell."""
+        start = xp.concatenate([self.dense.start, self.sparse.start])
+        stop = xp.concatenate([self.dense.stop, self.sparse.stop])
+        if bool((start[1:] >= stop[:-1]).all()):
+            return False
+        order = xp.argsort(start)
+        return not bool((start[order][1:] >= stop[order][:-1]).all())
+
+    def _fill_dense(self, xp: ModuleType, flat: Floats) -> None:
+        """Write dense runs that do not overlap; all runs of a length at once for few lengths."""
+        start, source, length = self.dense.start, self.dense.source, self.dense.stop
+        length = length - start
+        width = int(length.max())
+        if width == int(length.min()):
+            _copy(xp, flat, start, self.columns.values, source, width)
+            return
+        lengths = _few(length)
+        if lengths is None or int(length.sum()) < _LONG * length.size:
+            flat[self.dense.cells(xp)] = self.columns.values[spread(xp, source, length)]
+            return
+        for width in lengths:
+            which = xp.flatnonzero(length == width)
+            _copy(xp, flat, start[which], self.columns.values, source[which], width)
+
+
+def _copy(
+    xp: ModuleType, flat: Floats, start: Longs, values: Floats, source: Longs, width: int
+) -> None:
+    """Copy runs of one length. Evenly spaced runs are copied through views."""
+    windows(xp, flat, width)[evenly(start)] = windows(xp, values, width)[evenly(source)]
+
+
+def _few(length: Longs) -> list[int] | None:
+    """Return the distinct lengths, or None if there are more than a few."""
+    found: list[int] = []
+    left = length
+    while left.size:
+        if len(found) == _FEW:
+            return None
+        found.append(int(left[0]))
+        left = left[left != found[-1]]
+    return found
+
+
+def layouts_of(
+    examples: ExampleSet,
+    requested: tuple[LayoutLike | None, LayoutLike | None],
+    findings: Findings,
+) -> tuple[Layout, Layout]:
+    """Return the layouts of both sides; infer those that are None from the set.
+
+    Raises FormatError if that is not possible, and TypeError for anything but an ExampleSet.
+    """
+    if not isinstance(examples, ExampleSet):
+        raise TypeError(f"examples must be an ExampleSet, as from exset.load, not {examples!r:.60}")
+    layouts = {
+        side: Layout.of(side, layout)
+        for side, layout in zip(SIDES, requested, strict=True)
+        if layout is not None
+    }
+    if len(layouts) < len(SIDES):
+        layouts |= infer(examples, [side for side in SIDES if side not in layouts], findings)
+    return layouts["inputs"], layouts["targets"]
+
+
+def filling_of(
+    xp: ModuleType,
+    examples: ExampleSet,
+    columns: Columns,
+    side: Side,
+    layout: Layout,
+    findings: Findings,
+    most: int,
+    rows: Longs | None = None,
+) -> Filling:
+    """Return what fills one side of the arrays.
+
+    `most`: the most units that spans may have in all. `rows`: the indices of the events, int64, by
+    default all. Raises FormatError for a unit outside of its group or network, and LimitError.
+    """
+    numbers = getattr(examples.events, side)
+    uses = Uses.of(xp, columns, to_device(xp, numbers if rows is None else take(numbers, rows)))
+    begin, size = layout.places(examples)
+    base = uses.row * layout.units
+    if len(size) == 1:
+        uses = replace(uses, base=base, room=int(size[0]))
+    else:
+        group = columns.group[uses.range]
+        room = to_device(xp, size)[group]
+        uses = replace(uses, base=base + to_device(xp, begin)[group], room=room)
+        missing = room < 0
+        if bool(missing.any()):
+            _report_missing(examples, side, uses.take(xp.flatnonzero(missing)), findings, rows)
+            uses = uses.take(xp.flatnonzero(~missing))
+
+    def outside(uses: Uses, at: int, units: str) -> FormatError:
+        row, number = int(uses.row[at]), int(uses.range[at])
+        row = row if rows is None else int(rows[row])
+        group = int(examples.ranges.group[number])
+        room = layout.units if group < 0 else int(size[group])
+        whole = "network" if group < 0 else f"group {printable(examples.groups.text(group) or '')}"
+        return FormatError(
+            f"{units} outside of the {room} {side} of the {whole}",
+            place=Place(MODEL, field=_path(examples, side, row, number)),
+            code="lens-unit-outside",
+        )
+
+    dense = dense_runs(xp, columns, uses, outside)
+    sparse = sparse_runs(xp, columns, uses, outside)
+    filled = 0 if sparse.length is None else int(sparse.length.sum())
+    if filled > most:
+        raise LimitError(
+            f"the spans of {side} have {filled:,} units, more than the limit of {most:,}",
+            place=Place.of(MODEL),
+            hint=limit_hint("max_expand"),
+        )
+    return Filling(columns, dense, sparse, uses.several)
+
+
+def _path(examples: ExampleSet, side: Side, row: int, number: int) -> str:
+    """Return the path of a range of an event, such as `examples[3].events[0].inputs[2]`."""
+    example = int(np.searchsorted(examples.event_offsets, row, "right")) - 1
+    event = row - int(examples.event_offsets[example])
+    place = number - int(examples.lists[getattr(examples.events, side)[row]])
+    return f"examples[{example}].events[{event}].{side}[{place}]"
+
+
+def _report_missing(
+    examples: ExampleSet, side: Side, uses: Uses, findings: Findings, rows: Longs | None
+) -> None:
+    """Add a finding for each group that is not in the layout, at its first range."""
+    row, number = to_host(uses.row), to_host(uses.range)
+    row = row if rows is None else rows[row]
+    groups, first, times = np.unique(
+        examples.ranges.group[number], return_index=True, return_counts=True
+    )
+    for group, at, count in sorted(
+        zip(groups, first, times, strict=True), key=lambda each: each[1]
+    ):
+        message = (
+            f"group {printable(examples.groups.text(int(group)) or '')} is not in the layout of "
+            f"{side}; its ranges are ignored, as Lens does"
+        )
+        place = Place(MODEL, field=_path(examples, side, int(row[at]), int(number[at])))
+        finding = Finding("lens-group-missing", Severity.WARNING, message, place)
+        findings.add(finding, times=int(count))
