@@ -105,6 +105,7 @@ def common_options(command: Command) -> Command:
         from_format: str | None = None,
         roots: tuple[str, ...] = (),
         follow_links: bool = False,
+        allow_plugins: bool = False,
         no_locking: bool = False,
         jobs: int = 1,
         **rest: object,
@@ -113,6 +114,7 @@ def common_options(command: Command) -> Command:
         access = Access(
             roots=allowed_folders(roots, untrusted),
             links=follow_links,
+            plugins=allow_plugins,
             locking=False if no_locking else None,
         )
         verbosity = verbose - quiet
@@ -146,7 +148,7 @@ def verbosity_options(command: Command) -> Command:
 
 def access_options(command: Command) -> Command:
     """Add the options of access to HDF5 files, above `common_options`."""
-    return _follow_links(roots_option(_no_locking(command)))
+    return _follow_links(roots_option(_allow_plugins(_no_locking(command))))
 
 
 class Whole(click.IntRange):
@@ -205,6 +207,9 @@ roots_option = secondary_option(
     help="Open no file outside of this folder.",
 )
 _follow_links = secondary_option("--follow-links", is_flag=True, help="Follow links in HDF5 files.")
+_allow_plugins = secondary_option(
+    "--allow-plugins", is_flag=True, help="Let HDF5 load its plugins to decompress data."
+)
 _no_locking = secondary_option(
     "--no-locking", is_flag=True, help="Do not lock HDF5 files (for parallel file systems)."
 )

@@ -76,8 +76,8 @@ def build(
       exset list build 'runs/*.h5' --sample run/0 --finite out -o all.sample_list
 
     exset searches folders at any depth. A sample is a group with the same fields as the prototype.
-    Without --sample and --pattern, exset finds a prototype in the first readable file. It reports
-    groups that are almost samples.
+    Without --sample and --pattern, the prototype is a sample that most others are like. exset
+    reports groups that are almost samples.
     """
     from exset.runtime.lbann.hdf5_files import files_in
     from exset.runtime.lbann.list_build import built, search_for, searched
@@ -86,12 +86,17 @@ def build(
     if options["sample"] is not None and options["pattern"] is not None:
         usage_error("use --sample or --pattern, not both")
     files = files_in(paths)
-    search = search_for(
-        files, common.findings, access=common.access, limits=common.limits, **options
-    )
-    outcomes = searched(search, files, jobs=common.jobs, journal=journal)
     try:
         with with_source_name(", ".join(paths)):
+            search = search_for(
+                files,
+                common.findings,
+                access=common.access,
+                limits=common.limits,
+                jobs=common.jobs,
+                **options,
+            )
+            outcomes = searched(search, files, jobs=common.jobs, journal=journal)
             found = list(progress(outcomes, len(files), "searching"))
             samples = built(found, common.findings, directory=directory)
     except FormatError:

@@ -178,13 +178,15 @@ def build(
         jobs=common.jobs,
     )
     findings = built.findings
+    with with_source_name(experiment or output):
+        groups = ((group, path) for group, _, path in pairs)
+        experiment_schema = schema_build.experiment(
+            built.schema, groups, text=built.text, findings=findings
+        )
     if common.strict:
         common.new_findings(findings)
     if json_rows() is None:
         show_findings(findings, common.verbosity)
-    with with_source_name(experiment or output):
-        groups = ((group, path) for group, _, path in pairs)
-        experiment_schema = schema_build.experiment(built.schema, groups)
     files.write(output, api.dumps(built.schema, format="schema"))
     if experiment is not None:
         files.write(experiment, api.dumps(experiment_schema, format="schema"))

@@ -40,7 +40,7 @@ def validate(
     findings.
     """
     if not check_files:
-        require_option("--files", "base", "roots", "follow_links", "no_locking")
+        require_option("--files", "base", "roots", "follow_links", "allow_plugins", "no_locking")
     explained: set[str] = set()
 
     def show(outcome: Outcome[str, Findings]) -> int:

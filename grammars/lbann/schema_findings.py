@@ -4,7 +4,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
-from exset.core.errors import Severity
+from exset.core.errors import Finding, Place, Severity
 from exset.grammars.columns.findings import Rule, make_finding
 
 _NOTE, _WARNING = Severity.NOTE, Severity.WARNING
@@ -63,6 +63,12 @@ RULES: Final = MappingProxyType(
             "the packed group {group} hides the field of the same name",
             "rename the group",
         ),
+        "lbann-group-name": Rule(
+            _WARNING,
+            "LBANN does not look for a packed group {group}: its own names are samples, labels and"
+            " responses",
+            "rename it to {plural}, unless a layer of the model asks for {group}",
+        ),
         # Data
         "lbann-not-float": Rule(
             _NOTE, "{path} is {dtype}, not a float: LBANN warns and goes on", "{hint}"
@@ -83,3 +89,11 @@ RULES: Final = MappingProxyType(
 
 finding_at: Final = partial(make_finding, RULES)
 """Make a finding by the rule of a code, at a place; words fill in its message."""
+
+
+def wrong_suffix(name: str) -> Finding | None:
+    """Return the finding of a file that LBANN cannot load because of its suffix, or None."""
+    if not name.endswith(".yml"):
+        return None
+    what = "the suffix .yml is not .yaml"
+    return finding_at("lbann-refuses", Place.of(name), what=what, hint="rename the file")

@@ -24,7 +24,7 @@ from exset.grammars.lbann.schema import (
     Value,
     list_value,
 )
-from exset.grammars.lbann.schema_findings import finding_at
+from exset.grammars.lbann.schema_findings import finding_at, wrong_suffix
 from exset.parsers.lbann import conduit
 from exset.parsers.shared.tree_limits import too_deep, too_many
 from exset.parsers.shared.yaml_tree import BadKey, document
@@ -64,11 +64,8 @@ class _Reader:
             )
         if read.bad_key is not None:
             raise self._bad_key(read.bad_key)
-        if self._source.name.endswith(".yml"):
-            what, hint = "the suffix .yml is not .yaml", "rename the file"
-            self._add(
-                finding_at("lbann-refuses", Place.of(self._source.name), what=what, hint=hint)
-            )
+        if (finding := wrong_suffix(self._source.name)) is not None:
+            self._add(finding)
         root = self._node(read.root, read.root.span, 0)
         if not isinstance(read.root.content, dict):
             message = "not a schema: it names no group or field"

@@ -6,8 +6,11 @@ type (generate_schema_and_sample_list.cpp); here such a group is a finding.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,10 +20,13 @@ from exset.core.limits import DEFAULT, Limits, limit_hint
 from exset.grammars.lbann.schema import METADATA
 from exset.io.access import DEFAULT_ACCESS, Access
 from exset.runtime.lbann.hdf5 import DEEPEST, DataType, File, is_group
+from exset.runtime.lbann.hdf5_files import run_in_batches
 from exset.runtime.reports.statistics import Spread
 
 _MOST_REASONS = 4
 _COMPARED = 64
+_FILES_COMPARED = 16
+_SAMPLES_COMPARED = 8
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,11 @@ class Prototype:
     sample: str
     fields: Mapping[str, DataType]
     names: frozenset[str]
+
+    @property
+    def structure(self) -> frozenset[tuple[str, int, str]]:
+        """Name, count and dtype of each field: equal for samples that are alike."""
+        return frozenset((name, each.count, each.dtype) for name, each in self.fields.items())
 
 
 @dataclass
@@ -75,6 +86,67 @@ def guess_sample(file: File) -> str:
             code="hdf5-no-sample",
         )
     return path
+
+
+def find_prototype(
+    paths: Sequence[str],
+    findings: Findings,
+    *,
+    sample: str | None = None,
+    access: Access = DEFAULT_ACCESS,
+    limits: Limits = DEFAULT,
+    jobs: int = 1,
+) -> Prototype:
+    """Return the structure of the samples in some files.
+
+    sample: the path of the prototype in the first file that has it. By default, exset compares some
+    samples of some files, and takes the most frequent structure, so that one unusual sample does
+    not reject all others. Raises the FormatError or OSError of the first file if no file has a
+    sample.
+    """
+    work = partial(_candidates, sample=sample, access=access, limits=limits)
+    step = 1 if sample is not None else -(-len(paths) // _FILES_COMPARED)
+    first: FormatError | OSError | None = None
+    found: list[tuple[Prototype, Findings]] = []
+    for part in (paths[::step], paths if step > 1 else ()):
+        for outcome in run_in_batches(work, part, jobs=jobs):
+            found += outcome.value or ()
+            first = first or outcome.error
+            if found and (sample is not None or part is paths):
+                break
+        if found:
+            break
+    else:
+        raise first or ValueError("paths must not be empty")
+    counts = Counter(prototype.structure for prototype, _ in found)
+    [(most, _)] = counts.most_common(1)
+    chosen, reserved = next(pair for pair in found if pair[0].structure == most)
+    for finding in reserved:
+        findings.add(finding)
+    return chosen
+
+
+def _candidates(
+    path: str, sample: str | None, access: Access, limits: Limits
+) -> list[tuple[Prototype, Findings]]:
+    """Return the structures of some samples of a file, with the findings of each."""
+    with File(path, access, limits) as file:
+        first = guess_sample(file) if sample is None else sample
+        found = [_candidate(file, first)]
+        if sample is not None:
+            return found
+        parent = first.rpartition("/")[0]
+        names = file.names(file.find(parent), parent)
+        for name in names[:: -(-len(names) // _SAMPLES_COMPARED)]:
+            other = f"{parent}/{name}".lstrip("/")
+            with suppress(FormatError):
+                found += [_candidate(file, other)] if other != first else []
+        return found
+
+
+def _candidate(file: File, sample: str) -> tuple[Prototype, Findings]:
+    findings = Findings()
+    return prototype_of(file, sample, findings), findings
 
 
 def _field_names(file: File, group: Any, path: str) -> frozenset[str]:

@@ -26,13 +26,13 @@ from exset.runtime.lbann.hdf5_files import failure, run_in_batches
 from exset.runtime.lbann.hdf5_scan import (
     Prototype,
     ScanResult,
+    find_prototype,
     groups,
-    guess_sample,
-    prototype_of,
     scan,
 )
 
 _BLANKS = frozenset(" \t\n\v\f\r")
+_NAMES_SHOWN = 12
 
 
 @dataclass(frozen=True)
@@ -99,22 +99,25 @@ def search_for(
     finite: Sequence[str] = (),
     access: Access = DEFAULT_ACCESS,
     limits: Limits = DEFAULT,
+    jobs: int = 1,
 ) -> Search:
-    """Return a search for a path pattern, or for samples like one of the first readable file.
+    """Return a search for a path pattern, or for samples like a prototype.
 
-    sample: the path of that sample, guessed by default. Raises the FormatError or OSError of the
-    first file if no file has a sample.
+    sample: the path of the prototype; by default, a sample that most others are like. Raises the
+    FormatError or OSError of the first file if no file has a sample, and FormatError for a
+    prototype without a field of `finite`.
     """
-    prototype, first = None, None
-    for path in paths if pattern is None else ():
-        try:
-            with File(path, access, limits) as file:
-                prototype = prototype_of(file, sample or guess_sample(file), findings)
-            break
-        except (FormatError, OSError) as error:
-            first = first or error
-    if first is not None and prototype is None:
-        raise first
+    if pattern is not None:
+        return Search(None, pattern, tuple(finite), access, limits)
+    prototype = find_prototype(
+        paths, findings, sample=sample, access=access, limits=limits, jobs=jobs
+    )
+    if lacking := [name for name in finite if name not in prototype.fields]:
+        raise FormatError(
+            f"samples like {prototype.sample} have no field {lacking[0]}",
+            hint=f"their fields are {', '.join([*prototype.fields][:_NAMES_SHOWN])}",
+            code="hdf5-no-field",
+        )
     return Search(prototype, pattern, tuple(finite), access, limits)
 
 
@@ -190,12 +193,11 @@ def built(
         if ids:
             rows.append(Record(name, ids, len(outcome.value.rejected)))
     if not rows:
-        raise FormatError(
-            "the files contain no samples",
-            hint="name a sample with --sample PATH, or match the paths of all samples with"
-            " --pattern 'RUN_ID/*'",
-            code="list-empty",
-        )
+        hint = "name a sample with --sample PATH, or match the paths of all samples with"
+        hint += " --pattern 'RUN_ID/*'"
+        if any(outcome.value is not None and outcome.value.rejected for outcome in outcomes):
+            hint = "the warnings say why exset rejected each group"
+        raise FormatError("the files contain no samples", hint=hint, code="list-empty")
     return SampleList.of(Kind.CONDUIT_HDF5_INCLUSION, base or ".", rows)
 
 

@@ -13,7 +13,15 @@ from typing import Final, Literal, TypeAlias
 
 from exset.core.errors import Findings, FormatError, Place
 from exset.core.source import Span
-from exset.grammars.lbann.schema import Node, Path, Schema, Value, path_text, to_json
+from exset.grammars.lbann.schema import (
+    DIRECTIVES,
+    Node,
+    Path,
+    Schema,
+    Value,
+    path_text,
+    to_json,
+)
 from exset.grammars.lbann.schema_findings import finding_at
 
 Role: TypeAlias = Literal["data", "experiment"]
@@ -105,10 +113,13 @@ def merge_schemas(
     for path, leaf, replacing in _inherited(experiment, EXPERIMENT, experiment.root, (), {}):
         below = _inherited_at(data, path)
         if below is None:
+            hint = "add it to the data schema, or remove it here"
+            if path[-1] in DIRECTIVES:
+                hint = "if it is the directive, write it under `metadata:`"
             raise FormatError(
                 f"the data schema has no {path_text(path)!r}",
                 place=experiment.place(leaf.span),
-                hint="add it to the data schema, or remove it here",
+                hint=hint,
                 code="schema-unknown-field",
             )
         for whole, field, inherited in below:

@@ -7,11 +7,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Final
 
-from exset.core.errors import Findings, FormatError
-from exset.grammars.lbann.schema_findings import finding_at
+from exset.core.errors import Findings, FormatError, Place
+from exset.grammars.lbann.schema_findings import finding_at, wrong_suffix
 from exset.runtime.lbann.merged_schema import MergedSchema
 from exset.runtime.lbann.transforms import Compat, FieldTransform, transform_of
+
+_PLURALS: Final = {
+    "sample": "samples",
+    "datum": "samples",
+    "data": "samples",
+    "label": "labels",
+    "response": "responses",
+}
+"""Names of groups that LBANN's readers do not look for, and those that they do."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +50,15 @@ def plan(schema: MergedSchema, *, compat: Compat = None, findings: Findings | No
     if compat not in (None, "lbann"):
         raise ValueError(f"compat must be 'lbann' or None, not {compat!r}")
     findings = Findings() if findings is None else findings
+    if compat is not None:
+        for source in (schema.data.source, schema.experiment.source):
+            if source is not None and (finding := wrong_suffix(source.name)) is not None:
+                raise FormatError(
+                    finding.message,
+                    place=Place.of(source.name),
+                    hint=finding.hint,
+                    code=finding.code,
+                )
     transforms = tuple(transform_of(field, compat, findings) for field in schema)
     return Plan(transforms, _groups(transforms, findings), compat)
 
@@ -57,6 +76,10 @@ def _groups(transforms: tuple[FieldTransform, ...], findings: Findings) -> tuple
     groups = []
     for name, members in sorted(packed.items()):
         members.sort(key=rank)
+        place = members[0].field.metadata["pack"].place
+        if name in _PLURALS and _PLURALS[name] not in packed:
+            plural = _PLURALS[name]
+            findings.add(finding_at("lbann-group-name", place, group=name, plural=plural))
         for (absent, value), tied in groupby(members, rank):
             second = [*tied][1:2]
             if second and not absent:

@@ -204,6 +204,8 @@ def _column(
         )
     if np.dtype(object if stored.kind == "text" else dtype).kind != "f":
         hint = "coerce it to float if a network reads it"
+        if stored.kind == "text":
+            hint = "a network cannot read text: store numbers, or leave the field out"
         place = transform.field.place
         findings.add(finding_at("lbann-not-float", place, path=name, dtype=dtype, hint=hint))
     column = Column(name, path, transform, stored, dtype)

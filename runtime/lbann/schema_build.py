@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal, TypeAlias
@@ -16,9 +16,9 @@ from exset.grammars.lbann.schema import Directive, Node, Path, Schema
 from exset.io.access import DEFAULT_ACCESS, Access
 from exset.parsers.lbann.schema import parse
 from exset.parsers.lbann.schema_text import written
-from exset.runtime.lbann.hdf5 import DataType, File
+from exset.runtime.lbann.hdf5 import DataType
 from exset.runtime.lbann.hdf5_files import failure, run_in_batches
-from exset.runtime.lbann.hdf5_scan import Prototype, guess_sample, prototype_of, scan
+from exset.runtime.lbann.hdf5_scan import Prototype, find_prototype, scan
 from exset.runtime.reports.statistics import Spread
 
 Normalise: TypeAlias = Literal["range", "unit"]
@@ -39,6 +39,11 @@ class Built:
     samples: Mapping[str, Sequence[str]]
     findings: Findings
 
+    @property
+    def text(self) -> frozenset[str]:
+        """The names of the fields that contain text."""
+        return frozenset(n for n, each in self.prototype.fields.items() if each.kind == "text")
+
     def __len__(self) -> int:
         return sum(map(len, self.samples.values()))
 
@@ -54,15 +59,17 @@ def build(
 ) -> Built:
     """Return a data schema of the samples in files.
 
-    sample: the path of the prototype in the first file, guessed by default. normalise: add scale
-    and bias, which reads all values. Files that cannot be read are findings. Raises FormatError and
-    OSError for the first file, and ValueError if there is none.
+    sample: the path of the prototype in the first file that can be read; by default a sample that
+    most others are like. normalise: add scale and bias, which reads all values. Files that cannot
+    be read are findings. Raises FormatError or OSError, that of the first file, if no file has a
+    sample; ValueError for no files.
     """
     if not files:
         raise ValueError("files must not be empty")
     findings = Findings()
-    with File(files[0], access, limits) as file:
-        prototype = prototype_of(file, guess_sample(file) if sample is None else sample, findings)
+    prototype = find_prototype(
+        files, findings, sample=sample, access=access, limits=limits, jobs=jobs
+    )
     work = partial(
         scan, prototype=prototype, spread=normalise is not None, access=access, limits=limits
     )
@@ -88,24 +95,43 @@ def build(
     return Built(schema, prototype, samples, findings)
 
 
-def experiment(data: Schema, packs: Iterable[tuple[str, str]] = ()) -> Schema:
+def experiment(
+    data: Schema,
+    packs: Iterable[tuple[str, str]] = (),
+    *,
+    text: Collection[str] = (),
+    findings: Findings | None = None,
+) -> Schema:
     """Return an experiment schema for a data schema.
 
     packs: pairs of a packed group and a path, such as ("samples", "inputs"). All fields at or below
-    the path go into the group, as float. Without packs, each field is an array of its own. Raises
-    FormatError for a path that the data schema does not have.
+    the path go into the group, as float. Without packs, each field is an array of its own. text:
+    the names of fields that contain text; exset leaves them out, with a finding. Raises FormatError
+    for a path that the data schema does not have, or that has only text.
     """
+    findings = Findings() if findings is None else findings
     root = Node({name: Node() for name in data.root.children})
     chosen = [(group, tuple(filter(None, path.split("/")))) for group, path in packs]
     if chosen:
         root = Node()
     for group, path in chosen:
-        if not path or data.root.find(path) is None:
+        node = data.root.find(path)
+        if not path or node is None:
             raise FormatError(
                 f"the data schema has no {'/'.join(path)!r}", code="schema-unknown-field"
             )
         packed = {"pack": Directive(group), "coerce": Directive("float")}
         root = _with(root, path, packed)
+        fields = {"/".join(field): field for field, _ in node.leaves(path)}
+        skipped = [name for name in fields if name in text]
+        if len(skipped) == len(fields):
+            raise FormatError(f"{'/'.join(path)} contains only text", code="schema-pack")
+        for name in fields if skipped else ():
+            if name not in text:
+                root = _with(root, fields[name], {})
+        for name in skipped:
+            message = f"the packed group {group} leaves {name} out, because it is text"
+            findings.add(Finding("schema-text", Severity.NOTE, message))
     return Schema(root)
 
 
@@ -128,7 +154,8 @@ def _schema(
             metadata |= _normalised(name, stored, spreads[name], normalise, notes, path, findings)
         root = _with(root, path, metadata)
     count = sum(map(len, samples.values()))
-    of = f"{counted(count, 'sample')} in {counted(len(samples), 'file')}"
+    files = sum(map(bool, samples.values()))
+    of = f"{counted(count, 'sample')} in {counted(files, 'file')}"
     head = [f"The fields of {of}, such as {prototype.sample}."]
     text = written(root, notes=notes, head=head)
     return parse(Source("data_schema.yaml", text), limits=DEFAULT.with_(max_depth=DEEPEST))

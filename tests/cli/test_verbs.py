@@ -267,7 +267,8 @@ def test_untrusted_lists_stay_in_their_folder(
 
 
 def test_options_that_need_another_option(tmp_path: Path) -> None:
-    for option in (("--base", "."), ("--root", "."), ("--follow-links",), ("--no-locking",)):
+    flags = (("--follow-links",), ("--allow-plugins",), ("--no-locking",))
+    for option in (("--base", "."), ("--root", "."), *flags):
         done = run("validate", "exset::flowers.sample_list", *option)
         assert done.exit_code == 2 and f"{option[0]} needs --files" in done.stderr
     for verb in (("check",), ("extract", "-o", tmp_path), ("repair",)):

@@ -16,6 +16,7 @@ from exset.core.limits import Limits
 from exset.io.access import Access
 from exset.runtime.lbann import hdf5
 from exset.runtime.lbann.hdf5 import File, is_group
+from tests.cli.command_line import run
 
 X = np.arange(3.0)
 
@@ -242,6 +243,11 @@ def test_filter_plugins_are_not_loaded(folder: Path) -> None:
     with pytest.raises(FormatError, match="hdf5-filter") as caught:
         read(path)
     assert caught.value.code == "hdf5-filter"
+    data = folder / "d.yaml"
+    data.write_text("x:\n")
+    show = ("schema", "show", data, data, "--sample", path, "run/1")
+    assert "[hdf5-filter]" in run(*show).stderr
+    assert run(*show, "--allow-plugins").exit_code == 0
 
 
 def test_invalid_files(folder: Path) -> None:

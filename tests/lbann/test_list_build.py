@@ -146,3 +146,29 @@ def test_lists_as_lbann_generates_them(corpus: Path) -> None:
         ours = {(file.name.lstrip("/"), tuple(file.ids)) for file in samples.files}
         assert ours == {(file.name.lstrip("/"), tuple(file.ids)) for file in theirs.files}
         assert bool(findings.count("list-odd-sample")) == (made == "o_fl2")
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_one_unusual_first_file_does_not_reject_the_others(folder: Path, jobs: int) -> None:
+    write("d/0.h5", ["RUN/0"], x=np.zeros(5))
+    for number in range(1, 40):
+        write(f"d/{number:02}.h5", ["RUN/0", "RUN/1"], x=np.zeros(3))
+    findings = Findings()
+    samples = build("d", findings=findings, jobs=jobs)
+    assert len(samples) == 78 and findings.count("list-odd-sample") == 1
+    assert len(build("d", sample="RUN/0")) == 1
+    write("e.h5", ["RUN/0"], x=np.zeros(3))
+    with h5py.File("e.h5", "a") as file:
+        for number in range(1, 20):
+            file[f"RUN/{number}/x"] = np.zeros(4)
+    assert len(build("e.h5")) == 19
+
+
+def test_a_field_that_no_sample_has_is_an_error(folder: Path) -> None:
+    write("d/a.h5", ["RUN/0"], x=1.0)
+    with pytest.raises(FormatError) as caught:
+        build("d", finite=["y"])
+    assert caught.value.code == "hdf5-no-field" and "are x" in (caught.value.hint or "")
+    with pytest.raises(FormatError) as caught:
+        build("d", finite=["y"], pattern="RUN/*")
+    assert caught.value.code == "list-empty" and "--sample" not in (caught.value.hint or "")

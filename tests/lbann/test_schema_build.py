@@ -180,6 +180,48 @@ def test_an_experiment_selects_and_packs() -> None:
     assert len(merge_schemas(data, experiment(data))) == 3
 
 
+def test_text_below_a_packed_path_is_left_out(tmp_path: Path) -> None:
+    fields = {
+        "out": 1.0,
+        "in/x": 1.0,
+        "in/name": "a",
+        "in/deep/n": np.int64(3),
+        "in/deep/name": "b",
+    }
+    built = build([write(tmp_path / "a.h5", {"run/0": fields, "run/1": fields})])
+    findings = Findings()
+    packs = [("samples", "in")]
+    made = experiment(built.schema, packs, text=built.text, findings=findings)
+    assert [finding.code for finding in findings] == ["schema-text"] * 2
+    pairs = [(str(tmp_path / "a.h5"), f"run/{i}") for i in range(2)]
+    found = check_files(pairs, built.schema, made, compat="lbann")
+    assert found.worst is None or found.worst < Severity.WARNING
+    reader = SampleReader(pairs, built.schema, made)
+    assert reader.read()["samples"].shape == (2, 2)
+    with pytest.raises(FormatError, match="schema-pack"):
+        experiment(built.schema, [("samples", "in/name")], text=built.text)
+
+
+def test_files_without_samples_are_not_counted(tmp_path: Path, files: list[str]) -> None:
+    built = build([*files, write(tmp_path / "c.h5", {"other/1": {"x": 1.0}})])
+    assert built.findings.count("hdf5-no-sample") == 1
+    assert "5 samples in 2 files" in render(built.schema).decode()
+
+
+def test_one_unusual_file_does_not_define_the_schema(tmp_path: Path, files: list[str]) -> None:
+    unusual = write(tmp_path / "0.h5", {"RUN_ID/0": sample(7) | {"inputs/modes": [1.0]}})
+    built = build([unusual, *files])
+    assert len(built) == 5 and built.prototype.sample == "RUN_ID/000000000"
+    assert {each.code for each in built.findings} == {"hdf5-odd-sample", "hdf5-no-sample"}
+    assert len(build([unusual, *files], "RUN_ID/0")) == 1
+
+
+def test_the_hint_about_text_is_not_to_coerce_it(files: list[str]) -> None:
+    data = Schema.of({"name": None})
+    [finding] = check_files(pairs_of(files), data, data)
+    assert finding.code == "lbann-not-float" and "coerce" not in (finding.hint or "")
+
+
 def pairs_of(files: list[str]) -> list[tuple[str, str | int]]:
     counts = [range(3), range(3, 5)]
     return [

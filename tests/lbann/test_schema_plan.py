@@ -205,3 +205,32 @@ def test_unknown_fields(experiment: str, message: str) -> None:
     with pytest.raises(FormatError, match=message) as caught:
         merge_schemas(read("a:\n"), read(experiment))
     assert str(caught.value.place).startswith("s.yaml:")
+
+
+@pytest.mark.parametrize("group", ["sample", "datum", "label", "response"])
+def test_a_singular_group_name_is_a_finding(group: str) -> None:
+    for text, count in ((group, 1), (f"{group}_2", 0), ("samples", 0)):
+        findings = Findings()
+        planned(directives(f"pack: {text}", "ordering: 1"), findings=findings)
+        assert findings.count("lbann-group-name") == count
+
+
+@pytest.mark.parametrize("role", [0, 1])
+def test_compat_refuses_the_suffix_yml(role: int) -> None:
+    schemas = [
+        parse(Source(f"{name}.{'yml' if index == role else 'yaml'}", b"a:\n"))
+        for index, name in enumerate(("data", "experiment"))
+    ]
+    merged = merge_schemas(*schemas)
+    assert len(plan(merged).transforms) == 1
+    with pytest.raises(FormatError) as caught:
+        plan(merged, compat="lbann")
+    assert caught.value.code == "lbann-refuses"
+    assert str(caught.value.place) == schemas[role].source.name  # type: ignore[union-attr]
+
+
+def test_a_directive_in_place_of_a_field_has_a_hint() -> None:
+    with pytest.raises(FormatError) as caught:
+        planned("a:\n  pack: samples\n")
+    assert caught.value.code == "schema-unknown-field"
+    assert "metadata" in (caught.value.hint or "")
