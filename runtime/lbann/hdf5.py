@@ -262,7 +262,8 @@ class File:
         for index in range(made.get_nfilters()):
             filter_id = made.get_filter(index)[0]
             if filter_id not in _BUILT_IN and not self._access.plugins:
-                hint = "if you trust them, use --allow-plugins, or Access(plugins=True) in Python"
+                hint = "if you trust the installed plugins, use --allow-plugins, or"
+                hint += " Access(plugins=True) in Python"
                 self._refuse(
                     path, f"the dataset needs the filter plugin {filter_id}", "hdf5-filter", hint
                 )

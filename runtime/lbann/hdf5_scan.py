@@ -109,7 +109,7 @@ def find_prototype(
     first: FormatError | OSError | None = None
     found: list[tuple[Prototype, Findings]] = []
     for part in (paths[::step], paths if step > 1 else ()):
-        for outcome in run_in_batches(work, part, jobs=jobs):
+        for outcome in run_in_batches(work, part, jobs=jobs if sample is None else 1):
             found += outcome.value or ()
             first = first or outcome.error
             if found and (sample is not None or part is paths):

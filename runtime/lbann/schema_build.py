@@ -131,7 +131,7 @@ def experiment(
                 root = _with(root, fields[name], {})
         for name in skipped:
             message = f"the packed group {group} leaves {name} out, because it is text"
-            findings.add(Finding("schema-text", Severity.NOTE, message))
+            findings.add(Finding("schema-text", Severity.WARNING, message))
     return Schema(root)
 
 

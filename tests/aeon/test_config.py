@@ -52,7 +52,7 @@ def test_all_errors_have_places_and_hints() -> None:
     ("given", "code", "path"),
     [
         (config(batch_size=None), "aeon-type", "batch_size"),
-        (config(batch_size=True), "aeon-type", "batch_size"),
+        (config(batch_size=True), "aeon-converted", "batch_size"),
         (config(batch_size=0), "aeon-later", "batch_size"),
         (config(subset_fraction=1.01), "aeon-range", "subset_fraction"),
         (config(subset_fraction=0), "aeon-later", "subset_fraction"),
@@ -73,7 +73,7 @@ def test_all_errors_have_places_and_hints() -> None:
         (config({"type": "label", "output_type": "char"}), "aeon-later", "etl[0].output_type"),
         (config({"type": "video", "max_frame_count": 3}), "aeon-missing", "etl[0].frame"),
         (config({**VIDEO, "frame": {"height": 1, "width": 0}}), "aeon-rule", "etl[0].frame.width"),
-        (config({**CHAR_MAP, "alphabet": "aBA"}), "aeon-rule", "etl[0].alphabet"),
+        (config({**CHAR_MAP, "alphabet": "ABA"}), "aeon-rule", "etl[0].alphabet"),
         (config({**CHAR_MAP, "unknown_value": 2}), "aeon-rule", "etl[0].unknown_value"),
         (config({**CHAR_MAP, "output_type": "char"}), "aeon-rule", "etl[0].output_type"),
         (config({**LABEL_MAP, "class_names": [3]}), "aeon-type", "etl[0].class_names[0]"),
@@ -107,6 +107,26 @@ def test_all_errors_have_places_and_hints() -> None:
 )
 def test_one_finding(given: dict[str, Any], code: str, path: str) -> None:
     assert places(given) == [(code, path)]
+
+
+@pytest.mark.parametrize("alphabet", ["aA", "éÉ", "aBA"])
+def test_an_alphabet_with_small_and_capital_letters_is_a_warning(alphabet: str) -> None:
+    given = config({**CHAR_MAP, "alphabet": alphabet, "max_length": 3})
+    for dialect in ("head", "seed"):
+        findings = Findings()
+        LoaderConfig.from_dict(given, dialect=dialect, findings=findings)
+        assert [each.code for each in findings] == ["aeon-later"]
+
+
+def test_later_versions_read_booleans_as_numbers() -> None:
+    given = config({**IMAGE, "height": True}, node_count=True, subset_fraction=True)
+    findings = Findings()
+    read = LoaderConfig.from_dict(given, dialect="head", findings=findings)
+    assert [each.code for each in findings] == ["aeon-converted"] * 3
+    assert read.settings["node_count"] == 1 and read.settings["subset_fraction"] == 1.0
+    assert isinstance(read.settings["subset_fraction"], float)
+    with pytest.raises(FormatError, match="aeon-type"):
+        LoaderConfig.from_dict(config({**IMAGE, "height": True}), dialect="seed")
 
 
 @pytest.mark.parametrize(

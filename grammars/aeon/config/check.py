@@ -38,6 +38,8 @@ _EXPECTED: Final[Mapping[Kind, str]] = {
     **dict.fromkeys(("floats", "doubles"), "a list of numbers"),
     **dict.fromkeys(("float_pair", "int_pair"), "a list of two numbers"),
 }
+_BOOLEAN_KINDS: Final = ("int32", "uint32", "float")
+"""Kinds that the JSON library of later versions of aeon also reads from true and false."""
 _MOST_SHOWN: Final = 40
 _MOST_HINTS: Final = 100
 """Findings after which no more hints are looked for."""
@@ -162,6 +164,10 @@ class Check:
 
     def _number(self, kind: Kind, node: Node, path: str) -> int | float:
         content = node.content
+        if isinstance(content, bool) and self.dialect != "seed" and kind in _BOOLEAN_KINDS:
+            number = float(content) if kind == "float" else int(content)
+            self.report("aeon-converted", path, node.span, given=_shown(node), value=number)
+            return number
         if isinstance(content, bool) or not isinstance(content, int | float):
             raise self._refuse_type(path, node, "a number")
         if kind == "double":

@@ -76,10 +76,14 @@ def _label(element: Settings) -> Problems:
 
 def _char_map(element: Settings) -> Problems:
     yield from _uint32(element)
-    alphabet = [_upper(char) for char in str(element["alphabet"])]
+    alphabet = str(element["alphabet"])
     for char in [char for char, count in Counter(alphabet).items() if count > 1][:1]:
-        hint = "aeon reads small letters as capital ones"
-        yield _problem(_REFUSED, "alphabet", f"it has {char!r} more than once", hint)
+        yield _problem(_REFUSED, "alphabet", f"it has {char!r} more than once")
+    letters = Counter(map(_upper, dict.fromkeys(alphabet)))
+    for char in [char for char, count in letters.items() if count > 1][:1]:
+        what = f"reads small letters as capital ones, and this has {char!r} twice"
+        hint = "write each letter once: aeon gives all its copies one code"
+        yield _problem(_LATER, "alphabet", what, hint)
     unknown = element.number("unknown_value")
     if 0 < unknown < len(alphabet):
         what = f"it must be 0, or {len(alphabet)} or more: {unknown} is the code of a letter"
