@@ -1,4 +1,6 @@
-"""Read, write, check and convert the files that say which samples a network learns from.
+"""Open the training-data files of Lens, LBANN, aeon and BA-LR without the original programs.
+
+It inspects, checks and converts them, and loads them into NumPy, CuPy or PyTorch.
 
 Names are loaded when first used (PEP 562), so that `import exset` and `exset --version` stay
 light.
@@ -147,7 +149,7 @@ _HOMES = {
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 
-# Hidden from type checkers, which would take any name for one of ours.
+# Type checkers must not see this: they would accept any name.
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:

@@ -21,6 +21,7 @@ from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.protocols import Model, OptionValue, Summary
 from exset.core.source import Source
+from exset.core.text import with_article
 from exset.families.format import Format
 from exset.io import files
 from exset.io.access import DEFAULT_ACCESS, Access
@@ -242,7 +243,7 @@ def detect(path: FilePath) -> Format:
 
 
 def recognise(source: Source, format: str | None = None) -> Format:
-    """Return the format of that name, else the one that the source looks like."""
+    """Return the format of that name, else the detected format of the source."""
     if format is not None:
         return formats.get(format)
     return formats.detect(bytes(source.view[: formats.HEAD]), source.name)
@@ -289,9 +290,9 @@ def target_format(path: FilePath, format: str | None = None) -> Format:
     if fmt is None:
         suffixes = ", ".join(suffix for each in formats.all_formats() for suffix in each.suffixes)
         raise FormatError(
-            "its name does not say which format to write",
+            "the name of the file does not show which format to write",
             place=Place.of(name),
-            hint=f"end it in one of {suffixes}, or say --to NAME, or format=NAME in Python",
+            hint=f"use one of the suffixes {suffixes}; or --to NAME, or format=NAME in Python",
             code="format",
         )
     return fmt
@@ -301,11 +302,11 @@ def _checked_class(fmt: Format, model: type[Model] | None, source: Source) -> Fo
     """Return the format; raises FormatError if its models are not of the class `model`."""
     if model is not None and not issubclass(fmt.family.model, model):
         nouns = {each.noun for each in formats.families() if issubclass(each.model, model)}
-        wanted = " or ".join(sorted(nouns)) or model.__name__
+        expected = " or ".join(map(with_article, sorted(nouns))) or model.__name__
         raise FormatError(
-            f"it holds {fmt.family.noun}s ({fmt.title}); wanted: {wanted}",
+            f"the file holds {with_article(fmt.family.noun)} ({fmt.title}), not {expected}",
             place=Place.of(source.name),
-            hint="if it is one, say its format with --from NAME, or format=NAME in Python",
+            hint="if exset misread its format, use --from NAME, or format=NAME in Python",
             code="format",
         )
     return fmt

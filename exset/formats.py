@@ -100,7 +100,7 @@ def family_of(model: Model) -> Family:
     for family in families():
         if isinstance(model, family.model):
             return family
-    raise TypeError(f"a model is wanted, not {type(model).__name__}")
+    raise TypeError(f"expected a model, not {type(model).__name__}")
 
 
 def of_family(family: Family) -> tuple[Format, ...]:
@@ -117,7 +117,7 @@ def text_of(fmt: Format) -> Format:
         if not other.binary:
             return other
     raise FormatError(
-        f"no text format shows {with_article(fmt.family.noun)}",
+        f"{with_article(fmt.family.noun)} has no text format",
         hint="exset info and exset stats describe it",
         code="format",
     )
@@ -154,9 +154,9 @@ def detect(head: bytes, name: str) -> Format:
     """
     if (compressed := content_of(head)) is not None:
         raise FormatError(
-            f"this is {compressed.name} data: only files are unpacked, and only once",
+            f"this is {compressed.name} data: exset decompresses files only, and only once",
             place=Place.of(name),
-            hint="unpack it, and read what comes out",
+            hint="decompress it first",
             code="compression",
         )
     by_name = by_suffix(name)
@@ -167,17 +167,17 @@ def detect(head: bytes, name: str) -> Format:
         if candidates:
             break
     there = ", ".join(f"{each.name} ({each.title})" for each in candidates or all_formats())
-    default = f"say which with --from NAME, or format=NAME in Python: {there}"
-    message, hint = "not a format that exset knows", default
+    default = f"name the format with --from NAME, or format=NAME in Python: {there}"
+    message, hint = "exset does not recognise the format", default
     if candidates:
-        message = "the format is ambiguous: several begin so"
+        message = "the format is ambiguous: several formats begin like this"
     elif not head:
-        message = "the file is empty, and its name does not say its format"
+        message = "the file is empty, and its name does not show the format"
     elif advice := foreign(head):
         hint = f"{advice}; else {default}"
     elif head.startswith(b"\x89HDF\r\n\x1a\n"):
-        message = "an HDF5 file: it holds data, and exset looks at what names them"
-        hint = "make a list of its samples with exset list build, a schema with exset schema build"
+        message = "an HDF5 file: exset reads the lists and schemas that name HDF5 files"
+        hint = "exset list build makes a list of its samples, exset schema build a schema"
     raise FormatError(message, place=Place.of(name), hint=hint, code="format")
 
 

@@ -1,8 +1,8 @@
 """Messages as users see them: cases in text files.
 
-A file of cases has, for each, a title, files, and commands and what they say:
+A case has a title, files, and commands with their output:
 
-    === a number that is none
+    === a word instead of a number
     >>> a.ex
     I: 1 five;
     $ validate a.ex
@@ -10,14 +10,15 @@ A file of cases has, for each, a title, files, and commands and what they say:
     $ . exset.load("a.ex")
     a.ex:1:6: ...
 
-The content of a file whose name is followed by a backslash has escapes (`\\xff`), `{48*\\0}`
-repeats, and ends without a line break. One `from` another is that, converted; then bytes from an
-offset on are replaced, `47=ff00`, or cut off, `47=`. An HDF5 file has a line for each dataset,
-`a/x = [1.0]`, and each link, `a/y -> /a/x` or `a/z -> other.h5:/a`. A command that begins with a
-dot is Python, and lines that begin with `%` are commands that come before it, whatever they say;
-`:=` keeps a value for the next. There `change` and `lack` change exset or its libraries for as long
-as the case lasts. `*` finds files, as in a shell. `python -m tests.messages` writes what is said
-today; read it before you keep it.
+A backslash after the name of a file allows escapes in its content: `\\xff`, and `{48*\\0}` for a
+repetition; such a content ends without a line break. `x from y` converts the file `y` to `x`; then
+`47=ff00` replaces the bytes from offset 47 on, and `47=` cuts the file there. An HDF5 file has a
+line for each dataset, `a/x = [1.0]`, and for each link, `a/y -> /a/x` or `a/z -> other.h5:/a`.
+
+A command that begins with a dot is Python. Lines that begin with `%` are commands that run first;
+their output is ignored, and `:=` keeps a value. `change`, `lack` and `lend` replace parts of exset
+or of libraries during the case. `*` matches files, as in a shell. `python -m tests.messages` writes
+the current output into the files of cases: read the difference before you commit it.
 """
 
 import ast
@@ -59,16 +60,16 @@ FOLDER = Path(__file__).parent / "messages"
 
 @dataclass
 class Case:
-    """Files, commands, and what they say."""
+    """Files, and commands with their expected output."""
 
     title: str
     files: dict[str, bytes] = field(default_factory=dict)
     before: list[str] = field(default_factory=list)
     commands: list[str] = field(default_factory=list)
-    said: str = ""
-    """The commands, each with what it says below."""
+    expected: str = ""
+    """The commands, each followed by its output."""
     source: str = ""
-    """All but these, as the file of cases has it."""
+    """The rest of the case: its title, files and commands that run first."""
 
 
 def cases(path: Path) -> list[Case]:
@@ -76,12 +77,12 @@ def cases(path: Path) -> list[Case]:
     found: list[Case] = []
     for block in re.split(r"^=== ", path.read_text("utf-8"), flags=re.MULTILINE)[1:]:
         head, _, rest = block.partition("\n$ ")
-        said = f"$ {rest}".strip("\n")
+        expected = f"$ {rest}".strip("\n")
         before = re.findall(r"^% (.*)", head, flags=re.MULTILINE)
-        given = re.sub(r"^% .*\n?", "", head + "\n", flags=re.MULTILINE)
-        title, *files = re.split(r"^>>> ", given, flags=re.MULTILINE)
-        commands = re.findall(r"^\$ (.*)", said, flags=re.MULTILINE)
-        case = Case(title.strip(), before=before, commands=commands, said=said)
+        text = re.sub(r"^% .*\n?", "", head + "\n", flags=re.MULTILINE)
+        title, *files = re.split(r"^>>> ", text, flags=re.MULTILINE)
+        commands = re.findall(r"^\$ (.*)", expected, flags=re.MULTILINE)
+        case = Case(title.strip(), before=before, commands=commands, expected=expected)
         case.source = f"=== {head}\n"
         for file in files:
             name, _, content = file.partition("\n")
@@ -92,7 +93,7 @@ def cases(path: Path) -> list[Case]:
 
 
 def unescaped(text: str) -> bytes:
-    """Return what a text with escapes stands for."""
+    """Return the bytes of a text with escapes."""
 
     def repeated(match: re.Match[bytes]) -> bytes:
         return match[2] * int(match[1])
@@ -102,13 +103,13 @@ def unescaped(text: str) -> bytes:
 
 
 def run(case: Case) -> str:
-    """Return what a case says, on both streams, in a folder that has its files alone."""
+    """Run a case in a new folder with its files; return what both streams show."""
     with (
         tempfile.TemporaryDirectory() as folder,
         contextlib.chdir(folder),
         contextlib.ExitStack() as changes,
     ):
-        known = _KNOWN | {
+        names = _NAMES | {
             "change": lambda *words: changes.enter_context(patch(*words)),
             "lack": lambda name: changes.enter_context(patch.dict(sys.modules, {name: None})),
             "lend": lambda name, new: changes.enter_context(patch.dict(sys.modules, {name: new})),
@@ -118,11 +119,11 @@ def run(case: Case) -> str:
         for name, content in case.files.items():
             _write(name, content)
         for line in case.before:
-            _said(line, known)
-        said = "\n".join(f"$ {line}\n{_said(line, known)}".strip("\n") for line in case.commands)
-        said = re.sub(r"import of \S+ halted; .*", "WHAT PYTHON SAYS", said)
-        said = re.sub(r"Unable to synchronously open file \(.*?\)", "WHAT HDF5 SAYS", said)
-        return _without_lists(said.replace(folder, "FOLDER"))
+            _output(line, names)
+        shown = "\n".join(f"$ {line}\n{_output(line, names)}".strip("\n") for line in case.commands)
+        shown = re.sub(r"import of \S+ halted; .*", "MESSAGE OF PYTHON", shown)
+        shown = re.sub(r"Unable to synchronously open file \(.*?\)", "MESSAGE OF HDF5", shown)
+        return _without_lists(shown.replace(folder, "FOLDER"))
 
 
 def _without_lists(text: str) -> str:
@@ -169,8 +170,8 @@ def _write_hdf5(path: Path, text: str) -> None:
                 file[name] = h5py.SoftLink(value)
 
 
-def _said(line: str, known: dict[str, object]) -> str:
-    return _python(line, known) if line.startswith(".") else _command(line)
+def _output(line: str, names: dict[str, object]) -> str:
+    return _python(line, names) if line.startswith(".") else _command(line)
 
 
 def _command(line: str) -> str:
@@ -181,26 +182,26 @@ def _command(line: str) -> str:
     return result.output
 
 
-def _python(line: str, known: dict[str, object]) -> str:
+def _python(line: str, names: dict[str, object]) -> str:
     failed = []
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            eval(line.removeprefix(". "), known)
-        except NameError:  # a slip of the case's own
+            eval(line.removeprefix(". "), names)
+        except NameError:  # a mistake in the case itself
             raise
         except Exception as error:
             failed.append(words(error))
-    return "\n".join([*(str(each.message) for each in told), *failed])
+    return "\n".join([*(str(each.message) for each in caught), *failed])
 
 
 def words(error: Exception) -> str:
-    """Return what the last line of a traceback says, of exset's own errors without the class."""
+    """Return the last line of a traceback; for FormatError without the class."""
     return str(error) if isinstance(error, FormatError) else f"{type(error).__name__}: {error}"
 
 
 def _at(pattern: str) -> str:
-    """Return the one path that a pattern finds."""
+    """Return the one path that matches a pattern."""
     (found,) = glob.glob(pattern)
     return found
 
@@ -211,13 +212,13 @@ def _put(name: str, data: bytes) -> None:
 
 
 def _show(findings: Findings) -> None:
-    """Say what was found, as warnings, which are what Python says."""
+    """Issue findings as Python warnings, which the output includes."""
     for finding in findings:
         warnings.warn(str(finding), stacklevel=1)
 
 
 def _failing(error: BaseException) -> Callable[..., NoReturn]:
-    """Return a function that fails so."""
+    """Return a function that raises this error."""
 
     def failing(*args: object, **words: object) -> NoReturn:
         raise error
@@ -227,7 +228,7 @@ def _failing(error: BaseException) -> Callable[..., NoReturn]:
 
 @contextlib.contextmanager
 def _packages() -> Iterator[None]:
-    """Have the packages in this folder be installed."""
+    """Make the packages in this folder importable, as if they were installed."""
 
     def forget() -> None:
         plugins.found.cache_clear()
@@ -244,7 +245,7 @@ def _packages() -> Iterator[None]:
 
 
 def _cloud(error: BaseException | None = None) -> MagicMock:
-    """Return what stands for fsspec, where every file fails so."""
+    """Return a substitute for fsspec, in which every file raises this error."""
     cloud = MagicMock()
     cloud.available_protocols.return_value = ["memory", "s3"]
     kind = cloud.get_filesystem_class.return_value
@@ -253,14 +254,14 @@ def _cloud(error: BaseException | None = None) -> MagicMock:
     return cloud
 
 
-def _steps(*given: object) -> Callable[..., object]:
-    """Return a function that gives these, one after the other, and then the last again."""
-    left = list(given)
+def _steps(*values: object) -> Callable[..., object]:
+    """Return a function that returns these values in turn, and then the last one again."""
+    left = list(values)
     return lambda *args: left.pop(0) if len(left) > 1 else left[0]
 
 
-_KNOWN = {"exset": exset, "np": np, "h5py": h5py, "os": os, "at": _at, "put": _put}
-_KNOWN |= {
+_NAMES = {"exset": exset, "np": np, "h5py": h5py, "os": os, "at": _at, "put": _put}
+_NAMES |= {
     "errno": errno,
     "namespace": SimpleNamespace,
     "failing": _failing,
@@ -268,17 +269,17 @@ _KNOWN |= {
     "steps": _steps,
     "cloud": _cloud,
 }
-_KNOWN |= {
+_NAMES |= {
     "module": lambda name: import_module(f"exset.{name}"),
     "lib": import_module,
     "replace": replace,
 }
-_KNOWN |= {"bex": bex_builder, "cpio": cpio_files, "show": _show}
-_KNOWN |= {"access": lambda *roots: Access(roots=roots), "bz2": bz2, "lzma": lzma}
+_NAMES |= {"bex": bex_builder, "cpio": cpio_files, "show": _show}
+_NAMES |= {"access": lambda *roots: Access(roots=roots), "bz2": bz2, "lzma": lzma}
 
 
 def main() -> None:
-    """Write what is said today into the files of cases."""
+    """Write the current output into the files of cases."""
     for path in [Path(name) for name in sys.argv[1:]] or sorted(FOLDER.glob("*.txt")):
         preface = path.read_text("utf-8").partition("=== ")[0]
         text = "\n".join(f"{case.source}{run(case)}\n" for case in cases(path))

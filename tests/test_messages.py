@@ -1,4 +1,4 @@
-"""Every error and warning, whole, as users see it: what it says, where, and how to mend it."""
+"""Every error and warning as users see it: the message, the place and the hint."""
 
 from functools import cache
 from importlib import import_module
@@ -16,8 +16,8 @@ TABLES = [import_module(name) for fmt in FORMATS for name in fmt.findings]
 @pytest.mark.parametrize(
     "case", [pytest.param(each, id=f"{stem}: {each.title}") for stem, each in CASES]
 )
-def test_what_is_said(case: Case) -> None:
-    assert run(case) == case.said
+def test_messages(case: Case) -> None:
+    assert run(case) == case.expected
 
 
 def test_titles_are_unique() -> None:
@@ -25,11 +25,11 @@ def test_titles_are_unique() -> None:
     assert len(set(titles)) == len(titles)
 
 
-def test_every_trap_is_seen() -> None:
-    """By its stable code, in square brackets at the end of its message."""
-    said = "\n".join(case.said for _, case in CASES)
+def test_every_code_has_a_case() -> None:
+    """A code is in square brackets at the end of a message."""
+    text = "\n".join(case.expected for _, case in CASES)
     codes = {code for table in TABLES for code in table.RULES}
-    assert not {code for code in codes if f"[{code}]" not in said}
+    assert not {code for code in codes if f"[{code}]" not in text}
 
 
 @cache
@@ -41,8 +41,8 @@ def seen() -> frozenset[Site]:
     return frozenset(found)
 
 
-def test_every_place_is_seen() -> None:
-    """Each call in the source that makes what is said, by which case does not matter."""
+def test_every_message_has_a_case() -> None:
+    """Some case runs each call in the source that makes a message."""
     missing = [
         f"{name}:{first}: {call}"
         for (name, first, last), call in sites().items()

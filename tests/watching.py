@@ -1,4 +1,4 @@
-"""Which places of the source what is said comes from."""
+"""Find the places in the source that make messages, and watch which of them run."""
 
 import ast
 import builtins
@@ -14,16 +14,17 @@ import click
 
 from exset.core import notices
 from exset.core.errors import Finding
+from exset.grammars.aeon.config.findings import PendingFinding
 from exset.runtime.aeon.elements import ElementError
 from tests import messages
 
 ROOT = Path(__file__).parent.parent
 Site = tuple[str, int]
 T = TypeVar("T")
-_NOT_SAID = {"place", "span", "findings", "code", "source", "field", "hint"}
-_NOT_SAID |= {"name", "path", "file", "folder", "key", "ctx", "param", "size", "total"}
+_NO_MESSAGE = {"place", "span", "findings", "code", "source", "field", "hint"}
+_NO_MESSAGE |= {"name", "path", "file", "folder", "key", "ctx", "param", "size", "total"}
 _FINDING_MAKERS = {"finding_at", "make_finding", "Finding", "FormatError", "LimitError"}
-_REFUSALS = {"UsageError", "BadParameter", "fail", "OptionError", "say"}
+_REFUSALS = {"UsageError", "BadParameter", ".fail", "OptionError", "say"}
 _ERRORS = {
     name
     for name, kind in vars(builtins).items()
@@ -36,10 +37,10 @@ _MAKERS = _FINDING_MAKERS | _REFUSALS | _ERRORS
 
 @contextmanager
 def watched(seen: set[Site]) -> Iterator[None]:
-    """Collect the lines of exset's source that all that is said comes from.
+    """Collect the lines of exset's source that make messages.
 
-    They are those that make findings, refuse what the user asked for or write to the terminal, and
-    those that raised what was caught there.
+    These lines make findings, raise usage errors or write to the terminal, or they raise an error
+    whose text becomes part of a message.
     """
 
     def watching(plain: Callable[..., T]) -> Callable[..., T]:
@@ -62,6 +63,7 @@ def watched(seen: set[Site]) -> Iterator[None]:
         patch.object(Finding, "__init__", watching(Finding.__init__)),
         patch.object(click.ClickException, "__init__", watching(click.ClickException.__init__)),
         patch.object(ElementError, "__init__", watching(ElementError.__init__)),
+        patch.object(PendingFinding, "__init__", watching(PendingFinding.__init__)),
         patch.object(notices, "notify", watching(notices.notify)),
         patch.object(click, "echo", watching(click.echo)),
         patch.object(messages, "words", watching(messages.words)),
@@ -70,9 +72,9 @@ def watched(seen: set[Site]) -> Iterator[None]:
 
 
 def sites() -> dict[tuple[str, int, int], str]:
-    """Return the calls that make what is said: file, first and last line; and their code.
+    """Return the calls that make messages: file, first and last line; and their code.
 
-    Those of functions that only pass a message on are among them.
+    They include the calls of functions that pass on a message.
     """
     trees = {
         str(path.relative_to(ROOT)): ast.parse(path.read_bytes())
@@ -94,24 +96,24 @@ def sites() -> dict[tuple[str, int, int], str]:
 
 
 def _called(node: ast.Call) -> set[str]:
-    """Return what is called: a name, and with a dot before it what may be a method."""
+    """Return the name of the called function, and with a dot if it may be a method."""
     _, dot, name = ast.unparse(node.func).rpartition(".")
     return {name, dot + name}
 
 
 def _passing(tree: ast.Module) -> Iterator[str]:
-    """Yield the functions of a module that say what they are given to say, methods with a dot."""
+    """Yield the functions of a module that pass on a message, methods with a dot."""
     for function in ast.walk(tree):
         if not isinstance(function, ast.FunctionDef) or function.name.startswith("__"):
             continue
-        given = [each.arg for each in (*function.args.args, *function.args.kwonlyargs)]
+        parameters = [each.arg for each in (*function.args.args, *function.args.kwonlyargs)]
         for node in ast.walk(function):
             if isinstance(node, ast.Call) and _called(node) & _MAKERS:
                 words = [*node.args, *(each.value for each in node.keywords)]
                 whole = {each.id for each in words if isinstance(each, ast.Name)}
                 parts = {each.id for word in words for each in ast.walk(word) if _is_message(each)}
-                if (whole - _NOT_SAID | parts) & set(given):
-                    yield f".{function.name}" if given[0] == "self" else function.name
+                if (whole - _NO_MESSAGE | parts) & set(parameters):
+                    yield f".{function.name}" if parameters[0] == "self" else function.name
 
 
 def _is_message(node: ast.AST) -> TypeGuard[ast.Name]:

@@ -66,7 +66,7 @@ def decode(
         return ExampleSet.joined(sets)
     fields, decoder = whole
     report_header(fields, source, findings)
-    decoder.report(findings)
+    decoder.lint(findings)
     report_rest(source.name, fields.end, len(source.data) - fields.end, findings)
     raw = decoder.examples
     del fields, decoder, whole  # they are large, and the normal form takes memory too
@@ -134,7 +134,7 @@ class _ChunkDecoder:
             for half in self.reader.halves(chunk):
                 yield from self.examples(half)
             return
-        decoder.report(ChangedFindings(self.findings, chunk.shift.finding))
+        decoder.lint(ChangedFindings(self.findings, chunk.shift.finding))
         examples = normal_form(decoder.examples)
         events = self.before.events + examples.num_events
         self.before = replace(before, events=events, listed=decoder.listed)

@@ -117,7 +117,7 @@ class Decoder:
             groups=groups,
         )
 
-    def report(self, findings: Findings) -> None:
+    def lint(self, findings: Findings) -> None:
         """Add the findings about the examples."""
         offsets, check = self._event_offsets, self._check_ranges
         report(self._fields, self._source, self._kinds, self._placed, offsets, check, findings)

@@ -50,9 +50,7 @@ def test_the_class_of_model_that_is_wanted(folder: Path) -> None:
 
     (folder / "xor.ex").write_bytes(XOR)
     assert exset.load("xor.ex", model=exset.ExampleSet) == exset.load("xor.ex")
-    with pytest.raises(
-        exset.FormatError, match=r"it holds example sets .*; wanted: Other"
-    ) as caught:
+    with pytest.raises(exset.FormatError, match=r"holds an example set .*, not Other") as caught:
         exset.loads(XOR, model=Other)
     assert caught.value.code == "format"
 

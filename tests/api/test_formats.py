@@ -132,7 +132,7 @@ def test_suffix_decides_what_bytes_do_not(head: bytes, name: str, wanted: str) -
 @pytest.mark.parametrize("name", ["x", "x.txt", "<stdin>", "ex", "x.gz", "x.ex.gz.txt"])
 @pytest.mark.parametrize("head", [b"", *BINARY, *OTHER])
 def test_unknown_is_an_error_that_lists_the_candidates(head: bytes, name: str) -> None:
-    message = "not a format that exset knows" if head else "the file is empty"
+    message = "exset does not recognise the format" if head else "the file is empty"
     with pytest.raises(FormatError, match=message) as caught:
         formats.detect(head, name)
     assert caught.value.code == "format"

@@ -13,7 +13,7 @@ from exset.parsers.aeon.manifest_text import render
 from exset.runtime.aeon.cache_build import build
 from exset.runtime.aeon.cache_plan import Plan
 from exset.testing.manifest import manifests
-from tests.fuzz.folders import packed_from, unpacked
+from tests.fuzz.folders import joined_from, separated
 
 _FILES = {"a.jpg": b"\xff\xd8\xff", "c/d.txt": b"text", "empty": b"", "c/e.png": b"\x89PNG\r\n"}
 _FIELDS: Mapping[ElementType, Sequence[str | int]] = {
@@ -36,19 +36,19 @@ _LEFT = {
     "block_1.cpio/": b"",
     "block_00.cpio": b"",
 }
-"""What builders and people leave in the folder of a cache, and what nobody should."""
+"""Other files in the folder of a cache: left by builders or people, or made to do harm."""
 
 
 @st.composite
 def manifest_folders(draw: st.DrawFn) -> Mapping[str, bytes]:
-    """Folders of a manifest, `manifest.tsv`, and of files that it may name."""
+    """Folders with `manifest.tsv`, and files that it may name."""
     manifest = draw(manifests(dialect=Dialect.HEAD) | _good())
     return {"manifest.tsv": render(manifest), **_FILES}
 
 
 @st.composite
 def cache_folders(draw: st.DrawFn) -> Mapping[str, bytes]:
-    """Folders of a manifest, the files that it names and its cache, perhaps not whole."""
+    """Folders with `manifest.tsv`, the files that it names, and its cache, perhaps damaged."""
     manifest = draw(_good(least=1))
     contents = {"manifest.tsv": render(manifest), **_FILES}
     with TemporaryDirectory() as folder:
@@ -63,10 +63,10 @@ def cache_folders(draw: st.DrawFn) -> Mapping[str, bytes]:
             return contents
         cache = {
             f"{plan.folder}/{os.fsdecode(name)}": data
-            for name, data in unpacked(packed_from(built.folder))
+            for name, data in separated(joined_from(built.folder))
         }
-    said = draw(st.sampled_from([b"a.jpg", b"a.jpg", b"../a.jpg", b"c/../../d", b"manifest.tsv"]))
-    contents["manifest.tsv"] = contents["manifest.tsv"].replace(b"a.jpg", said)
+    path = draw(st.sampled_from([b"a.jpg", b"a.jpg", b"../a.jpg", b"c/../../d", b"manifest.tsv"]))
+    contents["manifest.tsv"] = contents["manifest.tsv"].replace(b"a.jpg", path)
     lost = draw(st.lists(st.sampled_from(sorted(cache)), max_size=1))
     left = draw(st.lists(st.sampled_from(sorted(_LEFT)), max_size=2, unique=True))
     more = {f"{plan.folder}/{name}": _LEFT[name] for name in left}
@@ -75,7 +75,7 @@ def cache_folders(draw: st.DrawFn) -> Mapping[str, bytes]:
 
 @st.composite
 def _good(draw: st.DrawFn, least: int = 0) -> Manifest:
-    """Manifests of which aeon makes a cache."""
+    """Manifests for which exset can build a cache."""
     types = draw(st.lists(st.sampled_from(ElementType), min_size=1, max_size=3))
     record = st.tuples(*(st.sampled_from(_FIELDS[kind]) for kind in types))
     return Manifest.of(types, draw(st.lists(record, min_size=least, max_size=5)))

@@ -1,11 +1,11 @@
-"""The checksums of HDF5 files, put right where something was changed, so that it is read."""
+"""Correct the checksums of changed HDF5 files, so that the library reads the changes."""
 
 import re
 import struct
 from typing import Final
 
 _START: Final = re.compile(rb"\x89HDF\r\n\x1a\n[\x02\x03]|OHDR\x02", re.DOTALL)
-_SUPERBLOCK: Final = 44  # bytes of it, where offsets have eight
+_SUPERBLOCK: Final = 44  # bytes, if offsets have eight
 _MASK: Final = 0xFFFFFFFF
 _BEGIN: Final = 0xDEADBEEF
 _MIX: Final = (4, 6, 8, 16, 19, 4)
@@ -13,9 +13,9 @@ _FINAL: Final = (14, 11, 25, 16, 4, 14, 24)
 
 
 def repaired(data: bytes) -> bytes:
-    """Return HDF5 files, perhaps among other bytes, of which superblocks and headers are believed.
+    """Return some bytes with correct checksums of the HDF5 superblocks and object headers.
 
-    Those of objects in one piece, that is, in the format from version 1.8 on.
+    This works for object headers of one chunk, in the format of HDF5 1.8 and later.
     """
     made = bytearray(data)
     for found in _START.finditer(data):
@@ -27,7 +27,7 @@ def repaired(data: bytes) -> bytes:
 
 
 def _end_of_header(data: bytes, start: int) -> int:
-    """Where the first piece of an object's header ends, without its checksum."""
+    """Return the end of the first chunk of an object header, without its checksum."""
     flags = data[start + 5] if start + 5 < len(data) else 0
     at = start + 6 + 16 * bool(flags & 0x20) + 4 * bool(flags & 0x10)
     size = 1 << (flags & 3)
@@ -35,7 +35,7 @@ def _end_of_header(data: bytes, start: int) -> int:
 
 
 def lookup3(data: bytes) -> int:
-    """Return Bob Jenkins's hash of some bytes, at least one, begun with 0."""
+    """Return Bob Jenkins's lookup3 hash of at least one byte, with the initial value 0."""
     size = -(-len(data) // 12) * 3
     words: tuple[int, ...] = struct.unpack(f"<{size}I", data.ljust(4 * size, b"\0"))
     x = y = z = (_BEGIN + len(data)) & _MASK

@@ -1,9 +1,9 @@
-"""What is promised of folders, and of files that name others, checked on the disk.
+"""Check the promises about folders, and about files that name other files, on the disk.
 
-Each case has a new folder. What is checked, beyond what holds of any reader:
-outside: what is looked at stays as it is, and what is written lies where it should;
-whole: a cache that was built or mended is whole, what is found without fault can be read, and it is
-    the same each time.
+Each case has a new folder. These checks raise Broken with two more rules than the contract:
+outside: exset changed a file that it only reads, or wrote outside of the target;
+whole: a cache that exset built or repaired is not complete, files without findings cannot be read,
+    or reading twice gives different values.
 """
 
 import os
@@ -38,7 +38,7 @@ from exset.runtime.lbann.list_files import Checker
 from exset.runtime.lbann.sample_reader import SampleReader
 from exset.runtime.training.dataset import Dataset
 from exset.testing.contract import LIMITS, Broken, check_finding, described
-from tests.fuzz.folders import laid_out
+from tests.fuzz.folders import created
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -47,10 +47,10 @@ _LIMITS = LIMITS.with_(max_array=1 << 22)
 
 
 def attempt(what: str, act: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R | None:
-    """Return what came of doing something; None where FormatError or OSError did.
+    """Return the result of a call, or None if it raises FormatError or OSError.
 
-    Raises Broken for any other exception, for an error that cannot be shown, and for one of the
-    system that has no number.
+    Raises Broken for any other exception, for an error that is not safe to show, and for an OSError
+    without a number.
     """
     try:
         with warnings.catch_warnings():
@@ -68,8 +68,8 @@ def attempt(what: str, act: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -
 
 
 def check_cache(data: bytes, number: int | None = None) -> bool:
-    """Hold aeon's caches to their promises: a folder of `manifest.tsv`, files and a cache."""
-    with laid_out(data) as folder:
+    """Check aeon's caches: `data` is a folder with `manifest.tsv`, files and a cache."""
+    with created(data) as folder:
         inside = (each.path for each in sorted(os.scandir(folder), key=_name) if each.is_dir())
         path = next((each for each in inside if "cache" in os.path.basename(each)), folder)
         outs = [f"{folder}-out{number}" for number in range(4)]
@@ -97,8 +97,8 @@ def check_cache(data: bytes, number: int | None = None) -> bool:
 
 
 def check_hdf5(data: bytes, number: int | None = None) -> bool:
-    """Hold what reads HDF5 to its promises: a file of samples."""
-    with laid_out(b"==> a.h5 <==\n" + data) as folder:
+    """Check the readers of HDF5: `data` is a file of samples."""
+    with created(b"==> a.h5 <==\n" + data) as folder:
         path = os.path.join(folder, "a.h5")
         access = Access(roots=(folder,), links=number is None or number % 3 == 0)
         with _untouched(folder):
@@ -119,8 +119,8 @@ def check_hdf5(data: bytes, number: int | None = None) -> bool:
 
 
 def check_list(data: bytes, number: int | None = None) -> bool:
-    """Hold sample lists with the files that they name to their promises: a folder of them."""
-    with laid_out(data) as folder, _untouched(folder):
+    """Check sample lists: `data` is a folder with a list and the files that it names."""
+    with created(data) as folder, _untouched(folder):
         findings = Findings()
         samples = _read("sample_list", os.path.join(folder, "x.sample_list"), findings)
         if not isinstance(samples, SampleList):
@@ -134,12 +134,12 @@ def check_list(data: bytes, number: int | None = None) -> bool:
         if samples.kind.is_exclusion:
             resolved = attempt("to_inclusion", checker.to_inclusion, samples, Findings())
             if resolved is None and _is_sound(findings):
-                raise Broken("whole", f"nothing was found, and yet it has no meaning: {samples!r}")
+                raise Broken("whole", f"no findings, but the list cannot be resolved: {samples!r}")
             samples = resolved or samples
         elif _is_sound(findings) and not samples.kind.is_single and not samples.has_integer_ids:
             for name, sample in samples.pairs():
                 if attempt("find", _lacks, os.path.join(folder, name), str(sample), access):
-                    raise Broken("whole", f"nothing was found, and yet there is no {sample}")
+                    raise Broken("whole", f"no findings, but the file has no sample {sample}")
         kinds = [*Kind] if number is None else [[*Kind][number % len(Kind)]]
         for kind in kinds:
             attempt(
@@ -157,8 +157,8 @@ def check_list(data: bytes, number: int | None = None) -> bool:
 
 
 def check_manifest(data: bytes, number: int | None = None) -> bool:
-    """Hold manifests with the files that they name to their promises: a folder of them."""
-    with laid_out(data) as folder, _untouched(folder, f"{folder}-out"):
+    """Check manifests: `data` is a folder with a manifest and the files that it names."""
+    with created(data) as folder, _untouched(folder, f"{folder}-out"):
         findings = Findings()
         manifest = _read("manifest", os.path.join(folder, "manifest.tsv"), findings)
         if not isinstance(manifest, Manifest):
@@ -173,7 +173,7 @@ def check_manifest(data: bytes, number: int | None = None) -> bool:
         )
         arrays = None if dataset is None else _arrays(dataset)
         if arrays is None and _is_sound(findings):
-            raise Broken("whole", "nothing was found, and yet it cannot be read")
+            raise Broken("whole", "no findings, but the manifest cannot be read")
         if len(manifest):
             plan = Plan.of(manifest, root=folder, block_size=2, access=access)
             out = f"{folder}-out"
@@ -182,7 +182,7 @@ def check_manifest(data: bytes, number: int | None = None) -> bool:
             if built is not None:
                 _is_whole(plan, built)
             elif _is_sound(findings):
-                raise Broken("whole", "nothing was found, and yet it has no cache")
+                raise Broken("whole", "no findings, but exset cannot build a cache")
     return True
 
 
@@ -191,14 +191,14 @@ def _name(entry: "os.DirEntry[str]") -> str:
 
 
 def _read(name: str, path: str, findings: Findings | None = None) -> Model | None:
-    """Read a plain file of a format; None where that cannot be."""
+    """Read a plain file of a format; return None if that fails."""
     if not os.path.isfile(path):
         return None
     source = attempt("read", files.read, path, limits=_LIMITS)
     if source is None:
         return None
-    heard = Findings() if findings is None else findings
-    return attempt(name, formats.get(name).read, source, limits=_LIMITS, findings=heard)
+    found = Findings() if findings is None else findings
+    return attempt(name, formats.get(name).read, source, limits=_LIMITS, findings=found)
 
 
 def _is_sound(findings: Findings) -> bool:
@@ -217,14 +217,16 @@ def _look_at(cache: Cache) -> None:
     _shown(findings)
     read = attempt("records", lambda: [[bytes(e) for e in record] for record in cache])
     if (read is None) == _is_sound(findings):
-        raise Broken("whole", f"{'not ' * (read is None)}read, and yet {[*map(str, findings)]}")
+        raise Broken(
+            "whole", f"{'not ' * (read is None)}read, but the findings are {[*map(str, findings)]}"
+        )
     dataset = attempt("dataset", CacheDataset, cache, limits=_LIMITS)
     if dataset is not None:
         _arrays(dataset)
 
 
 def _arrays(dataset: Dataset) -> dict[str, Any] | None:
-    """Return all of a dataset, which must be the same twice."""
+    """Return the arrays of a dataset; reading them twice must give the same values."""
     one = attempt("arrays", dataset.to_arrays)
     other = attempt("arrays again", dataset.to_arrays)
     if _raw(one) != _raw(other):
@@ -247,15 +249,15 @@ def _extract(cache: Cache, out: str, damaged: bool, plan: Plan | None) -> None:
 
 
 def _is_whole(plan: Plan, built: Built) -> None:
-    """See that a cache which was built or mended is whole, and what it should be.
+    """Check that a built or repaired cache is complete, and has the right elements.
 
-    Of files in blocks that were kept nothing is known.
+    The files in blocks that the repair kept are not checked: they may have changed since.
     """
     findings = Findings()
     cache = Cache(built.folder)
     whole = plan.check(cache, findings)
     if len(whole) != len(plan.blocks) or findings.worst is Severity.ERROR or not cache.is_complete:
-        raise Broken("whole", f"built, and yet {[*map(str, findings)]}")
+        raise Broken("whole", f"built, but the findings are {[*map(str, findings)]}")
     for number, rows in enumerate(plan.blocks):
         which = np.arange(rows.start, rows.stop)
         wanted = encoded(plan.manifest, which, root=plan.root, access=plan.access)
@@ -294,10 +296,10 @@ def _list_of(path: str, access: Access) -> None:
     search = list_build.search_for([path], findings, finite=["x"], access=access, limits=_LIMITS)
     samples = list_build.built([*list_build.searched(search, [path])], findings)
     _shown(findings)
-    heard = Findings()
-    Checker(access=access, limits=_LIMITS).check(samples, heard)
-    if not _is_sound(heard):
-        raise Broken("whole", f"it was found, and yet {[*map(str, heard)]}")
+    problems = Findings()
+    Checker(access=access, limits=_LIMITS).check(samples, problems)
+    if not _is_sound(problems):
+        raise Broken("whole", f"the new list has the findings {[*map(str, problems)]}")
 
 
 def _read_samples(
@@ -315,13 +317,13 @@ def _read_samples(
 
 @contextmanager
 def _untouched(folder: str, *but: str) -> Iterator[None]:
-    """See that a folder stays as it is, and what is beside it; but: the folders that may change."""
+    """Check that a folder and its neighbours do not change; but: folders that may change."""
     beside = os.path.dirname(folder)
     before = _seen(beside, but)
     yield
     if (after := _seen(beside, but)) != before:
         changed = {name for name, _ in before.items() ^ after.items()}
-        raise Broken("outside", f"what nobody should touch has changed: {sorted(changed)}")
+        raise Broken("outside", f"these files must not change: {sorted(changed)}")
 
 
 def _seen(folder: str, but: tuple[str, ...]) -> dict[str, bytes | None]:

@@ -1,8 +1,8 @@
-"""Folders as bytes, so that what makes files wrong makes folders wrong, too.
+"""Folders as bytes, so that the fuzzer can change folders as it changes files.
 
-Files stand one after the other, each below a line with its name, as `tail` shows several:
-`==> NAME <==`. The end of a name says what is no file: `/` a folder, `|` a pipe, `@` a link, which
-leads to what stands below, counted from the folder. All bytes are a folder.
+The files follow one another, each below a line `==> NAME <==`, as `tail` prints several files. The
+last character of a name marks other kinds: `/` a folder, `|` a pipe, `@` a link; the content of a
+link is its target, relative to the folder. Any bytes are a valid folder.
 """
 
 import os
@@ -17,13 +17,13 @@ from exset.io.extraction import parts_of
 _HEAD: Final = re.compile(rb"\n==> ([^\n]*) <==\n")
 
 
-def packed(contents: Mapping[str, bytes]) -> bytes:
-    """Return a folder as bytes: names, which may have slashes in them, and what they hold."""
+def joined(contents: Mapping[str, bytes]) -> bytes:
+    """Return a folder as bytes, from names, which may contain slashes, and contents."""
     return b"".join(b"\n==> %s <==\n%s" % (os.fsencode(n), d) for n, d in contents.items())[1:]
 
 
-def packed_from(folder: str) -> bytes:
-    """Return the plain files of a folder, those below it too, as bytes."""
+def joined_from(folder: str) -> bytes:
+    """Return the plain files of a folder and its subfolders as bytes."""
     contents = {}
     for here, _, names in sorted(os.walk(folder)):
         for name in sorted(names):
@@ -31,29 +31,29 @@ def packed_from(folder: str) -> bytes:
             if os.path.isfile(path):
                 with open(path, "rb") as file:
                     contents[os.path.relpath(path, folder)] = file.read()
-    return packed(contents)
+    return joined(contents)
 
 
-def unpacked(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the names and the contents that some bytes are."""
+def separated(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the names and the contents of a folder that `joined` made."""
     pieces = _HEAD.split(b"\n" + data)[1:]
     return zip(pieces[::2], pieces[1::2], strict=True)
 
 
 @contextmanager
-def laid_out(data: bytes) -> Iterator[str]:
-    """Give the path of a new folder that is what some bytes say, and take it away.
+def created(data: bytes) -> Iterator[str]:
+    """Create a temporary folder from bytes, yield its path, and delete it.
 
-    What cannot be, or would lead out of it, is left out.
+    Entries that the system rejects, or that lead out of the folder, are left out.
     """
     with TemporaryDirectory(prefix="exset-") as whole:
         folder = os.path.join(os.path.realpath(whole), "in")
         os.mkdir(folder)
         links: list[tuple[bytes, bytes]] = []
-        for name, content in unpacked(data):
+        for name, content in separated(data):
             with suppress(OSError, ValueError):
                 mark = name[-1:]
-                if b".." in name + content * (mark == b"@"):  # whatever `parts_of` says
+                if b".." in name + content * (mark == b"@"):  # even if `parts_of` allows it
                     continue
                 parts = parts_of(name[:-1] if mark in (b"/", b"@", b"|") else name)
                 path = os.path.join(os.fsencode(folder), *parts)
@@ -65,7 +65,7 @@ def laid_out(data: bytes) -> Iterator[str]:
                 elif mark != b"/":
                     with open(path, "xb") as file:
                         file.write(content)
-        for target, path in links:  # last, so that nothing is written through one
+        for target, path in links:  # last, so that no file is written through a link
             with suppress(OSError):
                 os.symlink(target, path)
         yield folder

@@ -1,4 +1,4 @@
-"""Files of a part or two that come again and again: what takes twice as long for twice as many?"""
+"""Files that repeat one or two words many times, to find work that is not linear."""
 
 import random
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ PUMPS: Final = (
     *(b"1 ", b"-1 ", b"0.1e1", b"1-", b"a\n", b"a: ", b"- ", b"? ", b"&a ", b"*a, ", b"[a,"),
     *(b"... ", b"1 ... 2 ", b"e", b"0", b"nan ", b"=", b"==", b"\t\n", b"\\u0000", b"{a: ", b"|\n"),
 )
-"""What is repeated, besides the words of a grammar."""
+"""The repeated words, besides those of a grammar."""
 
 CONTEXTS: Final = MappingProxyType(
     {
@@ -35,17 +35,16 @@ CONTEXTS: Final = MappingProxyType(
 
 
 def contexts(fmt: Format) -> tuple[bytes, ...]:
-    """Return texts to put before what is repeated."""
+    """Return the texts that may precede the repeated words."""
     if fmt.name in CONTEXTS:
         return CONTEXTS[fmt.name]
     return (b"", *(data[: len(data) // 2] for data in seeds.drawn(fmt, 3, 0)))
 
 
 def pumped(fmt: Format, size: int) -> Iterator[tuple[str, bytes]]:
-    """Yield files of about that many bytes, each with what it is of.
+    """Yield files of about `size` bytes, each with its name.
 
-    Texts that repeat a word, in places where that means something; and models that a file can hold,
-    their units repeated.
+    Text formats repeat a word after a context. All formats also repeat the units of drawn models.
     """
     if not fmt.binary:
         for context in contexts(fmt):
@@ -61,14 +60,14 @@ def pumped(fmt: Format, size: int) -> Iterator[tuple[str, bytes]]:
                     f"units of seed {number}",
                     fmt.write(model.select(np.sort(which)), findings=Findings()),
                 )
-        except FormatError:  # some units cannot be said twice
+        except FormatError:  # the format cannot store some units twice
             continue
 
 
 def paired(fmt: Format, size: int, pairs: int) -> Iterator[tuple[str, bytes]]:
-    """Yield texts of about that many bytes in which two words alternate, or follow each other.
+    """Yield texts of about `size` bytes in which two words alternate, or one follows the other.
 
-    So many pairs of words are drawn, always the same; none for a binary format.
+    pairs: how many pairs of words to draw, always the same ones; none for a binary format.
     """
     rng, words = random.Random(fmt.name), [] if fmt.binary else _words(fmt)
     for _ in range(pairs if words else 0):

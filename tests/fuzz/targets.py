@@ -1,4 +1,4 @@
-"""What the project's fuzzer tries besides formats: folders of files, HDF5 files, label files."""
+"""The other targets of the project's fuzzer: folders of files, HDF5 files, label files."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -17,7 +17,7 @@ from exset.parsers.lbann import labels
 from exset.testing import seeds, targets
 from exset.testing.targets import ReaderTarget, Target
 from tests.fuzz import checksums
-from tests.fuzz.folders import packed, packed_from
+from tests.fuzz.folders import joined, joined_from
 
 _SMALL: Final = 1 << 14
 
@@ -28,9 +28,9 @@ _Drawn: TypeAlias = bytes | Mapping[str, bytes]
 class FolderTarget:
     """Files on a disk: one file, or a folder as bytes as in `tests.fuzz.folders`.
 
-    strategy, checker: "module:function" that draws seeds and that checks them. marks: suffixes of
-    good files in folders of seeds. is_below: a seed is not such a file alone, but everything in the
-    folder above the one that has it.
+    strategy, checker: functions that draw and check cases, as "module:function". marks: suffixes of
+    good files in folders of seeds. is_below: a seed is not one such file, but everything in the
+    folder above it.
     """
 
     name: str
@@ -42,10 +42,10 @@ class FolderTarget:
     is_deadly: bool = False
 
     def seeds(self, folders: Iterable[str], draw: int, start: int) -> list[bytes]:
-        """Return small ones."""
+        """Return small files or folders."""
         made = cast(Callable[[], st.SearchStrategy[_Drawn]], load(self.strategy))
         drawn = seeds.collected(made(), draw, start)
-        files = [each if isinstance(each, bytes) else packed(each) for each in drawn]
+        files = [each if isinstance(each, bytes) else joined(each) for each in drawn]
         for folder in folders:
             for here, _, names in sorted(os.walk(folder)):
                 if self.marks and any(name.endswith(self.marks) for name in names):
@@ -53,22 +53,22 @@ class FolderTarget:
         return [data for data in files if len(data) <= _SMALL]
 
     def words(self) -> list[bytes]:
-        """Return what its files are told by."""
+        """Return words that are common in its files."""
         return [*self.literals]
 
     def repaired(self, data: bytes) -> bytes:
-        """Return them with the checksums of HDF5."""
+        """Return the data with correct HDF5 checksums."""
         return checksums.repaired(data)
 
     def check(self, data: bytes, number: int | None = None) -> bool:
-        """Lay it out in a new folder, and see what comes of it there."""
+        """Check a case in a new folder."""
         checker = cast(Callable[[bytes, int | None], bool], load(self.checker))
         return checker(data, number)
 
     def _found(self, folder: str, names: list[str]) -> list[bytes]:
         if self.is_below:
             above = os.path.dirname(folder)
-            return [packed_from(above)] if _size(above) <= _SMALL else []
+            return [joined_from(above)] if _size(above) <= _SMALL else []
         paths = (os.path.join(folder, name) for name in names if name.endswith(self.marks))
         return [open(path, "rb").read() for path in paths if os.path.getsize(path) <= _SMALL]
 
@@ -79,7 +79,7 @@ def _size(folder: str) -> int:
 
 
 class LabelFile:
-    """Label files, which are no format of their own: only a sample list has a use for them."""
+    """A reader of label files, which have no format of their own: sample lists name them."""
 
     name = "labels"
     reader = "exset.parsers.lbann.labels:parse"
@@ -137,7 +137,7 @@ FOLDERS: Final = (
 
 
 def all_targets() -> tuple[Target, ...]:
-    """Return all targets: formats, also of other packages, label files, and `FOLDERS`."""
+    """Return all targets: all formats, label files, and `FOLDERS`."""
     lines = (b"a.jpg 1\nb.jpg -2\n", b" x 0\r\n")
     return (*targets.all_targets(), ReaderTarget(LabelFile(), lines), *FOLDERS)
 

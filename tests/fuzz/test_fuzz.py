@@ -1,7 +1,7 @@
-"""Bytes that nobody should trust: every reader and writer is held to its promises, and the fuzzer.
+"""Every reader and writer keeps its contract for any bytes; and tests of the fuzzer.
 
-`python -m tests.fuzz` tries as many more as there is time for. What it found is in
-`tests/regress`, in a folder for each format, and is tried again here.
+`python -m tests.fuzz` tries more cases. The failing cases that it found are in `tests/regress`, in
+a folder for each format, and run here as tests.
 """
 
 import os
@@ -35,7 +35,7 @@ from exset.testing.mutations import Mutator, minimised
 from exset.testing.targets import ReaderTarget, Target
 from exset.testing.trials import SLOW
 from tests.fuzz import checksums, targets
-from tests.fuzz.folders import laid_out, packed, packed_from, unpacked
+from tests.fuzz.folders import created, joined, joined_from, separated
 from tests.fuzz.targets import FOLDERS, LabelFile
 
 ROOT = Path(__file__).parents[2]
@@ -50,22 +50,22 @@ def mutator(name: str) -> Mutator:
 
 @pytest.fixture(scope="module")
 def apart() -> Iterator[Processes]:
-    """A process that may die."""
+    """A process that may crash."""
     processes = Processes(1)
     yield processes
     processes.shutdown(cancel_futures=True)
 
 
-@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
-def test_any_bytes(known: Format) -> None:
-    """Good files made wrong: a model or a FormatError, the same in all engines and in parts."""
-    made = mutator(known.name).made
+@pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.name)
+def test_any_bytes(fmt: Format) -> None:
+    """Damaged files: a model or a FormatError, the same in all engines and in chunks."""
+    made = mutator(fmt.name).made
 
     @given(st.randoms(use_true_random=False), st.none() | st.integers(1, 99))
-    def held(rng: random.Random, step: int | None) -> None:
-        check(known, made(rng), step=step)
+    def holds(rng: random.Random, step: int | None) -> None:
+        check(fmt, made(rng), step=step)
 
-    held()
+    holds()
 
 
 @given(st.randoms(use_true_random=False))
@@ -75,34 +75,34 @@ def test_any_bytes_for_labels(rng: random.Random) -> None:
 
 @pytest.mark.parametrize("target", FOLDERS, ids=lambda target: target.name)
 def test_any_folder(target: Target, apart: Processes) -> None:
-    """Caches, HDF5 files, and files with those that they name; the HDF5 library may crash."""
+    """Caches, HDF5 files, and lists with the files that they name; the library may crash."""
     fuzzer = Fuzzer(target, mutator(target.name), processes=apart if target.is_deadly else None)
 
     @given(st.randoms(use_true_random=False), st.integers(0, 99))
-    def held(rng: random.Random, number: int) -> None:
+    def holds(rng: random.Random, number: int) -> None:
         verdict = fuzzer.tried(mutator(target.name).made(rng), number)
         assert verdict.rule is None or (target.is_deadly and verdict.has_died), verdict
 
-    held()
+    holds()
 
 
 @pytest.mark.parametrize("path", FOUND, ids=lambda path: f"{path.parent.name}-{path.name}")
-def test_what_was_found(path: Path) -> None:
+def test_regressions(path: Path) -> None:
     targets.get(path.parent.name).check(path.read_bytes())
 
 
 @pytest.mark.parametrize("target", targets.all_targets(), ids=lambda target: target.name)
 def test_every_target_has_seeds(target: Target) -> None:
-    given = target.seeds((), 20, 1)
-    assert given and given == target.seeds((), 20, 1)
-    assert sum(target.check(data, 1) for data in given) > len(given) // 2
+    made = target.seeds((), 20, 1)
+    assert made and made == target.seeds((), 20, 1)
+    assert sum(target.check(data, 1) for data in made) > len(made) // 2
 
 
-@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
-def test_every_format_has_seeds(known: Format) -> None:
-    drawn = seeds.drawn(known, 20, 1)
-    assert drawn == seeds.drawn(known, 20, 1) != seeds.drawn(known, 20, 2)
-    assert len(drawn) > 10 and sum(check(known, data, deep=False) for data in drawn) > 10
+@pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.name)
+def test_every_format_has_seeds(fmt: Format) -> None:
+    drawn = seeds.drawn(fmt, 20, 1)
+    assert drawn == seeds.drawn(fmt, 20, 1) != seeds.drawn(fmt, 20, 2)
+    assert len(drawn) > 10 and sum(check(fmt, data, deep=False) for data in drawn) > 10
 
 
 def test_words_are_those_of_the_grammar() -> None:
@@ -111,7 +111,7 @@ def test_words_are_those_of_the_grammar() -> None:
 
 
 class Faulty:
-    """A reader with a fault for each sort of bytes."""
+    """A reader with a different fault for each word."""
 
     name = "faulty"
     reader = "builtins:none"
@@ -163,16 +163,16 @@ def test_faults_are_found_and_made_small(word: str, rule: str, tmp_path: Path) -
     assert fuzzer.tally.broken.total() == 1
 
 
-def test_what_is_wild_is_shown_safely() -> None:
-    """The messages are made safe as they are shown, whoever wrote them."""
+def test_unsafe_messages_are_shown_safely() -> None:
+    """exset makes every message safe when it shows it."""
     assert not check(Faulty(), b"wild", engines=("auto",))
 
 
 def test_a_good_reader_passes(tmp_path: Path) -> None:
-    said: list[str] = []
+    messages: list[str] = []
     fuzzers = [Fuzzer(targets.get(name), mutator(name)) for name in ("ex", "bex")]
-    fuzz.fuzz(fuzzers, cases=20, keep=tmp_path, say=said.append)
-    assert not said and not list(tmp_path.iterdir())
+    fuzz.fuzz(fuzzers, cases=20, keep=tmp_path, say=messages.append)
+    assert not messages and not list(tmp_path.iterdir())
     assert sum(each.tally.cases for each in fuzzers) == 20
     assert any(each.tally.taken for each in fuzzers)
     assert fuzzers[0].case(7) == Fuzzer(targets.get("ex"), mutator("ex")).case(7)
@@ -196,7 +196,7 @@ def test_mutations_are_bounded(given: list[bytes], rng: random.Random) -> None:
 
 
 def test_the_command(tmp_path: Path) -> None:
-    """It runs in a process of its own, whose memory is bounded."""
+    """The command in its own process, whose memory is limited."""
     command = [sys.executable, "-m", "exset.testing.fuzz", "--cases", "100", "--only", "ex"]
     run = subprocess.run(
         [*command, "--keep", str(tmp_path)],
@@ -211,7 +211,7 @@ def test_the_command(tmp_path: Path) -> None:
 
 @dataclass(frozen=True)
 class Deadly:
-    """What kills the process that checks it."""
+    """A target whose check kills its process."""
 
     name: str = "deadly"
     is_deadly: bool = False
@@ -232,7 +232,7 @@ class Deadly:
 
 
 @pytest.mark.parametrize("is_deadly", [False, True])
-def test_a_crash_is_a_fault_unless_it_is_that_of_another_library(
+def test_a_crash_is_a_fault_unless_another_library_crashed(
     is_deadly: bool, apart: Processes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fuzz, "PATIENCE", 1)
@@ -247,7 +247,7 @@ def test_a_crash_is_a_fault_unless_it_is_that_of_another_library(
 
 
 def test_folders_are_bytes(tmp_path: Path) -> None:
-    """All bytes are a folder, and nothing of it lies outside."""
+    """A folder as bytes and back; no entry is outside of the folder."""
     given = {
         "a": b"\n==> ",
         "b/c": b"",
@@ -257,13 +257,13 @@ def test_folders_are_bytes(tmp_path: Path) -> None:
         "../f": b"1",
         "g@": b"../x",
     }
-    data = packed(given)
-    assert [(os.fsdecode(name), each) for name, each in unpacked(data)] == [*given.items()]
-    with laid_out(data) as folder:
+    data = joined(given)
+    assert [(os.fsdecode(name), each) for name, each in separated(data)] == [*given.items()]
+    with created(data) as folder:
         assert os.readlink(f"{folder}/b/d") == f"{folder}/a"
         assert sorted(os.listdir(folder)) == ["a", "b", "e", "p"]
         assert len(os.listdir(os.path.dirname(folder))) == 1
-        assert [*unpacked(packed_from(folder))] == [
+        assert [*separated(joined_from(folder))] == [
             (b"a", given["a"]), (b"b/c", b""), (b"b/d", given["a"]),
         ]  # fmt: skip
     assert not os.path.exists(folder)
@@ -271,12 +271,12 @@ def test_folders_are_bytes(tmp_path: Path) -> None:
 
 @given(st.binary(max_size=99))
 def test_any_bytes_are_a_folder(data: bytes) -> None:
-    with laid_out(b"==> a <==\n" + data) as folder:
+    with created(b"==> a <==\n" + data) as folder:
         assert os.path.exists(f"{folder}/a")
 
 
 def test_checksums_of_hdf5() -> None:
-    """Good files have those that are worked out here, and changed ones are believed."""
+    """The checksums of good files are correct, and those of changed files are corrected."""
     new = [data for data in targets.get("hdf5").seeds((), 40, 1) if b"OHDR" in data]
     assert new and all(checksums.repaired(data) == data for data in new)
     assert checksums.lookup3(b"Four score and seven years ago") == 0x17770551

@@ -1,7 +1,7 @@
-"""What reading files has the system do: a program that reports all that it should not.
+"""Read files, and report what Python asks of the system that reading must not ask for.
 
-Its input is JSON: `files`, what to read; `check_files`, whether the files that these name are to be
-looked at, too; `controls`, what to do to see that it is heard. Its output: what was done beside.
+This program reads JSON: `files` to read; `check_files`, whether to check the files that they name;
+`controls`, forbidden actions that it must notice. It prints JSON: `reports`, `read` and `seen`.
 """
 
 import json
@@ -22,7 +22,7 @@ from exset.core.errors import FormatError
 from exset.core.source import Source
 from exset.families.format import Format
 
-# What takes part in running a program, in talking to somebody, or in changing files.
+# Audit events of running a program, using the network, or changing files.
 FORBIDDEN = (
     *("subprocess.", "socket.", "ctypes.", "pty.", "os.exec", "os.spawn", "os.posix_spawn"),
     *("os.system", "os.fork", "os.startfile", "os.kill", "os.putenv", "os.remove", "os.rename"),
@@ -35,7 +35,7 @@ LOADING = ("marshal.loads", "code.__new__")
 
 
 def places() -> tuple[str, ...]:
-    """Where code and data of Python, of the libraries and of exset lie."""
+    """Return the folders of Python, of the libraries and of exset."""
     found = {*sysconfig.get_paths().values(), sys.prefix, sys.base_prefix, "/proc/"}
     for name in ("exset", "exset.parsers", "exset.codecs", "exset.runtime", "exset.grammars"):
         spec = find_spec(name)
@@ -46,7 +46,7 @@ def places() -> tuple[str, ...]:
 
 
 class Watch:
-    """Hears all that the system is asked for, from when it is on."""
+    """An audit hook: collects forbidden events while it is on."""
 
     def __init__(self) -> None:
         self.on = False
@@ -59,7 +59,7 @@ class Watch:
     def __call__(self, event: str, arguments: tuple[Any, ...]) -> None:
         if not self.on:
             return
-        self.on = False  # not of what we do ourselves
+        self.on = False  # ignore the events of this method
         try:
             if why := self._wrong(event, arguments):
                 self.reports.append(why)
@@ -67,7 +67,7 @@ class Watch:
             self.on = True
 
     def _wrong(self, event: str, arguments: tuple[Any, ...]) -> str:
-        """What is wrong, or nothing."""
+        """Return a description of a forbidden event, or an empty text."""
         if event == "open":
             return self._opening(*arguments[:2])
         if event in CODE:
@@ -75,8 +75,8 @@ class Watch:
             name = getattr(name, "co_filename", name)
             if isinstance(name, bytes):
                 name = os.fsdecode(name)
-            known = str(name).startswith("<frozen ") or self._is_ours(str(name))
-            return "" if known or importing() else f"{event} {name}"
+            is_ours = str(name).startswith("<frozen ") or self._is_ours(str(name))
+            return "" if is_ours or importing() else f"{event} {name}"
         if event in LOADING:
             return "" if importing() else event
         if event.startswith("os.") and self._is_in_cache(arguments):
@@ -84,7 +84,7 @@ class Watch:
         return f"{event} {arguments!r}"[:300] if event.startswith(FORBIDDEN) else ""
 
     def _is_in_cache(self, arguments: tuple[Any, ...]) -> bool:
-        """Whether what is made, renamed or taken away is exset's own."""
+        """Whether all paths are in exset's own cache."""
         paths = [os.path.join(each, "") for each in arguments if isinstance(each, str)]
         return bool(paths) and all(path.startswith(self.cache) for path in paths)
 
@@ -103,7 +103,7 @@ class Watch:
 
 
 def importing() -> bool:
-    """Whether Python's own import is at work."""
+    """Whether Python is importing a module."""
     frame = sys._getframe()
     while frame.f_back is not None:
         frame = frame.f_back
@@ -118,7 +118,7 @@ def dialects(fmt: Format) -> tuple[str, ...]:
 
 
 def warm_up() -> None:
-    """Import and find all that any format needs: h5py asks `uname` of its machine then."""
+    """Import everything that any format needs; h5py runs `uname` when it is imported."""
     from exset.runtime.aeon import manifest_files
     from exset.runtime.lbann import list_files
 
@@ -127,16 +127,16 @@ def warm_up() -> None:
     for name in samples.names():
         exset.stats(exset.load(f"exset::{name}"))
     files = (b"", b"{}", b"\xaa\xaa\xaa\xaa", b"a: [1]\n", b"x" * 100)
-    for known in formats.FORMATS:
-        for dialect, data in product(("", *dialects(known)), files):
+    for fmt in formats.FORMATS:
+        for dialect, data in product(("", *dialects(fmt)), files):
             try:
-                known.read(Source("nothing", data), dialect=dialect)
+                fmt.read(Source("nothing", data), dialect=dialect)
             except FormatError:
                 continue
 
 
 def use(path: str, watch: Watch, check_files: bool = False) -> None:
-    """Read a file in every way there is."""
+    """Read a file with load, stats and, if asked, validate."""
     base = os.path.dirname(path)
     watch.allowed = {os.path.abspath(path)}
     watch.on = True
@@ -158,21 +158,21 @@ def use(path: str, watch: Watch, check_files: bool = False) -> None:
 
 
 def main() -> None:
-    """Read what is told, and tell."""
-    told = json.load(sys.stdin)
+    """Read the JSON input, read the files, and print the report."""
+    request = json.load(sys.stdin)
     warnings.simplefilter("ignore")
-    setattr(kernels, "available", lambda: False)  # noqa: B010  # what is compiled does no more
+    setattr(kernels, "available", lambda: False)  # noqa: B010  # plain Python is enough here
     warm_up()
     watch = Watch()
     sys.addaudithook(watch)
     reports: dict[str, list[str]] = {}
-    for path in told["files"]:
-        use(path, watch, told["check_files"])
+    for path in request["files"]:
+        use(path, watch, request["check_files"])
         if watch.reports:
             reports[path] = watch.reports
             watch.reports = []
     seen = []
-    for act in told["controls"]:  # whether anything would be heard
+    for act in request["controls"]:  # each of them must be reported
         watch.on = True
         try:
             CONTROLS[act]()
@@ -182,7 +182,7 @@ def main() -> None:
             watch.on = False
         seen.append(bool(watch.reports))
         watch.reports = []
-    json.dump({"reports": reports, "read": len(told["files"]), "seen": seen}, sys.stdout)
+    json.dump({"reports": reports, "read": len(request["files"]), "seen": seen}, sys.stdout)
 
 
 def _eval() -> None:

@@ -1,4 +1,7 @@
-"""No file has anything run, opened or sent, whatever it says: heard by an audit hook of Python."""
+"""Reading a file never runs a program, opens another file or uses the network.
+
+An audit hook of Python reports every attempt.
+"""
 
 import json
 import os
@@ -26,12 +29,12 @@ HOSTILE = {
 }
 
 
-def heard(files: list[str], *, check_files: bool = False) -> dict[str, list[str]]:
-    """What was done for each file that should not be."""
-    told = {"files": files, "check_files": check_files, "controls": [*CONTROLS]}
+def forbidden(files: list[str], *, check_files: bool = False) -> dict[str, list[str]]:
+    """Return the forbidden events of each file."""
+    request = {"files": files, "check_files": check_files, "controls": [*CONTROLS]}
     done = subprocess.run(
         [sys.executable, "-m", "tests.laws.audit"],
-        input=json.dumps(told),
+        input=json.dumps(request),
         capture_output=True,
         cwd=ROOT,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
@@ -52,16 +55,16 @@ def test_files_made_to_do_harm(tmp_path: Path) -> None:
     for name in samples.names():
         (tmp_path / name).write_bytes(samples.read(name).data)
     names = sorted(str(path) for path in tmp_path.iterdir())
-    assert heard(names) == {}
-    assert heard(names, check_files=True) == {}
+    assert forbidden(names) == {}
+    assert forbidden(names, check_files=True) == {}
     assert not (ROOT / "ran").exists() and not (tmp_path / "ran").exists()
 
 
 def test_the_corpus(corpus: Path) -> None:
-    """All but the longest, which are what other programs said of these files."""
+    """All files except the longest: these are the outputs of other programs."""
     every = sorted(str(path) for path in corpus.rglob("*") if path.is_file())
     names = [name for name in every if not name.endswith(".json.gz")]
     assert len(names) > 1000
-    assert heard(names) == {}
+    assert forbidden(names) == {}
     naming = [name for name in names if name.endswith((".sample_list", ".tsv", ".yaml"))]
-    assert heard(naming, check_files=True) == {}
+    assert forbidden(naming, check_files=True) == {}

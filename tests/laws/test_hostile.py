@@ -1,4 +1,4 @@
-"""What hostile files cost: the memory of counts that lie, and the depth of brackets."""
+"""Hostile files: wrong counts must not take memory, and deep brackets must be errors."""
 
 import time
 import tracemalloc
@@ -16,17 +16,17 @@ MIB = 1 << 20
 
 
 @pytest.mark.parametrize("number", [2**31 - 1, 0x00FFFFFF])
-@pytest.mark.parametrize("known", ["bex", "block"])
-def test_no_count_is_believed(known: str, number: int) -> None:
-    """Whatever number is made a lie, no more is allocated than the file has to do with."""
-    data = RICH if known == "bex" else block(RECORDS)
-    lie = ints(number) if known == "bex" else number.to_bytes(4, "little")
+@pytest.mark.parametrize("name", ["bex", "block"])
+def test_no_count_is_believed(name: str, number: int) -> None:
+    """A wrong number anywhere in a file allocates no more memory than the file justifies."""
+    data = RICH if name == "bex" else block(RECORDS)
+    lie = ints(number) if name == "bex" else number.to_bytes(4, "little")
 
     def attempt(at: int) -> None:
         with suppress(FormatError):
-            exset.loads(data[:at] + lie + data[at + 4 :], format=known, findings=Findings())
+            exset.loads(data[:at] + lie + data[at + 4 :], format=name, findings=Findings())
 
-    attempt(0)  # what is worked out once
+    attempt(0)  # computes what is cached
     attempt(len(data) - 8)
     tracemalloc.start()
     try:
@@ -39,21 +39,21 @@ def test_no_count_is_believed(known: str, number: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("known", "begin", "bracket"),
+    ("name", "begin", "bracket"),
     [
         *(("ex", b"name:", b"{"), ("ex", b"proc:", b"{"), ("ex", b";", b"["), ("ex", b"I:", b"(")),
         *(("loader_config", b"", b"["), ("loader_config", b"", b'{"a":'), ("schema", b"", b"[")),
         *(("schema", b"", b"{a: "), ("schema", b"", b"- "), ("schema", b"a: ", b"{")),
     ],
 )
-def test_a_million_brackets(known: str, begin: bytes, bracket: bytes) -> None:
-    """An error at once, though `max_depth` itself allows them."""
+def test_a_million_brackets(name: str, begin: bytes, bracket: bytes) -> None:
+    """A quick FormatError, even if `max_depth` allows the depth."""
     end = {b"{": b"}", b"[": b"]", b"(": b")", b"- ": b""}.get(bracket, b"}")
     data = begin + bracket * MANY + end * MANY + b";"
     start = time.monotonic()
     with pytest.raises(FormatError):
-        exset.loads(data, format=known, findings=Findings())
+        exset.loads(data, format=name, findings=Findings())
     assert time.monotonic() - start < 30
     deeper = exset.Limits(max_depth=10 * MANY, max_text=1 << 30, max_nodes=1 << 30)
     with pytest.raises(FormatError):
-        exset.loads(data, format=known, limits=deeper, findings=Findings())
+        exset.loads(data, format=name, limits=deeper, findings=Findings())

@@ -1,7 +1,7 @@
-"""Work grows with the size of a file, whatever is in it; seconds are for `python -m benchmarks`.
+"""The work of reading is proportional to the size of the file, for any content.
 
-What is counted are the lines of Python that run, of kernels, too: small files are read without
-compiling them.
+The tests count the lines of Python that run, including kernels, which small files do not compile.
+`python -m benchmarks` measures seconds.
 """
 
 import re
@@ -23,13 +23,13 @@ from tests.fuzz.pumps import paired, pumped
 
 SIZE = 300
 MOST = 2.6
-SLACK = 2000  # lines that are only run from some size on
+SLACK = 2000  # lines that run only from some size on
 PAIRS = 60
-TEXTS = [known for known in FORMATS if not known.binary]
+TEXTS = [fmt for fmt in FORMATS if not fmt.binary]
 
 
-def lines(known: Format, data: bytes) -> int:
-    """Return how many lines of Python run while some bytes are read."""
+def lines(fmt: Format, data: bytes) -> int:
+    """Return how many lines of Python run while a format reads some bytes."""
     count = 0
 
     def tracing(frame: FrameType, event: str, argument: object) -> Any:
@@ -40,7 +40,7 @@ def lines(known: Format, data: bytes) -> int:
     before = sys.gettrace()
     sys.settrace(tracing)
     try:
-        known.read(Source("x", data), limits=LIMITS)
+        fmt.read(Source("x", data), limits=LIMITS)
     except FormatError:
         pass
     finally:
@@ -49,38 +49,38 @@ def lines(known: Format, data: bytes) -> int:
 
 
 def slow(
-    known: Format, files: Callable[[int], Iterable[tuple[str, bytes]]]
+    fmt: Format, files: Callable[[int], Iterable[tuple[str, bytes]]]
 ) -> dict[str, tuple[int, int]]:
-    """Return the lines that run for those of some files of a size that are not done in proportion.
+    """Return the files whose work grows faster than their size, each with two counts of lines.
 
-    files: those of a size, by their names; at least one.
+    files: a function that yields files of a size, each with its name; at least one.
     """
     once, twice = dict(files(SIZE)), dict(files(2 * SIZE))
     assert once
     for name in list(once)[:3]:
-        lines(known, once[name])  # what is loaded or worked out once
+        lines(fmt, once[name])  # loads modules and fills caches
     found = {}
     for name in once:
-        # YAML looks for a colon up to 1024 characters ahead, for each bracket that is open there:
-        # its work is linear from there on.
-        if known.name == "schema" and re.search(r"[\[{][^\n]*'( in turn| after it)?$", name):
+        # ruamel.yaml looks up to 1024 characters ahead for a colon, for each open bracket: its work
+        # is linear only for larger files.
+        if fmt.name == "schema" and re.search(r"[\[{][^\n]*'( in turn| after it)?$", name):
             continue
-        few, many = lines(known, once[name]), lines(known, twice[name])
+        few, many = lines(fmt, once[name]), lines(fmt, twice[name])
         if many > MOST * few + SLACK:
-            # Some work is done once for each of the first so many.
-            few, many = (lines(known, dict(files(n * SIZE))[name]) for n in (8, 16))
+            # Some work is done only for the first units: compare larger files.
+            few, many = (lines(fmt, dict(files(n * SIZE))[name]) for n in (8, 16))
             if many > MOST * few:
                 found[name] = (few, many)
     return found
 
 
-@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
-def test_work_is_linear(known: Format, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.name)
+def test_work_is_linear(fmt: Format, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "available", lambda: False)
-    assert not slow(known, partial(pumped, known))
+    assert not slow(fmt, partial(pumped, fmt))
 
 
-@pytest.mark.parametrize("known", TEXTS, ids=lambda known: known.name)
-def test_two_words(known: Format, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("fmt", TEXTS, ids=lambda fmt: fmt.name)
+def test_two_words(fmt: Format, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "available", lambda: False)
-    assert not slow(known, lambda size: paired(known, size, PAIRS))
+    assert not slow(fmt, lambda size: paired(fmt, size, PAIRS))

@@ -1,4 +1,4 @@
-"""Whatever exset writes goes through one writer, or through one of the few that are tried alone."""
+"""exset writes files in a few modules only; tests of write failures cover each of them."""
 
 import ast
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ PUTS = {
 
 
 def writes(code: ast.Module) -> Iterator[int]:
-    """The lines that open a file to be written, or write one by its name."""
+    """Yield the lines that open a file for writing, or write a file by its name."""
     for node in ast.walk(code):
         if not isinstance(node, ast.Call):
             continue
@@ -34,8 +34,8 @@ def writes(code: ast.Module) -> Iterator[int]:
             found = "O_RDONLY" not in ast.unparse(node)
         elif name in ("open", "File", "memmap"):
             words = [*node.args[1:2], *node.args[:1], *(each.value for each in node.keywords)]
-            said = [each.value for each in words if isinstance(each, ast.Constant)]
-            modes = [{*each} for each in said if isinstance(each, str)]
+            constants = [each.value for each in words if isinstance(each, ast.Constant)]
+            modes = [{*each} for each in constants if isinstance(each, str)]
             found = any(mode <= {*"rwxabt+"} and mode & {*"wxa+"} for mode in modes)
         else:
             found = bool({called, name} & PUTS)
@@ -46,7 +46,7 @@ def writes(code: ast.Module) -> Iterator[int]:
 MODULES = sorted(name for name in modules() if not name.startswith("exset.testing"))
 
 
-def test_who_writes() -> None:
+def test_modules_that_write() -> None:
     lines = {name: list(writes(tree(name))) for name in MODULES}
     found = {name: numbers for name, numbers in lines.items() if numbers}
     assert found.keys() == WRITERS.keys(), found
@@ -60,10 +60,10 @@ def test_who_writes() -> None:
         *("shutil.copy(x, y)", "tempfile.mkstemp()", "array.tofile(x)"),
     ],
 )
-def test_what_writes_is_seen(code: str) -> None:
+def test_writing_calls_are_found(code: str) -> None:
     assert list(writes(ast.parse(code)))
 
 
 @pytest.mark.parametrize("code", ["open(x)", "open(x, 'rb')", "open(x, encoding='ascii')"])
-def test_what_reads_is_left_alone(code: str) -> None:
+def test_reading_calls_are_ignored(code: str) -> None:
     assert not list(writes(ast.parse(code)))

@@ -212,7 +212,7 @@ def test_statistics_of_examples(examples: exset.ExampleSet) -> None:
     row = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert row["spreads"]["events"]["count"] == len(examples)
     assert found.rows()
-    with pytest.raises(TypeError, match="a model is wanted"):
+    with pytest.raises(TypeError, match="expected a model"):
         exset.stats("x.ex")
 
 

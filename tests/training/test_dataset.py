@@ -46,7 +46,7 @@ def test_what_has_no_samples(tmp_path: Path) -> None:
     )
     with pytest.raises(TypeError, match="a loader configuration names no samples"):
         exset.dataset(config)
-    with pytest.raises(TypeError, match="a model is wanted, not int"):
+    with pytest.raises(TypeError, match="expected a model, not int"):
         exset.dataset(3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="padding"):
         exset.dataset("exset::captions.tsv", padding=True)
