@@ -96,8 +96,7 @@ RULES: Final = MappingProxyType(
         "aeon-cache-count": Rule(
             _ERROR,
             "block {number} is not that of the manifest with block size {size}: {why}",
-            "aeon would miss records or repeat them: name the block size of the cache with"
-            " --block-size, or rebuild it",
+            "{hint}",
         ),
         "aeon-cache-empty-block": Rule(
             _WARNING,

@@ -20,6 +20,13 @@ from exset.runtime.aeon.cache import Cache
 from exset.runtime.aeon.elements import encoded_column
 from exset.runtime.aeon.selection import BLOCK_SIZE, blocks, cache_name, select_records
 
+_OTHER_SIZE: Final = (
+    "aeon would miss records or repeat them: name the block size of the cache with --block-size, or"
+    " rebuild it"
+)
+_OTHER_VALUES: Final = (
+    "name the manifest that the cache was built from, or rebuild the cache from this one"
+)
 _NO_UID: Final = "an unknown manifest, as the folder's name has no checksum"
 
 
@@ -101,13 +108,11 @@ class Plan:
             findings.add(self.wrong_uid(cache))
         intact = cache.check(findings, len(self.manifest.types))
         for number, block in [*intact.items()]:
-            if not self.matches(number, block):
+            if (why := self.difference(number, block)) is not None:
                 del intact[number]
-                wanted = len(self.blocks[number]) if number < len(self.blocks) else 0
-                why = f"it has {counted(len(block), 'record')}, not {wanted:,}"
-                if len(block) == wanted:
-                    why = "its elements differ"
-                words = {"number": number, "size": self.block_size, "why": why}
+                same_size = number < len(self.blocks) and len(block) == len(self.blocks[number])
+                hint = _OTHER_VALUES if same_size else _OTHER_SIZE
+                words = {"number": number, "size": self.block_size, "why": why, "hint": hint}
                 findings.add(
                     finding_at("aeon-cache-count", Place.of(cache.blocks[number]), **words)
                 )
@@ -121,17 +126,33 @@ class Plan:
         return finding_at("aeon-cache-uid", Place.of(cache.path), **words)
 
     def matches(self, number: int, block: Block) -> bool:
-        """Whether a block has these records. FILE elements are not compared with their files."""
+        """Whether a block has these records; see `difference`."""
+        return self.difference(number, block) is None
+
+    def difference(self, number: int, block: Block) -> str | None:
+        """Return how a block differs from these records, or None if it has them.
+
+        FILE elements are not compared with their files.
+        """
         width = len(self.manifest.types)
-        if number >= len(self.blocks) or len(block) != len(self.blocks[number]):
-            return False
-        if block.width != width:
-            return False
+        if number >= len(self.blocks):
+            return f"it has {counted(len(block), 'record')}, and the manifest has no more"
         rows = self.blocks[number]
+        if len(block) != len(rows):
+            return f"it has {counted(len(block), 'record')}, not {len(rows):,}"
+        if block.width != width:
+            return f"its records have {counted(block.width or 0, 'element')}, not {width}"
         part = self.manifest.select(slice(rows.start, rows.stop))
+        differing: list[tuple[int, int]] = []
         for column, kind in enumerate(part.types):
-            if kind is not ElementType.FILE:
-                found = block.elements.data.take(np.arange(column, len(block) * width, width))
-                if found.tolist() != [*encoded_column(part, column)]:
-                    return False
-        return True
+            if kind is ElementType.FILE:
+                continue
+            found = block.elements.data.take(np.arange(column, len(block) * width, width)).tolist()
+            pairs = zip(found, encoded_column(part, column), strict=True)
+            differing += [(record, column) for record, (a, b) in enumerate(pairs) if a != b]
+        if not differing:
+            return None
+        record, column = min(differing)
+        others = len(differing) - 1
+        also = f", and {counted(others, 'other element')}" if others else ""
+        return f"element {column} of its record {record} differs{also}"

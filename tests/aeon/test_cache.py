@@ -45,6 +45,20 @@ def test_built_as_aeon_does(built: Path, plan: Plan) -> None:
     assert again.written == () and again.kept == (0, 1, 2)
 
 
+def test_a_changed_value_is_reported_by_record_and_element(built: Path) -> None:
+    rows = [(f"name{i}", i) for i in range(10)]
+    rows[6] = ("name6", 7)
+    changed = Plan.of(Manifest.of(["STRING", "ASCII_INT"], rows), block_size=4)
+    block = Cache(str(built)).block(1)
+    assert changed.difference(1, block) == "element 1 of its record 2 differs"
+    rows[7] = ("other", 8)
+    changed = Plan.of(Manifest.of(["STRING", "ASCII_INT"], rows), block_size=4)
+    whole = "element 1 of its record 2 differs, and 2 other elements"
+    assert changed.difference(1, block) == whole
+    assert "aeon-cache-count" in codes(Cache(str(built)), changed)
+    assert changed.difference(0, Cache(str(built)).block(0)) is None
+
+
 def test_another_block_size(built: Path) -> None:
     other = Plan.of(manifest(), block_size=5)
     assert "aeon-cache-count" in codes(Cache(str(built)), other)
