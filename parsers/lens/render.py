@@ -8,14 +8,13 @@ come first, in one event list for all events that have the same. The data follow
 
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import chain
 from typing import Final
 
 from exset.core import kernels
 from exset.core.errors import Findings
 from exset.grammars.lens.examples import ExampleSet, SetHeader
-from exset.parsers.lens.write_checks import Losses, Sharing, representable
+from exset.parsers.lens.write_checks import Losses, Sharing, representable, representable_header
 from exset.parsers.lens.write_columns import chunks
 from exset.parsers.lens.write_fields import set_fields
 
@@ -75,8 +74,7 @@ class Pieces:
     def begin(self, header: SetHeader, count: int) -> bytes:
         """Return the text before the examples; `count`, how many there will be, has no effect."""
         self._header = header
-        header = representable(ExampleSet.empty(header), self._losses).header
-        return set_fields(header, self._compact)
+        return set_fields(representable_header(header, self._losses), self._compact)
 
     def units(self, examples: ExampleSet) -> bytes:
         """Return some examples as text.
@@ -87,9 +85,7 @@ class Pieces:
 
     def lines(self, examples: ExampleSet) -> Iterator[bytes]:
         """Yield the same in chunks."""
-        examples = examples.with_header(self._header)
-        examples = examples.with_columns(header=replace(self._header, proc=None))
-        examples = representable(examples, self._losses)
+        examples = representable(examples.with_header(self._header), self._losses)
         sharing = Sharing(examples, self._unshare, self._losses)
         self._size += _size(examples)
         least = MANY_WARM if "numba" in sys.modules else MANY

@@ -8,7 +8,7 @@ import numpy as np
 
 from exset.core.errors import Finding, Findings, FormatError, Place, Severity
 from exset.grammars.columns.ragged import Ragged, Strings
-from exset.grammars.lens.columns import ExampleColumns
+from exset.grammars.lens.columns import ExampleColumns, SetHeader
 from exset.grammars.lens.examples import ExampleSet
 from exset.parsers.lens.write_crossed import CrossedLists, Unshareable
 from exset.parsers.lens.write_strings import faults, may_have_faults, without_faults
@@ -55,16 +55,20 @@ def _error(path: str, message: str, hint: str) -> FormatError:
     return FormatError(message, place=Place(_MODEL, field=path), hint=hint, code="lens-text")
 
 
+def representable_header(header: SetHeader, losses: Losses) -> SetHeader:
+    """Return the header with its proc in a form that text can represent. Raises FormatError."""
+    if header.proc is None:
+        return header
+    return replace(header, proc=losses.representable(header.proc, "header.proc"))
+
+
 def representable(examples: ExampleSet, losses: Losses) -> ExampleSet:
-    """Return the set with every string in a form that text can represent.
+    """Return the set with every string in a form that text can represent, except the header's.
 
     Raises FormatError for a string or units that text cannot represent, at the path of the field.
     """
-    header, events = examples.header, examples.events
-    if header.proc is not None:
-        header = replace(header, proc=losses.representable(header.proc, "header.proc"))
+    events = examples.events
     patched = examples.with_columns(
-        header=header,
         events=events.with_columns(
             proc=_strings(events.proc, losses, lambda i: f"{_event_path(examples, i)}.proc")
         ),
@@ -130,6 +134,8 @@ def _strings(
     is_group: bool = False,
 ) -> Strings:
     """Return representable strings. A string that nothing refers to has no path, and stays."""
+    if not column.data.size:
+        return column
     suspect = np.flatnonzero(_MAY_HAVE_FAULTS[column.data])
     rows = np.searchsorted(column.offsets, suspect, side="right") - 1
     rows = rows[np.diff(rows, prepend=-1) > 0]

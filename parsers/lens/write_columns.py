@@ -11,7 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.core.kernels import Kernels
-from exset.grammars.columns.arrays import Bytes, Flags, Floats, Ints, Longs, T, frozen, offsets_of
+from exset.grammars.columns.arrays import (
+    Bytes,
+    Flags,
+    Floats,
+    Ints,
+    Longs,
+    T,
+    constant,
+    frozen,
+    lengths_of,
+    offsets_of,
+)
 from exset.grammars.columns.ragged import Ragged, Strings
 from exset.grammars.lens.columns import ExampleColumns
 from exset.parsers.lens import write_plan
@@ -30,11 +41,16 @@ from exset.parsers.lens.write_kernels import (
 from exset.parsers.lens.write_plan import (
     INPUTS,
     NOTHING,
+    OWN,
+    ROLE_BOTH,
+    ROLE_INPUTS,
+    ROLE_TARGETS,
+    SETTINGS,
     TARGETS,
     Chains,
     Script,
 )
-from exset.parsers.lens.write_strings import quoted_group
+from exset.parsers.lens.write_strings import quoted_column, quoted_group
 from exset.parsers.shared import numerals
 from exset.parsers.shared.shortest import REAL_ROOM
 
@@ -72,7 +88,7 @@ def chunks(
 
 
 def _room(size: int, compiled: bool) -> Bytes:
-    return np.empty(size, np.uint8) if compiled else cast(Bytes, memoryview(bytearray(size)))
+    return np.empty(size, np.uint8) if compiled else cast("Bytes", memoryview(bytearray(size)))
 
 
 def _parts(examples: ExampleColumns) -> Iterator[tuple[int, int]]:
@@ -124,8 +140,8 @@ class _Chunk:
     def columns(self) -> tuple[Bytes, list[bytes] | None, Heads, Fields, Chains, Script, Lists]:
         """Return what `write_kernels.write` takes."""
         strings = _Strings()
-        name, name_end = strings.spans(self.set.name, self.rows)
-        proc, proc_end = strings.spans(self.set.proc, self.rows)
+        name, name_end = strings.spans(quoted_column(_rows(self.set.name, self.rows)))
+        proc, proc_end = strings.spans(quoted_column(_rows(self.set.proc, self.rows)))
         own, own_end = strings.chosen(Strings.of(self.own_texts), self.own)
         fields = Fields(
             own=np.append(own, NOTHING),
@@ -152,7 +168,7 @@ class _Chunk:
         heads = heads._replace(room=rooms)
         texts = strings.joined()
         return (
-            texts if self.compiled else cast(Bytes, texts.tobytes()),
+            texts if self.compiled else cast("Bytes", texts.tobytes()),
             items,
             self.as_arguments(heads),
             self.as_arguments(fields),
@@ -168,17 +184,19 @@ class _Chunk:
     def as_arguments(self, columns: Columns) -> Columns:
         """Return columns as the kernels take them: all contiguous and read-only, or all lists."""
         make = type(columns)._make  # type: ignore[attr-defined]
-        return cast(Columns, make(map(self.column, cast(Sequence[NDArray[np.generic]], columns))))
+        return cast(
+            "Columns", make(map(self.column, cast("Sequence[NDArray[np.generic]]", columns)))
+        )
 
     def column(self, column: NDArray[T]) -> NDArray[T]:
         """Return one column as the kernels take it."""
         if self.compiled:
             return frozen(np.ascontiguousarray(column))
-        return cast(NDArray[T], column.tolist())
+        return cast("NDArray[T]", column.tolist())
 
     def filled(self, value: int, n: int) -> Longs:
         """Return a column for kernels to fill, of n times the value."""
-        return np.full(n, value, np.int64) if self.compiled else cast(Longs, [value] * n)
+        return np.full(n, value, np.int64) if self.compiled else cast("Longs", [value] * n)
 
     def active(self, name: str) -> Ints:
         """Return the bits of an active value at each event, and of the set's."""
@@ -218,6 +236,8 @@ class _Chunk:
     def plan(self) -> tuple[Chains, Script, Longs, Longs, Flags]:
         """Return chains, script, where its steps of each example begin and end, and `are_set`."""
         m, n = len(self.events), self.offsets.size - 1
+        if m == n:
+            return self.plan_single()
         chains = Chains(self.filled(NOTHING, 3 * m), self.filled(0, 3 * m))
         crossed, begins, ends = (self.filled(0, n) for _ in range(3))
         script = Script(*(self.filled(0, 3 * m) for _ in range(4)))
@@ -250,6 +270,27 @@ class _Chunk:
             script = Script(*(self.column(np.array([*old[:size], *new])) for old, new in more))
         return chains, script, np.array(begins), np.array(ends), are_set
 
+    def plan_single(self) -> tuple[Chains, Script, Longs, Longs, Flags]:
+        """Return the plan of examples of one event: no range list needs an event list."""
+        are_both = (self.inputs == self.targets) & (self.inputs != NOTHING)
+        numbers = np.stack([self.own, self.inputs, self.targets], axis=1)
+        is_step = numbers != NOTHING
+        self.is_first = is_step.T[[1, 2, 0]]  # a copy, by kind
+        is_step[:, 2] &= ~are_both
+        event, step = np.nonzero(is_step)
+        roles = np.array([SETTINGS, ROLE_INPUTS, ROLE_TARGETS])[step]
+        script = Script(
+            role=np.where((step == 1) & are_both[event], ROLE_BOTH, roles),
+            number=np.where(step == 0, NOTHING, numbers[event, step]),
+            event=event,
+            listed=np.where(step == 0, OWN, NOTHING),
+        )
+        ends = np.cumsum(is_step.sum(axis=1))
+        begins = np.append(0, ends[:-1])
+        none = self.column(constant(NOTHING, is_step.size, np.int64))
+        chains = Chains(following=none, is_first=none)
+        return chains, self.as_arguments(script), begins, ends, constant(True, ends.size, np.bool_)
+
     def first_steps(self, crossed: Longs) -> dict[int, CrossedLists]:
         """Return the steps that come first in crossed examples; others are then not crossed."""
         found = {}
@@ -273,15 +314,15 @@ class _Chunk:
     def rooms(self, heads: Heads, fields: Fields, lists: Lists) -> Longs:
         """Return the bytes that each example takes at most."""
         of_ranges = RANGE_ROOM + lists.group_end - lists.group
-        of_ranges += REAL_ROOM * np.diff(lists.value_begins)
-        of_ranges += _UNIT_ROOM * np.diff(lists.unit_begins)
-        of_lists = np.append(np.diff(offsets_of(of_ranges)[lists.offsets]), 0)  # and of none
+        of_ranges += REAL_ROOM * lengths_of(lists.value_begins)
+        of_ranges += _UNIT_ROOM * lengths_of(lists.unit_begins)
+        of_lists = np.append(lengths_of(offsets_of(of_ranges)[lists.offsets]), 0)  # and of none
         of_events = EVENT_ROOM + (fields.own_end - fields.own)[:-1]
         # A list is written once, or as inputs and as targets.
         for kind, numbers in ((INPUTS, self.inputs), (TARGETS, self.targets)):
             of_events += np.where(self.is_first[kind], of_lists[numbers], 0)
         of_heads = HEAD_ROOM + heads.name_end - heads.name + heads.proc_end - heads.proc
-        of_heads += np.diff(offsets_of(of_events)[self.offsets])
+        of_heads += lengths_of(offsets_of(of_events)[self.offsets])
         return of_heads
 
 
@@ -296,6 +337,13 @@ def _window(column: Ragged[T], rows: slice) -> Ragged[T]:
     return Ragged.unchecked(values=values, offsets=offsets - offsets[0])
 
 
+def _rows(column: Strings, rows: slice) -> Strings:
+    """Return some of the strings, a view of their bytes."""
+    offsets = column.offsets[rows.start : rows.stop + 1]
+    data = column.data[int(offsets[0]) : int(offsets[-1])]
+    return Strings.unchecked(data=data, offsets=offsets - offsets[0], present=column.present[rows])
+
+
 class _Strings:
     """One array of the bytes of many strings, which are spans of it."""
 
@@ -303,15 +351,12 @@ class _Strings:
         self._parts: list[Bytes] = []
         self._size = 0
 
-    def spans(self, column: Strings, rows: slice | None = None) -> Longs:
-        """Return where strings begin and end, int64 [2, k]; -1 for an absent one."""
-        rows = rows or slice(0, len(column))
-        offsets = column.offsets[rows.start : rows.stop + 1]
-        self._parts.append(column.data[int(offsets[0]) : int(offsets[-1])])
-        present = column.present[rows]
-        offsets = offsets + (self._size - offsets[0])
-        self._size += self._parts[-1].size
-        return np.where(present, [offsets[:-1], offsets[1:]], NOTHING)
+    def spans(self, column: Strings) -> Longs:
+        """Return where strings begin and end, int64 [2, n]; -1 for an absent one."""
+        offsets = column.offsets + self._size
+        self._parts.append(column.data)
+        self._size += column.data.size
+        return np.where(column.present, [offsets[:-1], offsets[1:]], NOTHING)
 
     def chosen(self, column: Strings, numbers: Longs | Ints) -> Longs:
         """Return where the strings of these numbers begin and end; -1 is the number of none."""

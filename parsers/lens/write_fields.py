@@ -19,6 +19,7 @@ WORDS: Final = dict(
     )
 )
 """The words for the real fields in text."""
+_DEFAULT: Final = SetHeader()
 
 
 def set_fields(header: SetHeader, compact: bool) -> bytes:
@@ -26,13 +27,11 @@ def set_fields(header: SetHeader, compact: bool) -> bytes:
 
     Without it Lens reads the first example's number of events or proc as part of the header.
     """
-    default = SetHeader()
-    values = np.array([header.real(name) for name in REAL_FIELDS])
     space = b"" if compact else b" "
     words = [
-        WORDS[name] + space + text
-        for name, value, text in zip(REAL_FIELDS, values, numerals.reals(values), strict=True)
-        if value.tobytes() != default.real(name).tobytes()
+        WORDS[name] + space + numerals.reals(header.real(name).reshape(1))[0]
+        for name in REAL_FIELDS
+        if header.real(name).tobytes() != _DEFAULT.real(name).tobytes()
     ]
     if header.proc is not None:
         words.insert(0, b"proc:" + space + _string(header.proc, compact))

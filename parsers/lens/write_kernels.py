@@ -5,14 +5,13 @@ They write what `exset.parsers.lens.render` describes, in the order of a script
 are compiled, and lists where they run as plain Python, as lists are faster there.
 """
 
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from exset.core.kernels import bare_kernel, inline_kernel
 from exset.grammars.columns.arrays import Bytes, Flags, Ints, Longs
 from exset.parsers.lens.write_plan import NOTHING, ROLE_BOTH, ROLE_TARGETS, SETTINGS, Chains, Script
-from exset.parsers.lens.write_strings import BARE
 from exset.parsers.shared.shortest import INTEGER_ROOM, put_integer, put_real, put_reals
 
 _BLANK: Final = ord(" ")
@@ -30,18 +29,16 @@ HEAD_ROOM: Final = 96
 EVENT_ROOM: Final = 12 * INTEGER_ROOM
 RANGE_ROOM: Final = 3 * INTEGER_ROOM
 
-_NAME: Final = np.frombuffer(b"name:", np.uint8)
-_PROC: Final = np.frombuffer(b"proc:", np.uint8)
-_FREQUENCY: Final = np.frombuffer(b"freq:", np.uint8)
-
-# Which bytes a bare word may begin with, and go on with.
-_BEGINS_BARE: Final = np.array([BARE.fullmatch(bytes([i])) is not None for i in range(256)])
-_GOES_ON_BARE: Final = np.array([BARE.fullmatch(b"a%c" % i) is not None for i in range(256)])
+Word: TypeAlias = tuple[int, ...]  # bytes that are a constant: Python indexes tuples fast
+_NAME: Final = tuple(b"name:")
+_PROC: Final = tuple(b"proc:")
+_FREQUENCY: Final = tuple(b"freq:")
 
 
 class Heads(NamedTuple):
-    """Columns of n examples. Strings are spans of one array of bytes, an absent one begins at -1.
+    """Columns of n examples. Strings are spans of one array of bytes, quoted where they must be.
 
+    An absent string begins at -1.
     frequency: its bits. events: int64 [n + 1], where the examples' events begin. step, step_end:
     the rows of the script. are_set: whether the events' own fields are set before the data. room:
     the bytes that the example takes at most.
@@ -173,13 +170,13 @@ def write(
 def _head(out: Bytes, at: int, compact: bool, strings: Bytes, heads: Heads, example: int) -> int:
     start = at
     if heads.name[example] >= 0:
-        at = _put(out, at, _NAME, 0, 5)
-        at = _string(out, at, compact, strings, heads.name[example], heads.name_end[example])
+        begin, end = heads.name[example], heads.name_end[example]
+        at = _string(out, at, compact, _NAME, strings, begin, end)
     if heads.proc[example] >= 0:
         if at > start:
             at = _apart(out, at, compact, False)
-        at = _put(out, at, _PROC, 0, 5)
-        at = _string(out, at, compact, strings, heads.proc[example], heads.proc_end[example])
+        begin, end = heads.proc[example], heads.proc_end[example]
+        at = _string(out, at, compact, _PROC, strings, begin, end)
     if heads.frequency[example] != _ONE:
         if at > start:
             at = _apart(out, at, compact, False)
@@ -197,7 +194,7 @@ def _head(out: Bytes, at: int, compact: bool, strings: Bytes, heads: Heads, exam
 
 
 @inline_kernel
-def _put(out: Bytes, at: int, data: Bytes, begin: int, end: int) -> int:
+def _put(out: Bytes, at: int, data: Bytes | Word, begin: int, end: int) -> int:
     for i in range(begin, end):
         out[at] = data[i]
         at += 1
@@ -220,35 +217,19 @@ def _apart(out: Bytes, at: int, compact: bool, is_digit: bool) -> int:
 
 
 @inline_kernel
-def _string(out: Bytes, at: int, compact: bool, strings: Bytes, begin: int, end: int) -> int:
+def _string(
+    out: Bytes, at: int, compact: bool, word: Word, strings: Bytes, begin: int, end: int
+) -> int:
     """Write the string of a field. In compact text a bare word needs the blank after it."""
+    at = _put(out, at, word, 0, 5)
     if not compact:
         out[at] = _BLANK
         at += 1
-    is_bare = _is_bare(strings, begin, end)
-    if not is_bare:
-        out[at] = ord("{")
-        at += 1
     at = _put(out, at, strings, begin, end)
-    if not is_bare:
-        out[at] = ord("}")
-        at += 1
-    elif compact:
+    if compact and out[at - 1] != ord("}"):
         out[at] = _BLANK
         at += 1
     return at
-
-
-@bare_kernel
-def _is_bare(data: Bytes, begin: int, end: int) -> bool:
-    """Whether a string is written without delimiters, as `write_strings.is_bare` defines."""
-    is_bare = end > begin and _BEGINS_BARE[data[begin]]
-    for i in range(begin, end):
-        is_bare = is_bare and _GOES_ON_BARE[data[i]]
-    backslash = end
-    while backslash > begin and data[backslash - 1] == ord("\\"):
-        backslash -= 1
-    return bool(is_bare or (end - backslash) % 2 == 1)
 
 
 @inline_kernel

@@ -8,10 +8,17 @@ a backslash at the end of a line the first one of the next line that has any.
 import re
 from typing import Final
 
+import numpy as np
+
 from exset.core.limits import DEFAULT
+from exset.grammars.columns.arrays import offsets_of
+from exset.grammars.columns.strings import Strings
 
 BARE: Final = re.compile(rb"[A-Za-z_][A-Za-z0-9_.+-]*")
 """Strings that need no delimiters. Lens reads more strings as a word, and not as a number."""
+# Which bytes a bare word may begin with, and go on with.
+_BEGINS_BARE: Final = np.array([BARE.fullmatch(bytes([i])) is not None for i in range(256)])
+_GOES_ON_BARE: Final = np.array([BARE.fullmatch(b"a%c" % i) is not None for i in range(256)])
 _WORD: Final = re.compile(rb"[^ \t\r\n\f\v{}()\[\]\"\0]+")
 _GROUP: Final = re.compile(rb"(?![0-9]|-?\.?[0-9]|-;)" + _WORD.pattern)  # no number (isNumber)
 _PLAIN: Final = re.compile(rb"[^\\{}()\[\]\"\r\n\0]*")
@@ -30,6 +37,25 @@ def is_bare(raw: bytes) -> bool:
 def quoted(raw: bytes) -> bytes:
     """Write a string without faults, in braces unless it is a bare word."""
     return raw if is_bare(raw) else b"{%s}" % raw
+
+
+def quoted_column(column: Strings) -> Strings:
+    """Write every string of a column without faults, as `quoted` does."""
+    data, starts, ends = column.data, column.offsets[:-1], column.offsets[1:]
+    if not column.present.any():
+        return column
+    others = offsets_of(~_GOES_ON_BARE[data])
+    first = np.append(data, 0)[starts]
+    are_bare = _BEGINS_BARE[first] & (ends > starts) & (others[ends] == others[starts])
+    for row in np.flatnonzero((np.append(data, 0)[ends - 1] == ord("\\")) & (ends > starts)):
+        are_bare[row] = is_bare(column[row] or b"")
+    if (are_bare | ~column.present).all():
+        return column
+    in_braces = column.present & ~are_bare
+    marks = np.stack([starts, ends], axis=1)[in_braces]
+    data = np.insert(data, marks.ravel(), np.resize(np.frombuffer(b"{}", np.uint8), marks.size))
+    offsets = column.offsets + 2 * offsets_of(in_braces)
+    return Strings.unchecked(data=data, offsets=offsets, present=column.present)
 
 
 def quoted_group(raw: bytes) -> bytes:
