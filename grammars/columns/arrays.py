@@ -1,7 +1,7 @@
 """One-dimensional NumPy arrays as read-only columns: constants, comparison, gathering.
 
-A column whose elements are all the same has stride zero and takes no space. Every function looks
-before it copies: what is constant stays constant, consecutive rows are a view.
+A constant column, whose elements are all the same, has stride zero and takes no space. Functions
+copy only where they must: constant columns stay constant, and consecutive rows are a view.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ QUIET_NAN = np.uint32(0x7FC00000)
 
 
 def frozen(array: NDArray[T]) -> NDArray[T]:
-    """A read-only view of an array (the array itself if it is read-only already)."""
+    """Return a read-only view of an array, or the array itself if it is read-only."""
     if not array.flags.writeable:
         return array
     view = array.view()
@@ -39,12 +39,12 @@ def constant(value: object, n: int, dtype: type[T]) -> NDArray[T]:
 
 
 def is_constant(array: NDArray[T]) -> bool:
-    """Whether a column is known, without looking at its elements, to repeat one value."""
+    """Whether a column is stored as one repeated value; elements are not compared."""
     return array.size <= 1 or array.strides[0] == 0
 
 
 def bits(array: NDArray[T]) -> NDArray[np.generic]:
-    """The elements to compare for bitwise equality: floats as unsigned integers of their size."""
+    """Return the elements for bitwise comparison: floats as unsigned integers of their size."""
     return array.view(f"u{array.itemsize}") if array.dtype.kind == "f" else array
 
 
@@ -60,7 +60,7 @@ def same(a: NDArray[T], b: NDArray[T]) -> bool:
 
 
 def compact(array: NDArray[T], default: object = None) -> NDArray[T]:
-    """The column as a constant, if every element is the default (None: the first), bitwise."""
+    """Return a constant column if every element is the default (None: the first), bitwise."""
     if array.size == 0 or array.strides[0] == 0:
         return frozen(array)
     value = array[:1] if default is None else np.array([default], array.dtype)
@@ -70,7 +70,7 @@ def compact(array: NDArray[T], default: object = None) -> NDArray[T]:
 
 
 def canonical_nan(array: Floats) -> Floats:
-    """The column with every NaN the quiet 7FC00000; copied only if that changes something."""
+    """Return the column with every NaN as the quiet 7FC00000. A copy only if a NaN differs."""
     with np.errstate(invalid="ignore"):
         if array.size == 0 or not np.isnan(array.min()):  # the least is NaN if there is one
             return array
@@ -83,7 +83,7 @@ def canonical_nan(array: Floats) -> Floats:
 
 
 def concat(arrays: Sequence[NDArray[T]]) -> NDArray[T]:
-    """One column after another (at least one); constants of one value stay a constant."""
+    """Join one or more columns. Constant columns of the same value stay constant."""
     parts = [array for array in arrays if array.size] or list(arrays[:1])
     if len(parts) == 1:
         return frozen(parts[0])
@@ -93,7 +93,7 @@ def concat(arrays: Sequence[NDArray[T]]) -> NDArray[T]:
 
 
 def offsets_of(lengths: NDArray[np.integer] | Flags) -> Longs:
-    """Where rows of these lengths begin and end: int64 [n + 1], from 0."""
+    """Return the offsets of rows of these lengths: int64 [n + 1], from 0."""
     if lengths.size and lengths.strides[0] == 0:
         step = int(lengths[0])
         n = lengths.size + 1
@@ -111,7 +111,7 @@ def lengths_of(offsets: Longs) -> Longs:
 
 
 def concat_offsets(parts: Sequence[Longs]) -> Longs:
-    """The offsets of rows after rows: int64 [n + 1]."""
+    """Join the offsets of ragged columns: int64 [n + 1]."""
     total = sum(part.size - 1 for part in parts)
     if not any(part[-1] for part in parts):
         return constant(0, total + 1, np.int64)
@@ -124,7 +124,10 @@ def concat_offsets(parts: Sequence[Longs]) -> Longs:
 
 
 def run_of(indices: Longs, n: int) -> slice | None:
-    """The slice of a column of n that the indices are, if they are consecutive and in bounds."""
+    """Return the indices as a slice of a column of length n, or None.
+
+    None means that they are not consecutive, or out of bounds.
+    """
     if indices.size == 0:
         return slice(0, 0)
     first, last = int(indices[0]), int(indices[-1])
@@ -134,9 +137,9 @@ def run_of(indices: Longs, n: int) -> slice | None:
 
 
 def take(array: NDArray[T], indices: Longs) -> NDArray[T]:
-    """The elements at the indices; a view if they are consecutive, a constant of a constant.
+    """Return the elements at the indices. Raises IndexError.
 
-    Raises IndexError.
+    Consecutive indices give a view, and a constant column gives a constant column.
     """
     run = run_of(indices, array.size)
     if run is not None:
@@ -150,9 +153,10 @@ def take(array: NDArray[T], indices: Longs) -> NDArray[T]:
 
 
 def chosen_rows(which: ArrayLike | slice, n: int) -> Longs:
-    """The indices 0...n - 1 that a slice, a mask or (also negative) indices choose.
+    """Return the rows that a slice, a mask or indices choose, as indices from 0 to n - 1.
 
-    Raises IndexError for an index out of bounds, ValueError for what is none of these.
+    Indices may be negative. Raises IndexError for an index out of bounds, and ValueError if `which`
+    is not a slice, a mask or a list of indices.
     """
     if isinstance(which, slice):
         return np.arange(*which.indices(n))
@@ -171,7 +175,7 @@ def chosen_rows(which: ArrayLike | slice, n: int) -> Longs:
 
 
 def row_indices(starts: Longs, lengths: Longs) -> Longs:
-    """The indices start, start + 1, ... of each row, row after row."""
+    """Return the indices start, start + 1, ... of each row, row after row."""
     if lengths.size and lengths.strides[0] == 0 and lengths[0] == 1:
         return starts
     offsets = offsets_of(lengths)
@@ -179,7 +183,7 @@ def row_indices(starts: Longs, lengths: Longs) -> Longs:
 
 
 def gather_ragged(values: NDArray[T], offsets: Longs, indices: Longs) -> tuple[NDArray[T], Longs]:
-    """The rows values[offsets[i]:offsets[i + 1]] for each index i: (values, offsets).
+    """Return the rows values[offsets[i]:offsets[i + 1]] for each index i: (values, offsets).
 
     Consecutive rows are a view. Raises IndexError.
     """
@@ -202,7 +206,7 @@ def gather_ragged(values: NDArray[T], offsets: Longs, indices: Longs) -> tuple[N
 def check_column(
     what: str, array: NDArray[T], dtype: type[np.generic], n: int | None = None
 ) -> None:
-    """Raises ValueError unless the column is one-dimensional, of the dtype (and of length n)."""
+    """Raise ValueError unless the column is one-dimensional, of the dtype (and of length n)."""
     if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype != np.dtype(dtype):
         found = (
             f"{array.dtype} {array.shape}"
@@ -217,7 +221,7 @@ def check_column(
 
 
 def check_offsets(what: str, offsets: Longs, total: int) -> None:
-    """Raises ValueError unless the offsets rise, not always strictly, from 0 to the total."""
+    """Raise ValueError unless the offsets go from 0 to the total and never decrease."""
     check_column(what, offsets, np.int64)
     if offsets.size == 0 or offsets[0] != 0:
         raise ValueError(f"{what}: the first offset must be 0")

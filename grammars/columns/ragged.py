@@ -71,12 +71,12 @@ class Ragged(Rows, Generic[T]):
 
     @classmethod
     def empty(cls, n: int, dtype: type[T]) -> Self:
-        """A column of n empty rows."""
+        """Return a column of n empty rows."""
         return cls.unchecked(values=np.empty(0, dtype), offsets=constant(0, n + 1, np.int64))
 
     @classmethod
     def concat(cls, columns: Sequence[Self]) -> Self:
-        """The rows of one column (at least one) after those of another."""
+        """Join the rows of one or more columns."""
         return cls.unchecked(
             values=concat([column.values for column in columns]),
             offsets=concat_offsets([column.offsets for column in columns]),
@@ -104,7 +104,7 @@ class Ragged(Rows, Generic[T]):
         return np.diff(self.offsets)
 
     def take(self, indices: Longs) -> Self:
-        """The rows at the indices, int64 [k]. Raises IndexError."""
+        """Return the rows at the indices, int64 [k]. Raises IndexError."""
         return type(self)(*gather_ragged(self.values, self.offsets, indices))
 
 

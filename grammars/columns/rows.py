@@ -18,7 +18,7 @@ class Table:
 
     @classmethod
     def unchecked(cls, **columns: object) -> Self:
-        """A table of these columns without a check: for columns made from checked ones."""
+        """Return a table of these columns without checks: for columns made from checked ones."""
         table = object.__new__(cls)
         for name, column in columns.items():
             object.__setattr__(
@@ -27,7 +27,7 @@ class Table:
         return table
 
     def with_columns(self, **columns: object) -> Self:
-        """The same table with some columns replaced, not checked."""
+        """Return the table with some columns replaced, without checks."""
         return self.unchecked(**{**vars(self), **columns})
 
     def __eq__(self, other: object) -> bool:
@@ -64,7 +64,7 @@ class Rows(Table, ABC):
         return f"{type(self).__name__}({len(self)} rows)"
 
     def _row(self, index: SupportsIndex) -> int:
-        """The number of a row, counted from the start. Raises IndexError, TypeError."""
+        """Return the number of a row, counted from the start. Raises IndexError, TypeError."""
         try:
             return range(len(self))[index]
         except IndexError:
@@ -75,7 +75,10 @@ class Rows(Table, ABC):
             raise TypeError(f"{found}, not {type(index).__name__}") from None
 
     def take(self, indices: Longs) -> Self:
-        """The rows at the indices, int64 [k]; a view if they are consecutive. Raises IndexError."""
+        """Return the rows at the indices, int64 [k]. Raises IndexError.
+
+        Consecutive rows are a view.
+        """
         return self.unchecked(
             **{
                 name: take(column, indices)
@@ -87,7 +90,7 @@ class Rows(Table, ABC):
 
     @classmethod
     def concat(cls, tables: Sequence[Self]) -> Self:
-        """The rows of one table (at least one) after those of another."""
+        """Join the rows of one or more tables."""
         joined: dict[str, object] = {}
         for name, column in vars(tables[0]).items():
             parts = [vars(table)[name] for table in tables]
@@ -104,7 +107,7 @@ class _Repeated(NamedTuple):
 
 
 def _packed(column: object) -> object:
-    """A column as it is pickled: a constant as one element and its length."""
+    """Return a column as it is pickled: a constant column as one element and its length."""
     if isinstance(column, np.ndarray) and column.size > 1 and column.strides[0] == 0:
         return _Repeated(column[:1], column.size)
     return column

@@ -47,9 +47,9 @@ class Strings(Rows):
 
     @classmethod
     def of(cls, strings: Iterable[bytes | str | None]) -> Self:
-        """A column of these; text becomes UTF-8, its lone surrogates the bytes they stand for.
+        """Return a column of these strings. Raises ValueError.
 
-        Raises ValueError.
+        Text is encoded as UTF-8; lone surrogates become the bytes that they represent.
         """
         if isinstance(strings, str | bytes):
             raise ValueError(f"strings: a list of strings is wanted, not {shown(strings)}")
@@ -64,13 +64,13 @@ class Strings(Rows):
 
     @classmethod
     def empty(cls, n: int) -> Self:
-        """A column of n strings, none of them present."""
+        """Return a column of n absent strings."""
         data, offsets = np.empty(0, np.uint8), constant(0, n + 1, np.int64)
         return cls.unchecked(data=data, offsets=offsets, present=constant(False, n, np.bool_))
 
     @classmethod
     def concat(cls, columns: Sequence[Self]) -> Self:
-        """The strings of one column (at least one) after those of another."""
+        """Join the strings of one or more columns."""
         return cls.unchecked(
             data=concat([column.data for column in columns]),
             offsets=concat_offsets([column.offsets for column in columns]),
@@ -81,7 +81,7 @@ class Strings(Rows):
     def from_spans(
         cls, buffer: Bytes, starts: Longs, ends: Longs, present: Flags | None = None
     ) -> Self:
-        """The strings buffer[start:end], copied; spans may overlap and be in any order.
+        """Return the strings buffer[start:end], copied. Spans may overlap and have any order.
 
         present: bool [n], by default all; the span of an absent string does not matter.
         Raises ValueError for a span out of bounds.

@@ -29,7 +29,7 @@ HEAD_ROOM: Final = 96
 EVENT_ROOM: Final = 12 * INTEGER_ROOM
 RANGE_ROOM: Final = 3 * INTEGER_ROOM
 
-Word: TypeAlias = tuple[int, ...]  # bytes that are a constant: Python indexes tuples fast
+Word: TypeAlias = tuple[int, ...]  # of bytes: plain Python indexes tuples faster than arrays
 _NAME: Final = tuple(b"name:")
 _PROC: Final = tuple(b"proc:")
 _FREQUENCY: Final = tuple(b"freq:")

@@ -16,30 +16,32 @@ _SCIENTIFIC: Final = re.compile(r"(-?)(\d)(?:\.(\d+))?e([-+]\d+)")
 
 
 def reals(values: Floats) -> list[bytes]:
-    """Each of n binary32 numbers as text.
+    """Return each binary32 number as its shortest decimal that reads back exactly.
 
-    That is the shortest decimal which, correctly rounded, is that very number; -0 is `-0`, NaN `-`,
-    infinity an overflowing decimal.
+    -0 is `-0`, NaN is `-`, and infinity is a decimal that overflows.
     """
     table, codes = _distinct(values)
     return [table[code] for code in codes.tolist()]
 
 
 def real_rows(rows: Ragged[np.float32]) -> list[bytes]:
-    """Each row of numbers as one text, with a blank before every number."""
+    """Return each row of numbers as one text, with a blank before every number."""
     table, codes = _distinct(rows.values)
     return _rows([b" " + text for text in table], codes, rows.offsets)
 
 
 def unit_rows(rows: Ragged[np.int32]) -> list[bytes]:
-    """Each row of integers as one text, with a blank before those not negative: 4, -6 is ` 4-6`."""
+    """Return each row of integers as one text: 4, -6 is ` 4-6`.
+
+    A blank is before every integer that is not negative.
+    """
     distinct, codes = _unique(rows.values)
     table = [b"%d" % n if n < 0 else b" %d" % n for n in distinct.tolist()]
     return _rows(table, codes, rows.offsets)
 
 
 def _distinct(values: Floats) -> tuple[list[bytes], Longs]:
-    """The texts of the distinct numbers, and which of them each number is: int64 [n]."""
+    """Return the texts of the distinct numbers, and the index of each number's text: int64 [n]."""
     if is_constant(values):
         return _texts(values[:1]), np.zeros(values.size, np.int64)
     patterns, codes = _unique(values.view(np.uint32))
@@ -47,7 +49,7 @@ def _distinct(values: Floats) -> tuple[list[bytes], Longs]:
 
 
 def _unique(values: NDArray[T]) -> tuple[NDArray[T], Longs]:
-    """The distinct values, ascending, and the number of each value.
+    """Return the distinct values, ascending, and the index of each value among them.
 
     Sorting and searching is faster than `np.unique(..., return_inverse=True)`, which sorts indices.
     """
@@ -79,7 +81,7 @@ def _text(text: str) -> str:
 
 
 def _rows(table: list[bytes], codes: NDArray[np.intp], offsets: Longs) -> list[bytes]:
-    """The texts table[code] of each row, one after another."""
+    """Join the texts table[code] of each row."""
     if not table:
         return [b""] * (offsets.size - 1)
     texts = np.array(table, "S")

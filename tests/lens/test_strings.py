@@ -1,4 +1,4 @@
-"""Strings and numbers as Lens text: what must be quoted, what cannot be said, shortest decimals."""
+"""Write strings and numbers as Lens text: delimiters, impossible strings, shortest decimals."""
 
 import re
 
@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from exset.core.errors import Findings, FormatError
 from exset.core.source import Source
+from exset.grammars.columns.strings import Strings
 from exset.grammars.lens.build import Dense, Event, Example
 from exset.grammars.lens.examples import ExampleSet, SetHeader
 from exset.parsers.engine.numbers import float32s
 from exset.parsers.lens.parse import parse
 from exset.parsers.lens.render import render
-from exset.parsers.lens.write_strings import faults, without_faults
+from exset.parsers.lens.write_strings import faults, quoted, quoted_column, without_faults
 from exset.parsers.shared import numerals
 from exset.testing import text_can_say
 
@@ -99,6 +100,12 @@ def test_faults_are_what_text_cannot_say(raw: bytes) -> None:
     assert {i for i, (a, b) in enumerate(zip(raw, patched, strict=True)) if a != b} == {
         at for at, _ in found if raw[at] != ord("?")
     }
+
+
+@given(st.lists(st.none() | st.text("a1.\\ {", max_size=4).map(str.encode)))
+def test_a_column_is_quoted_as_its_strings_are(rows: list[bytes | None]) -> None:
+    expected = [None if raw is None else quoted(raw) for raw in rows]
+    assert list(quoted_column(Strings.of(rows))) == expected
 
 
 @given(st.lists(st.floats(width=32)))
