@@ -53,7 +53,10 @@ def _unique(values: NDArray[T]) -> tuple[NDArray[T], Longs]:
 
     Sorting and searching is faster than `np.unique(..., return_inverse=True)`, which sorts indices.
     """
-    distinct = np.unique(values)
+    ordered = np.sort(values)
+    is_new = np.ones(values.size, np.bool_)
+    is_new[1:] = ordered[1:] != ordered[:-1]
+    distinct = ordered[is_new]  # np.unique without inverse loads numpy.ma
     return distinct, np.searchsorted(distinct, values)
 
 

@@ -137,7 +137,7 @@ def put_integer(out: Bytes, at: int, number: int) -> int:
     if number < 0:
         out[at] = _MINUS
         at += 1
-        number = -number
+        number = 0 - number  # 64 bits, where -number of an int32 may overflow
     if number < 10:
         out[at] = _ZERO + number
         return at + 1
