@@ -33,7 +33,7 @@ SECTIONS: dict[str, tuple[str, Callable[[Inputs, int], Cases]]] = {
     "growth": ("Cost of an example by their number, 1 if it stays the same", growth.growths),
     "pumps": ("Time for twice as many bytes, of each sort", pumps.pumps),
     "memory": ("Peak of memory: loading", memory.peaks),
-    "parts": ("Peak of memory: part by part, which should not grow", memory.parts),
+    "parts": ("Peak of memory: in chunks, which should not grow", memory.parts),
     "list": ("Sample lists: from file to SampleList, all columns filled", lists.reads),
     "scan": ("Small HDF5 files that a sample list names, by the number of processes", lists.scans),
     "fields": ("Samples of HDF5 files: from files to packed arrays", schemas.reads),

@@ -32,7 +32,7 @@ _STATUS = Path("/proc/self/status")
 _FEW = 1 / 1000
 _MEBI = 1 << 20
 _KINDS = ("dense", "sparse")
-"""Those that are read and written part by part."""
+"""Those that are read and written in chunks."""
 _PARTS = {"1x": 1 / 4, "4x": 1.0}
 """4x is the full size."""
 
@@ -52,7 +52,7 @@ def peaks(inputs: Inputs, runs: int) -> Cases:
 
 
 def parts(inputs: Inputs, runs: int) -> Cases:
-    """Streaming and converting part by part: the peak should not grow with the file."""
+    """Streaming and converting in chunks: the peak should not grow with the file."""
     for verb in ("stream", "convert"):
         for kind in _KINDS:
             for suffix in (".ex", ".bex"):

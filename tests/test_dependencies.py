@@ -129,7 +129,7 @@ def test_a_small_file_is_read_and_written_with_little(words: str, tmp_path: Path
     assert loaded(code) & (SLOW | HEAVY) == {"numpy"}
 
 
-def test_the_ground_is_the_standard_library() -> None:
+def test_core_modules_need_the_standard_library_only() -> None:
     for name in sorted(PLAIN & set(modules())):
         for other, line in imports(name):
             top = other.split(".")[0]
