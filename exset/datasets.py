@@ -1,7 +1,7 @@
 """`dataset`: samples by their indices, from a model of any family or from a file."""
 
 from dataclasses import dataclass
-from os import PathLike, fsdecode, path
+from os import PathLike, fsdecode
 from typing import TYPE_CHECKING, cast
 
 from exset import api, formats
@@ -9,6 +9,7 @@ from exset.core.errors import Findings, collect_findings, warn, with_source_name
 from exset.core.limits import DEFAULT, Limits
 from exset.core.protocols import Model
 from exset.families.family import Family, load
+from exset.io.access import is_folder
 from exset.io.files import FilePath
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def _opened(
                 return family, source
         return formats.family_of(source), source
     name = fsdecode(source)
-    if path.isdir(name):
+    if is_folder(name):
         family = _of_folders()[0]
         folder = cast("Callable[[str, Limits], object]", load(cast(str, family.folder)))
         return family, folder(name, limits)

@@ -56,7 +56,8 @@ class Installation:
 
     `versions` has None for a library that is not installed. `compiled` says whether kernels can be
     compiled, and `why`. Sizes are in bytes; `stale` is the size of files in the cache that this
-    version does not use. `plugins` are formats of other packages; `plugin_error` is why they fail.
+    version does not use. `cache_problem` is why exset does not use the cache. `plugins` are
+    formats of other packages; `plugin_error` is why they fail.
     """
 
     versions: dict[str, str | None]
@@ -64,6 +65,7 @@ class Installation:
     compiled: bool
     why: str
     cache: str
+    cache_problem: str | None
     writable: bool
     bytes: int
     stale: int
@@ -92,6 +94,8 @@ class Installation:
         )
         rows.append(("engines", f"{engine} ({self.why})"))
         state = "" if self.writable else ", not writable: exset compiles in each process"
+        if self.cache_problem:
+            state = f", not used: {self.cache_problem}; set EXSET_CACHE to a folder of your own"
         rows.append(("cache", f"{self.cache}, {size(self.bytes)}{state}"))
         if self.stale:
             rows.append(("", f"{size(self.stale)} of other versions, which you can delete"))
@@ -100,7 +104,7 @@ class Installation:
             rows += [("" if k else label, each.text) for k, each in enumerate(compiled)]
         if self.plugins or self.plugin_error:
             rows.append(("plugins", self.plugin_error or f"formats {', '.join(self.plugins)}"))
-        if self.compiled and self.writable and not self.ready:
+        if self.compiled and self.writable and not self.cache_problem and not self.ready:
             rows.append(
                 ("", "exset compiles the rest at first use, or now: exset doctor --compile")
             )
@@ -128,6 +132,7 @@ def examine() -> Installation:
         compiled=why is None,
         why=why or "numba is installed",
         cache=str(folder),
+        cache_problem=disk_cache.problem(),
         writable=_is_writable(folder),
         bytes=total,
         stale=max(total - sum(each.bytes for each in (*grammars, *layouts, *groups)), 0),
@@ -214,12 +219,13 @@ def _layouts() -> dict[str, "Layout"]:
 
 def _table(name: str, cache_name: str | None) -> Compiled:
     file = Path(disk_cache.folder(), cache_name or "")
-    return Compiled(name, file.is_file(), _size(file) if file.is_file() else 0)
+    ready = cache_name is not None and disk_cache.load(cache_name) is not None
+    return Compiled(name, ready, _size(file) if ready else 0)
 
 
 def _group(group: kernels.Kernels) -> Compiled:
     names = ", ".join(name.removeprefix("exset.") for name in group.modules)
-    return Compiled(names, group.is_cached, _size(Path(group.folder)))
+    return Compiled(names, group.is_cached, _size(Path(disk_cache.folder(), group.cache_name)))
 
 
 def _size(path: Path) -> int:

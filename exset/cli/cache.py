@@ -19,6 +19,7 @@ from exset.cli.reports import Report, json_option, json_rows, show_findings, ver
 from exset.core.errors import Findings, FormatError, Severity, safe, with_source_name
 from exset.core.text import counted
 from exset.grammars.aeon.manifest_types import Dialect
+from exset.io.access import is_folder
 
 if TYPE_CHECKING:
     from exset.grammars.aeon.manifest_types import ElementType
@@ -88,7 +89,7 @@ def predict(
     exists = None
     if cache_directory is not None:
         folder = os.path.join(cache_directory, plan.folder)
-        exists = os.path.isdir(folder)
+        exists = is_folder(folder)
         lines.append(f"{safe(folder)}: {'exists' if exists else 'does not exist'}")
     row = {"uid": plan.uid, "folder": plan.folder, "records": len(plan.manifest)}
     return Report({**row, "sizes": sizes, "exists": exists}, common.findings, lines)
@@ -203,7 +204,7 @@ def extract(
         "suffixes": None if ext is None else [f".{each.strip('. ')}" for each in ext.split(",")],
     }
     fmt = "block"
-    if os.path.isdir(source):
+    if is_folder(source):
         cache = Cache(source, common.limits)
         plan = None if manifest is None else _plan(manifest, common, options, cache)
         settings |= {"plan": plan, "damaged": damaged, "findings": common.findings}

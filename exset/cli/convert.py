@@ -21,6 +21,7 @@ from exset.core.errors import Findings, safe
 from exset.core.jobs import Outcome
 from exset.core.protocols import OptionValue
 from exset.families.format import Format
+from exset.io.access import is_file, is_folder
 
 
 @dataclass(frozen=True)
@@ -190,7 +191,7 @@ def _split(inputs: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
     source, target = inputs
     if target != "-" and (source == target or (_identity(source) or 0) == _identity(target)):
         usage_error(f"{safe(target)} is an input, too: name another output")
-    if os.path.isfile(target) and formats.by_suffix(source) == formats.by_suffix(target):
+    if is_file(target) and formats.by_suffix(source) == formats.by_suffix(target):
         usage_error(
             f"{safe(target)} exists: use -o {safe(target)} to overwrite it,"
             " or --to FORMAT to convert both files"
@@ -200,11 +201,11 @@ def _split(inputs: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
 
 def _is_input(path: str) -> bool:
     """Whether the second of two paths may be another input: it is a file that exists."""
-    return os.path.isfile(path) or path.startswith(samples.PREFIX)
+    return is_file(path) or path.startswith(samples.PREFIX)
 
 
 def _is_folder(path: str) -> bool:
-    return path.endswith(("/", os.sep)) or os.path.isdir(path)
+    return path.endswith(("/", os.sep)) or is_folder(path)
 
 
 def _format(output: str | None, to: str | None) -> Format:

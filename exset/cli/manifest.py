@@ -17,6 +17,7 @@ from exset.cli.paths import file_argument, one_file
 from exset.cli.reports import Report
 from exset.core.errors import Findings
 from exset.io import files
+from exset.io.access import is_folder
 
 if TYPE_CHECKING:
     from exset.grammars.aeon.manifest import Manifest
@@ -84,7 +85,7 @@ def build(
     Paths are relative to the folder: use it as the manifest_root. If columns have names, the first
     line of the table has them. The type CLASS turns class names into numbers.
     """
-    if os.path.isdir(path):
+    if is_folder(path):
         if types is not None:
             usage_error("--types needs a table")
         built = _from_folder(path, suffixes, label)

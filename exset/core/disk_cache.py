@@ -1,10 +1,12 @@
 """The cache on disk: lowered grammars and layouts, and compiled kernels.
 
-A missing, broken or unwritable cache only costs time.
+A missing, broken or unwritable cache only costs time. Files are not trusted: each begins with a
+checksum, and a folder that other users can write to is not used.
 """
 
 import contextlib
 import os
+import stat
 import sys
 from functools import partial
 from importlib.machinery import ModuleSpec, PathFinder
@@ -14,6 +16,10 @@ from exset.core import signals
 
 ENVIRONMENT = "EXSET_CACHE"
 """The environment variable that sets another folder."""
+
+_CHECKSUM = 8
+"""The size of a checksum in bytes."""
+_TEMPORARY = ".new-"
 
 
 def folder() -> str:
@@ -58,25 +64,55 @@ def _spec(module: str) -> ModuleSpec | None:
     return PathFinder.find_spec(module, found.submodule_search_locations)
 
 
+def problem() -> str | None:
+    """Return why the cache folder is not used, or None. Code in it would run as this user."""
+    if sys.platform == "win32":
+        return None
+    try:
+        status = os.stat(folder())
+    except OSError:  # it does not exist yet, or nothing can be read or stored there
+        return None
+    if status.st_uid != os.geteuid():
+        return "it belongs to another user"
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return "other users can write to it"
+    return None
+
+
 def load(name: str) -> bytes | None:
-    """Return the data stored under a name, or None."""
+    """Return the data stored under a name, or None if there is none or it is damaged."""
+    if problem():
+        return None
     try:
         with open(os.path.join(folder(), name), "rb") as file:
-            return file.read()
+            found = file.read()
     except OSError:
         return None
+    data = found[_CHECKSUM:]
+    return data if found[:_CHECKSUM] == _checksum(name, data) else None
+
+
+def names(prefix: str) -> list[str]:
+    """Return the names that are stored in a folder of the cache."""
+    try:
+        found = os.listdir(os.path.join(folder(), prefix))
+    except OSError:
+        return []
+    return [f"{prefix}/{name}" for name in found if not name.startswith(_TEMPORARY)]
 
 
 def store(name: str, data: bytes) -> bool:
     """Store data under a name atomically, and return whether that was possible."""
+    if problem():
+        return False
     target = os.path.join(folder(), name)
-    temporary = os.path.join(os.path.dirname(target), f".new-{os.urandom(8).hex()}")
+    temporary = os.path.join(os.path.dirname(target), f"{_TEMPORARY}{os.urandom(8).hex()}")
     try:
-        os.makedirs(os.path.dirname(target), exist_ok=True)
+        _create(os.path.dirname(name))
         try:
             with signals.cleanup_on_signal(partial(os.unlink, temporary)):
                 with open(temporary, "xb") as file:
-                    file.write(data)
+                    file.write(_checksum(name, data) + data)
                 os.replace(temporary, target)
         except BaseException:
             with contextlib.suppress(OSError):
@@ -85,3 +121,20 @@ def store(name: str, data: bytes) -> bool:
     except OSError:
         return False
     return True
+
+
+def _create(name: str) -> None:
+    """Create a folder in the cache, and those around it, for this user alone."""
+    path = os.path.join(folder(), name)
+    if os.path.isdir(path):
+        return
+    if name:
+        _create(os.path.dirname(name))
+    else:
+        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(path, 0o700)
+
+
+def _checksum(name: str, data: bytes) -> bytes:
+    return source_hash(b"%b\0%b" % (name.encode(), data))

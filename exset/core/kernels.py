@@ -6,13 +6,12 @@ nothing, and does not import Numba.
 """
 
 import importlib
-import os
 import sys
 from collections.abc import Callable
 from functools import cache as cache_result
 from functools import cached_property
 from types import FunctionType, ModuleType
-from typing import Literal, ParamSpec, TypeAlias, TypeVar, cast
+from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, cast
 
 from exset.core import disk_cache, notices
 
@@ -93,16 +92,13 @@ class Kernels:
         self.use_from = compile_from if use_from is None else use_from
 
     @property
-    def folder(self) -> str:
-        """The folder of the compiled code.
+    def cache_name(self) -> str:
+        """The name in the cache of the folder of the compiled code.
 
-        Numba only notices edits of a function's own file. So the folder's name depends on the
-        sources of all the modules, and on the versions of Python and Numba.
+        It depends on the sources of all the modules, and on the versions of Python and Numba.
         """
         versions = f"{sys.version} {_numba_version()}"
-        return os.path.join(
-            disk_cache.folder(), "kernels", disk_cache.digest(versions, *self.modules)
-        )
+        return f"kernels/{disk_cache.digest(versions, *self.modules)}"
 
     @property
     def is_loaded(self) -> bool:
@@ -111,8 +107,9 @@ class Kernels:
 
     @property
     def is_cached(self) -> bool:
-        """Whether compiled code is cached on disk."""
-        return any(name.endswith(".nbi") for *_, names in os.walk(self.folder) for name in names)
+        """Whether compiled code is cached on disk, and every file of it is whole."""
+        names = disk_cache.names(self.cache_name)
+        return bool(names) and all(disk_cache.load(name) is not None for name in names)
 
     def should_compile(self, size: int, engine: Engine = "auto") -> bool:
         """Return whether to use the compiled copies for work of this size.
@@ -135,8 +132,6 @@ class Kernels:
 
     @cached_property
     def _compiled(self) -> dict[str, object]:
-        from numba import config
-
         names: dict[str, object] = {}
         marked: list[FunctionType] = []
         for module in map(importlib.import_module, self.modules):
@@ -150,34 +145,30 @@ class Kernels:
                 elif names.setdefault(name, value) is not value and not _equal(names[name], value):
                     raise ValueError(f"kernels of {self.modules}: two values of {name}")
         if not self.is_cached:
-            notices.notify("compiling kernels for this machine, once; this takes some seconds")
-        before = vars(config)["CACHE_DIR"]
-        setattr(config, "CACHE_DIR", self.folder)  # noqa: B010 (Numba does not declare it)
-        try:
-            for function in marked:
-                if function.__name__ in {each.__name__ for each in marked if each is not function}:
-                    raise ValueError(f"kernels of {self.modules}: two called {function.__name__}")
-                copy = FunctionType(
-                    function.__code__, names, function.__name__, function.__defaults__
-                )
-                copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
-                names[function.__name__] = _jit(copy, getattr(function, _MARK))
-        finally:
-            setattr(config, "CACHE_DIR", before)  # noqa: B010
+            once = "in each process" if disk_cache.problem() else "for this machine, once"
+            notices.notify(f"compiling kernels {once}; this takes some seconds")
+        folder = self.cache_name
+        for function in marked:
+            if function.__name__ in {each.__name__ for each in marked if each is not function}:
+                raise ValueError(f"kernels of {self.modules}: two called {function.__name__}")
+            copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
+            copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
+            names[function.__name__] = _jit(copy, getattr(function, _MARK), folder)
         return names
 
 
-def _jit(function: FunctionType, mark: str) -> object:
-    njit: Callable[..., Callable[[FunctionType], object]] = importlib.import_module("numba").njit
+def _jit(function: FunctionType, mark: str, folder: str) -> object:
+    from exset.core.kernel_cache import KernelCache
+
+    njit: Callable[..., Callable[[FunctionType], Any]] = importlib.import_module("numba").njit
     options: dict[str, object] = {"nogil": True, "error_model": "numpy"}
     if mark != "kernel":
         options["_nrt"] = False
     if mark == "inline":
         options["inline"] = "always"
-    try:
-        return njit(cache=True, **options)(function)
-    except (RuntimeError, OSError):  # the cache folder cannot be written
-        return njit(**options)(function)
+    dispatcher = njit(**options)(function)
+    dispatcher._cache = KernelCache(folder, function)
+    return dispatcher
 
 
 def _equal(a: object, b: object) -> bool:

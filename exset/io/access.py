@@ -3,9 +3,9 @@
 import errno
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NoReturn
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,28 @@ def is_inside(path: str, roots: Iterable[str]) -> bool:
         return "\0" not in path
     real = os.path.realpath(path)
     return any(real == folder or real.startswith(os.path.join(folder, "")) for folder in folders)
+
+
+def is_folder(path: str) -> bool:
+    """Return whether a path is a folder. Raises OSError if it exists but cannot be inspected."""
+    return _has_type(path, stat.S_ISDIR)
+
+
+def is_file(path: str) -> bool:
+    """Return whether a path is a regular file. Raises OSError as `is_folder`."""
+    return _has_type(path, stat.S_ISREG)
+
+
+def _has_type(path: str, test: Callable[[int], bool]) -> bool:
+    try:
+        return test(os.stat(path).st_mode)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return False
+
+
+def raise_error(error: OSError) -> NoReturn:
+    """Raise an error: without it, `os.walk` leaves out folders that it cannot read."""
+    raise error
 
 
 def check_regular_file(path: str) -> None:

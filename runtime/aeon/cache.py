@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -71,7 +72,7 @@ class Cache:
         for name in self._names:
             match = _BLOCK.fullmatch(name) or (self._is_old and _OLD_BLOCK.fullmatch(name)) or None
             path = os.path.join(self.path, name)
-            if match is not None and os.path.isfile(path):
+            if match is not None and _is_file(path):
                 found[int(match[1])] = path
         return dict(sorted(found.items()))
 
@@ -169,3 +170,11 @@ class Cache:
     @property
     def _is_old(self) -> bool:
         return _OLD_FOLDER.fullmatch(self.name) is not None
+
+
+def _is_file(path: str) -> bool:
+    """Whether a path is a regular file, or cannot be inspected: reading it then reports why."""
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)
+    except OSError:
+        return True

@@ -4,12 +4,12 @@ import csv
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
 
 from exset.core.errors import FormatError, Place
 from exset.core.text import counted
 from exset.grammars.aeon.manifest import Manifest
 from exset.grammars.aeon.manifest_types import ElementType
+from exset.io.access import raise_error
 
 CLASS = "CLASS"
 """The type of a table's column of class names, which become numbers."""
@@ -105,17 +105,12 @@ def _rows(path: str, names: Sequence[str | None], delimiter: str) -> Iterator[Se
 
 
 def _files(folder: str, name: str, suffixes: tuple[str, ...]) -> Iterable[str]:
-    for inside, folders, files in os.walk(os.path.join(folder, name), onerror=_raise):
+    for inside, folders, files in os.walk(os.path.join(folder, name), onerror=raise_error):
         folders[:] = sorted(each for each in folders if not _is_hidden(each))
         for each in sorted(files):
             if not _is_hidden(each) and each.lower().endswith(suffixes or ("",)):
                 path = os.path.relpath(os.path.join(inside, each), folder)
                 yield path.replace(os.sep, "/")
-
-
-def _raise(error: OSError) -> NoReturn:
-    """Raise an error: `os.walk` would leave out folders that it cannot read."""
-    raise error
 
 
 def _is_hidden(name: str) -> bool:

@@ -12,6 +12,7 @@ from typing import Generic
 from exset.core.errors import Finding, FormatError, Place, Severity
 from exset.core.jobs import Item, Outcome, Value, cores, run
 from exset.grammars.lbann.list_files import HDF5_SUFFIXES
+from exset.io.access import is_folder, raise_error
 
 _LARGEST_BATCH = 32
 
@@ -19,18 +20,18 @@ _LARGEST_BATCH = 32
 def files_in(paths: Sequence[str]) -> list[str]:
     """Return the files among `paths`, and all files with an HDF5 suffix in the folders among them.
 
-    Raises FormatError if there is none.
+    Raises FormatError if there is none, and OSError for a folder that cannot be read.
     """
     found: dict[str, None] = {}
     for path in paths:
         if path == "-":
             raise OSError(errno.ESPIPE, "HDF5 files cannot be read from standard input", path)
-        if not os.path.isdir(path):
+        if not is_folder(path):
             found[path] = None
             continue
         inside = [
             os.path.join(folder, name)
-            for folder, _, names in os.walk(path)
+            for folder, _, names in os.walk(path, onerror=raise_error)
             for name in names
             if name.lower().endswith(HDF5_SUFFIXES)
         ]

@@ -23,7 +23,7 @@ from exset.grammars.lbann.list_files import check_words
 from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import SampleList
 from exset.io import files
-from exset.io.access import DEFAULT_ACCESS, Access, check_regular_file, is_inside
+from exset.io.access import DEFAULT_ACCESS, Access, check_regular_file, is_folder, is_inside
 from exset.runtime.lbann.hdf5_files import run_in_batches
 from exset.runtime.lbann.hdf5_probe import (
     Prober,
@@ -56,7 +56,7 @@ class Checker:
     def check(self, samples: SampleList, findings: Findings, name: str = "sample list") -> None:
         """Add a finding for each problem with the files of a list. name: that of the list."""
         directory = self.path(_text(samples.directory))
-        if len(samples.name) and not os.path.isdir(directory):
+        if len(samples.name) and not is_folder(directory):
             message = f"the base directory {directory} does not exist: no file was checked"
             hint = "a relative path starts at the current folder, or at --base"
             place = Place.of(name)
@@ -138,8 +138,11 @@ class Checker:
             path = self.path(file.path)
             if not is_inside(path, self.access.roots):
                 findings.add(outside_roots(path))
-            elif not os.path.isfile(path):
-                findings.add(unreadable_file(path, FileNotFoundError(), samples.kind))
+                continue
+            try:
+                check_regular_file(path)
+            except OSError as error:
+                findings.add(unreadable_file(path, error, samples.kind))
         if samples.kind.is_single:
             self._check_labels(samples, findings)
 

@@ -1,0 +1,139 @@
+"""A missing, broken or unwritable cache only costs time."""
+
+import os
+import stat
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from exset import doctor
+from exset.core import disk_cache, kernels
+from exset.core.kernels import Kernels
+from exset.parsers.lens.tokens import GRAMMAR
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
+compiled = pytest.mark.skipif(not kernels.available(), reason="no Numba")
+
+SOURCE = """
+from exset.core.kernels import bare_kernel
+
+@bare_kernel
+def added(values):
+    total = 0
+    for k in range(values.size):
+        total += values[k]
+    return total
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(disk_cache.ENVIRONMENT, str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.mark.parametrize("damage", ["empty", "truncated", "garbage", "changed", "longer"])
+def test_a_damaged_file_is_not_used(folder: Path, damage: str) -> None:
+    assert disk_cache.store("a/b", b"some data")
+    break_file(folder / "a" / "b", damage)
+    assert disk_cache.load("a/b") is None
+    assert disk_cache.store("a/b", b"some data") and disk_cache.load("a/b") == b"some data"
+
+
+def test_a_file_under_another_name_is_not_used(folder: Path) -> None:
+    assert disk_cache.store("one", b"some data")
+    (folder / "one").rename(folder / "two")
+    assert disk_cache.load("two") is None
+
+
+@posix
+def test_only_the_user_can_open_the_cache(folder: Path) -> None:
+    assert disk_cache.store("kernels/group/name", b"data")
+    for path in (folder, folder / "kernels", folder / "kernels" / "group"):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o700
+
+
+@posix
+@pytest.mark.parametrize("mode", [0o770, 0o707, 0o777])
+def test_a_cache_that_others_can_write_to_is_not_used(folder: Path, mode: int) -> None:
+    assert disk_cache.store("it", b"data")
+    folder.chmod(mode)
+    assert disk_cache.load("it") is None and not disk_cache.store("it", b"new")
+    report = doctor.examine()
+    assert report.cache_problem and any(report.cache_problem in text for _, text in report.rows())
+    folder.chmod(0o755)
+    assert disk_cache.load("it") == b"data" and doctor.examine().cache_problem is None
+
+
+@posix
+def test_a_cache_of_another_owner_is_not_used(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert disk_cache.store("it", b"data")
+    monkeypatch.setattr(os, "geteuid", lambda: folder.stat().st_uid + 1)
+    assert disk_cache.load("it") is None and not disk_cache.store("it", b"new")
+    assert doctor.examine().cache_problem
+
+
+def test_damaged_tables_are_lowered_again(folder: Path) -> None:
+    fresh = GRAMMAR.__class__(GRAMMAR.file, GRAMMAR.start, GRAMMAR.steps)
+    _ = fresh.lowered
+    path = folder / fresh.cache_name
+    break_file(path, "changed")
+    assert not any(each.ready for each in doctor.examine().grammars)
+    again = GRAMMAR.__class__(GRAMMAR.file, GRAMMAR.start, GRAMMAR.steps)
+    assert again.lowered.terminals == GRAMMAR.terminals
+    assert disk_cache.load(fresh.cache_name) is not None
+
+
+@compiled
+@pytest.mark.parametrize("damage", ["empty", "truncated", "garbage", "changed"])
+def test_a_damaged_kernel_is_compiled_again(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
+    name = f"tiny_kernels_{damage}"
+    (tmp_path / f"{name}.py").write_text(SOURCE)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert run(name) == (10, 0)
+    assert Kernels(name).is_cached and run(name) == (10, 1)
+    [path] = (folder / Kernels(name).cache_name).iterdir()
+    break_file(path, damage)
+    assert not Kernels(name).is_cached and run(name) == (10, 0)
+    assert Kernels(name).is_cached and run(name) == (10, 1)
+
+
+@compiled
+def test_kernels_run_without_a_cache(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.write_bytes(b"a file where the folder would be")
+    (tmp_path / "tiny_kernels.py").write_text(SOURCE)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert run("tiny_kernels") == (10, 0)
+    assert not Kernels("tiny_kernels").is_cached
+
+
+def run(module: str) -> tuple[int, int]:
+    """Run the kernel of a module; return its result, and how often the cache had its code."""
+    group = Kernels(module)
+    function: Any = group.compiled(__import__(module).added)
+    total = function(np.arange(5))
+    return total, sum(function.stats.cache_hits.values())
+
+
+def break_file(path: Path, damage: str) -> None:
+    """Damage a file."""
+    data = path.read_bytes()
+    middle = len(data) // 2
+    path.write_bytes(
+        {
+            "empty": b"",
+            "truncated": data[:middle],
+            "garbage": bytes(range(256)) * 4,
+            "changed": data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :],
+            "longer": data + b"\0",
+        }[damage]
+    )
