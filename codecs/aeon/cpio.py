@@ -183,8 +183,10 @@ def _names(fields: Fields, source: Source, findings: Findings) -> Strings:
     """Get the names without their last byte, which should be a NUL."""
     raw = fields.strings("entries.name")
     last = raw.offsets[1:] - 1
-    for i in np.flatnonzero(raw.data[last]).tolist():
-        findings.add(finding_at("cpio-name", fields.place(source, "entries.name", i)))
+    findings.add_each(
+        np.flatnonzero(raw.data[last]).tolist(),
+        lambda i: finding_at("cpio-name", fields.place(source, "entries.name", i)),
+    )
     keep: Flags = np.ones(raw.data.size, np.bool_)
     keep[last] = False
     offsets = raw.offsets - np.arange(raw.offsets.size)

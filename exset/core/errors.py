@@ -6,13 +6,15 @@ import re
 import unicodedata
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import ClassVar, Self
+from typing import ClassVar, Self, TypeVar
 
 from exset.core.source import Source, Span
+
+T = TypeVar("T")
 
 _WIDTH = 100
 _REACH = 4 * _WIDTH
@@ -239,6 +241,11 @@ class Findings:
             self._kept.append(finding)
         self._counts[finding.code] += times
         self._severities.add(finding.severity)
+
+    def add_each(self, items: Sequence[T], make: Callable[[T], Finding]) -> None:
+        """Add a finding of one code for each item; those that are only counted are not built."""
+        for rank, item in enumerate(items[: self.keep]):
+            self.add(make(item), len(items) - rank if rank == self.keep - 1 else 1)
 
     def count(self, code: str | None = None) -> int:
         """Return how many findings were added, of one code or of all."""

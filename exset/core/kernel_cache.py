@@ -35,7 +35,9 @@ class KernelCache:
         if data is not None:
             # Numba and LLVM may refuse code that another build of them has stored.
             with suppress(Exception):
-                return CompileResult._rebuild(context, *pickle.loads(data))
+                return CompileResult._rebuild(  # type: ignore[no-untyped-call]
+                    context, *pickle.loads(data)
+                )
         return None
 
     def save_overload(self, signature: object, result: Any) -> None:

@@ -8,9 +8,12 @@ import pytest
 
 import exset
 from exset import Findings, FormatError, FormatWarning, LoaderConfig, Severity
+from exset.core.source import Source
+from exset.grammars.aeon.config.findings import PendingFinding
 from exset.grammars.aeon.config.schema import LOADER, RENAMED
 from exset.grammars.aeon.config.schema_types import DIALECTS, Dialect
 from exset.grammars.aeon.config.suggestions import nearest
+from exset.parsers.aeon.config import parse
 from tests.aeon.configs import (
     AUDIO,
     BASE,
@@ -273,3 +276,22 @@ def test_the_time_for_a_hostile_configuration_is_linear() -> None:
     text = f'{{"batch_size": 1, "etl": [{{"type": "blob", "output_count": [{numbers}]}}]}}'
     with pytest.raises(FormatError, match="a list of 20000"):
         exset.loads(text, format="loader_config", findings=Findings())
+
+
+@pytest.mark.parametrize("name", ["etl", "augmentation"])
+def test_errors_that_are_only_counted_are_not_built(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built: list[str] = []
+    real = PendingFinding.__init__
+
+    def create(self: PendingFinding, code: str, *arguments: Any, **words: Any) -> None:
+        built.append(code)
+        real(self, code, *arguments, **words)
+
+    monkeypatch.setattr(PendingFinding, "__init__", create)
+    many = b"1," * 9_999 + b"1"
+    findings = Findings()
+    with pytest.raises(FormatError):
+        parse(Source("x", b'{"%b": [%b]}' % (name.encode(), many)), findings=findings)
+    assert findings.count("aeon-type") >= 9_998 and len(built) < 3_000

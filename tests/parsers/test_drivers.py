@@ -139,8 +139,8 @@ def test_the_cache_of_grammars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     text = 'start: A*\nA: "\\x00"'
     first = Grammar(file="x", start="start", steps=(), text=text).lowered
     [stored] = tmp_path.glob("grammars/*")
-    name = f"grammars/{stored.name}"
-    again = Lowered.from_bytes(disk_cache.load(name) or b"")
+    key = f"grammars/{stored.name}"
+    again = Lowered.from_bytes(disk_cache.load(key) or b"")
     assert (again.terminals, again.literals, again.steps) == (("A",), ("\0",), ("start",))
     for name, array in first.tables._asdict().items():
         assert np.array_equal(getattr(again.tables, name), array)
@@ -149,7 +149,7 @@ def test_the_cache_of_grammars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     for broken in (b"", b"no tables", whole[:-30], flipped):
         stored.write_bytes(broken)
         assert Grammar(file="x", start="start", steps=(), text=text).lowered.terminals == ("A",)
-        assert Lowered.from_bytes(disk_cache.load(name) or b"").literals == ("\0",)
+        assert Lowered.from_bytes(disk_cache.load(key) or b"").literals == ("\0",)
     other = Grammar(file="x", start="start", steps=(), text=text.replace("0", "1"))
     assert len(list(tmp_path.glob("grammars/*"))) == 1
     _ = other.lowered

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 from exset.core.errors import safe
 from exset.core.source import Span
-from exset.grammars.aeon.config.findings import PendingFinding, member_path, titled
+from exset.grammars.aeon.config.findings import (
+    PendingFinding,
+    PendingFindings,
+    member_path,
+    titled,
+)
 from exset.grammars.aeon.config.numbers import float32, integer
 from exset.grammars.aeon.config.schema import AUGMENTATION, TABLES, etl_types
 from exset.grammars.aeon.config.schema_types import (
@@ -42,7 +48,7 @@ _BOOLEAN_KINDS: Final = ("int32", "uint32", "float")
 """Kinds that the JSON library of later versions of aeon also reads from true and false."""
 _MOST_SHOWN: Final = 40
 _MOST_HINTS: Final = 100
-"""Findings after which no more hints are looked for."""
+"""Unknown members that may be the wrong spelling of a missing one."""
 
 
 class Invalid(Exception):
@@ -54,14 +60,22 @@ class Check:
 
     def __init__(self, dialect: Dialect, tree: Node) -> None:
         self.dialect = dialect
-        self.findings: list[PendingFinding] = []
+        self.findings = PendingFindings()
         self._etl_types = _types(tree, "etl")
         self._is_image = _types(tree, "augmentation")[:1] == ["image"]
 
     def report(self, code: str, path: str, span: Span | None, **words: object) -> Invalid:
-        """Collect a finding; return the exception for a value that aeon refuses."""
-        pending = PendingFinding(code, path, span, words, self._is_unread(code, path))
-        self.findings.append(pending)
+        """Collect a finding; return the exception for a value that aeon refuses.
+
+        A word that is a function is called only if the finding is kept.
+        """
+        unread = self._is_unread(code, path)
+
+        def make() -> PendingFinding:
+            made = {name: word() if callable(word) else word for name, word in words.items()}
+            return PendingFinding(code, path, span, made, unread)
+
+        self.findings.add(code, unread, make)
         return Invalid()
 
     def settings(self, node: Node, table: str, path: str) -> Settings:
@@ -83,7 +97,6 @@ class Check:
                 unnoticed = name > last and _is_nested(member.value) and self.dialect != "seed"
                 lax = TABLES[table].lax
                 code = "aeon-overlooked" if unnoticed else "aeon-unknown"
-                many = len(self.findings) >= _MOST_HINTS
                 self.report(
                     "aeon-ignored" if lax else code,
                     inner,
@@ -91,13 +104,11 @@ class Check:
                     where=titled(path),
                     name=name,
                     dialect=TITLES[self.dialect],
-                    hint="" if many else unknown_hint(name, table, self.dialect),
+                    hint=partial(unknown_hint, name, table, self.dialect),
                 )
         for name, declared in known.items():
             if declared.required and name not in node.content:
-                others = [each for each in node.content if each not in known][:_MOST_HINTS]
-                near = nearest(name, others)
-                hint = f"rename {near!r}?" if near else f"add it: {declared.about}"
+                hint = partial(_missing_hint, node, declared, known)
                 inner, where = member_path(path, name), titled(path)
                 self.report("aeon-missing", inner, _start(node), where=where, name=name, hint=hint)
         return settings
@@ -130,13 +141,18 @@ class Check:
         about = f"{member.name}: {member.about}" if member.about else ""
         if not constraint.allows(value):
             words = [word for word in constraint.one_of if isinstance(word, str)]
-            hint = did_you_mean(str(value), words) or about
-            shown = _shown(node)
             raise self.report(
-                "aeon-range", path, node.span, constraint=constraint, value=shown, hint=hint
+                "aeon-range",
+                path,
+                node.span,
+                constraint=constraint,
+                value=partial(_shown, node),
+                hint=lambda: did_you_mean(str(value), words) or about,
             )
         if not constraint.allows_order(value):
-            raise self.report("aeon-order", path, node.span, value=_shown(node), hint=about)
+            raise self.report(
+                "aeon-order", path, node.span, value=partial(_shown, node), hint=about
+            )
         return value
 
     def _plain(self, kind: Kind, node: Node, path: str) -> Value:
@@ -176,14 +192,15 @@ class Check:
             value = float32(float(content))
             if math.isinf(value):
                 fits = "a number that 32 bits can hold"
-                shown, hint = _shown(node), "write a smaller number"
+                shown, hint = partial(_shown, node), "write a smaller number"
                 raise self.report(
                     "aeon-range", path, node.span, constraint=fits, value=shown, hint=hint
                 )
             return value
         converted = integer(content, kind)
         if converted != content:
-            self.report("aeon-converted", path, node.span, given=_shown(node), value=converted)
+            given = partial(_shown, node)
+            self.report("aeon-converted", path, node.span, given=given, value=converted)
         return converted
 
     def _objects(self, table: str, node: Node, path: str) -> Value:
@@ -229,7 +246,7 @@ class Check:
             node.members["type"].value.span,
             dialect=TITLES[self.dialect],
             name=name,
-            hint=did_you_mean(name, types) or f"known types: {', '.join(types)}",
+            hint=lambda: did_you_mean(name, types) or f"known types: {', '.join(types)}",
         )
 
     def _augmentation(self, node: Node, path: str) -> Settings | Node:
@@ -261,7 +278,7 @@ class Check:
             hint = "leave it out for the default"
         elif expected.startswith("a list") and not isinstance(node.content, tuple):
             hint = "put it in a list: [x] in JSON; [x] or (x,) in Python, where (x) is x itself"
-        found = _found(node)
+        found = partial(_found, node)
         return self.report("aeon-type", path, node.span, expected=expected, found=found, hint=hint)
 
 
@@ -284,6 +301,12 @@ def span_at(tree: Node, path: str) -> Span | None:
         else:
             break
     return _start(node)
+
+
+def _missing_hint(node: Node, declared: Member, known: Collection[str]) -> str:
+    others = [name for name in node.members if name not in known][:_MOST_HINTS]
+    near = nearest(declared.name, others)
+    return f"rename {near!r}?" if near else f"add it: {declared.about}"
 
 
 def _is_nested(node: Node) -> bool:

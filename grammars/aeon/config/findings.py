@@ -3,7 +3,8 @@
 A code is stable: programs may select findings by it.
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
@@ -14,6 +15,8 @@ from exset.grammars.columns.findings import Rule, make_finding
 
 _NOTE, _WARNING, _ERROR = Severity.NOTE, Severity.WARNING, Severity.ERROR
 _HINT: Final = "{hint}"
+_KEPT: Final = 100
+"""Findings of one code that are kept."""
 
 RULES: Final[Mapping[str, Rule]] = MappingProxyType(
     {
@@ -57,13 +60,17 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class PendingFinding:
-    """A finding whose place has not been looked up yet. unread: in a part that aeon never reads."""
+    """A finding whose place has not been looked up yet.
+
+    unread: in a part that aeon never reads. times: how many findings of its code it represents.
+    """
 
     code: str
     path: str
     span: Span | None
     words: Mapping[str, object]
     unread: bool = False
+    times: int = 1
 
     @property
     def is_error(self) -> bool:
@@ -85,6 +92,28 @@ class PendingFinding:
         unread = "aeon does not read this part, so it does not complain"
         hint = f"{found.hint}; {unread}" if found.hint else unread
         return replace(found, severity=_WARNING, hint=hint)
+
+
+class PendingFindings:
+    """A collection of findings: all are counted, and the first of each code are kept."""
+
+    def __init__(self) -> None:
+        self._kept: list[PendingFinding] = []
+        self._counts: Counter[tuple[str, bool]] = Counter()
+
+    def add(self, code: str, unread: bool, make: Callable[[], PendingFinding]) -> None:
+        """Add the finding that `make` builds; one that is only counted is not built."""
+        self._counts[code, unread] += 1
+        if self._counts[code, unread] <= _KEPT:
+            self._kept.append(make())
+
+    def __iter__(self) -> Iterator[PendingFinding]:
+        """Yield the kept findings. The last one of a code represents those that were not kept."""
+        last = {(each.code, each.unread): rank for rank, each in enumerate(self._kept)}
+        for rank, each in enumerate(self._kept):
+            key = each.code, each.unread
+            more = self._counts[key] - _KEPT if last[key] == rank else 0
+            yield replace(each, times=1 + max(more, 0))
 
 
 def pending(code: str, path: str, span: Span | None = None, /, **words: object) -> PendingFinding:

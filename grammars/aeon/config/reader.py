@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from exset.core.errors import Findings, FormatError
@@ -28,6 +29,11 @@ class _Attempt(NamedTuple):
         """The reasons for which that version refuses the configuration."""
         return [finding for finding in self.findings if finding.is_error]
 
+    @property
+    def count(self) -> int:
+        """The number of errors, with those that are only counted."""
+        return sum(finding.times for finding in self.errors)
+
 
 def read(
     tree: Node, source: Source | str, *, dialect: Dialect | str | None, findings: Findings
@@ -41,12 +47,12 @@ def read(
     if not errors or not findings.strict:
         others = [each for each in attempt.findings if not each.is_error]
         for each in (*others, *errors[1:]):
-            findings.add(each.finding(source))
+            findings.add(each.finding(source), each.times)
     if not errors:
         return attempt.settings
     first, more = errors[0].finding(source), ""
-    if len(errors) > 1:
-        more = f" (and {counted(len(errors) - 1, 'more error')})"
+    if attempt.count > 1:
+        more = f" (and {counted(attempt.count - 1, 'more error')})"
     raise FormatError(first.message + more, place=first.place, hint=first.hint, code=first.code)
 
 
@@ -62,7 +68,7 @@ def _best(tree: Node) -> _Attempt:
         for dialect in DIALECTS if changes else ():
             settings, found = _attempt(new, dialect)
             attempts.append(_Attempt(settings, changes + found))
-    best = min(attempts, key=lambda attempt: len(attempt.errors))
+    best = min(attempts, key=lambda attempt: attempt.count)
     if best.errors or best.settings.dialect == DIALECTS[0]:
         return best
     first = attempts[0].errors[0]
@@ -78,8 +84,13 @@ def _attempt(tree: Node, dialect: Dialect) -> _Attempt:
         settings = check.settings(tree, "loader", "")
     except Invalid:
         settings = Settings("loader", dialect, {})
-    attempt = _Attempt(settings, check.findings)
-    if not attempt.errors:
-        found = lint(settings)
-        check.findings += [replace(each, span=span_at(tree, each.path)) for each in found]
-    return attempt
+    attempt = _Attempt(settings, list(check.findings))
+    if attempt.errors:
+        return attempt
+    for each in lint(settings):
+        check.findings.add(each.code, each.unread, partial(_placed, each, tree))
+    return _Attempt(settings, list(check.findings))
+
+
+def _placed(finding: PendingFinding, tree: Node) -> PendingFinding:
+    return replace(finding, span=span_at(tree, finding.path))
