@@ -30,7 +30,7 @@ class _Attempt(NamedTuple):
         return [finding for finding in self.findings if finding.is_error]
 
     @property
-    def count(self) -> int:
+    def error_count(self) -> int:
         """The number of errors, with those that are only counted."""
         return sum(finding.times for finding in self.errors)
 
@@ -51,8 +51,8 @@ def read(
     if not errors:
         return attempt.settings
     first, more = errors[0].finding(source), ""
-    if attempt.count > 1:
-        more = f" (and {counted(attempt.count - 1, 'more error')})"
+    if attempt.error_count > 1:
+        more = f" (and {counted(attempt.error_count - 1, 'more error')})"
     raise FormatError(first.message + more, place=first.place, hint=first.hint, code=first.code)
 
 
@@ -68,7 +68,7 @@ def _best(tree: Node) -> _Attempt:
         for dialect in DIALECTS if changes else ():
             settings, found = _attempt(new, dialect)
             attempts.append(_Attempt(settings, changes + found))
-    best = min(attempts, key=lambda attempt: attempt.count)
+    best = min(attempts, key=lambda attempt: attempt.error_count)
     if best.errors or best.settings.dialect == DIALECTS[0]:
         return best
     first = attempts[0].errors[0]
