@@ -76,7 +76,9 @@ def _converted(name: str) -> str:
     fmt = formats.by_suffix(name)
     assert fmt is not None
     other = next((each for each in formats.of_family(fmt.family) if each != fmt), None)
-    return formats.stem(name) + (other.suffix if other else f"-again{fmt.suffix}")
+    converted = formats.stem(name) + (other or fmt).suffix
+    is_free = converted not in samples.names()
+    return converted if is_free else f"{formats.stem(name)}-again{fmt.suffix}"
 
 
 def _check(folder: str, own: set[str]) -> None:

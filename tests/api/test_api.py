@@ -12,7 +12,7 @@ from typing import get_args
 import pytest
 
 import exset
-from exset import FormatError, FormatWarning, LimitError, Limits, Severity, samples
+from exset import FormatError, FormatWarning, LimitError, Limits, Severity, formats, samples
 from exset.core.kernels import Engine
 from exset.families import family
 
@@ -147,7 +147,12 @@ def test_what_a_format_cannot_hold_leaves_the_target_alone(folder: Path) -> None
 
 def test_samples(folder: Path) -> None:
     for name in samples.names():
-        assert exset.load(f"exset::{name}") == exset.loads(samples.read(name).data)
+        fmt = formats.by_suffix(name)
+        assert fmt is not None
+        only_by_suffix = not fmt.magic and fmt.signature is None
+        data = samples.read(name).data
+        format = fmt.name if only_by_suffix else None
+        assert exset.load(f"exset::{name}") == exset.loads(data, format=format)
     with pytest.raises(FileNotFoundError, match=r"there are .*xor\.ex") as caught:
         exset.load("exset::nothing.ex")
     assert caught.value.filename == "exset::nothing.ex"

@@ -31,9 +31,9 @@ def test_a_new_machine(folder: Path) -> None:
     assert report.versions.keys() >= {"Python", "numpy", "lark", "construct", "numba"}
     assert (report.cache, report.writable, report.bytes) == (str(folder), True, 0)
     names = {"json.lark", "labels.lark", "lens.lark", "manifest.lark", "sample_list.lark"}
-    assert {part.name for part in report.grammars} == names
+    assert {part.name for part in report.grammars} >= names
     names = {f"codecs.lens.layout:{name}" for name in ("BinaryExampleFile", "Head", "Tail", "One")}
-    assert {part.name for part in report.layouts} == names
+    assert {part.name for part in report.layouts} >= names
     modules = ", ".join(part.name for part in report.kernels)
     assert "parsers.engine.kernel" in modules and "codecs.engine.interpreter" in modules
     assert not any(part.ready for part in (*report.grammars, *report.layouts, *report.kernels))
