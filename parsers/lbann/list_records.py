@@ -91,12 +91,17 @@ class Records:
 
     def _counts(self, numbers: Ints, findings: Findings) -> Counts:
         values, negative = self.words.counts(numbers)
-        for row in negative.tolist():
-            word = int(numbers[row])
-            if self.kind.is_exclusion:
-                raise self.words.error(word, "lbann-count", "the number of samples is negative")
-            value = int(values[row])
-            findings.add(finding_at("lbann-wrapped-count", self.words.place(word), value=value))
+        if negative.size and self.kind.is_exclusion:
+            word = int(numbers[negative[0]])
+            raise self.words.error(word, "lbann-count", "the number of samples is negative")
+        findings.add_each(
+            negative.tolist(),
+            lambda row: finding_at(
+                "lbann-wrapped-count",
+                self.words.place(int(numbers[row])),
+                value=int(values[row]),
+            ),
+        )
         return values
 
     def _check_counts(self, declared: Ints, found: Ints, tails: Ints | None = None) -> None:
