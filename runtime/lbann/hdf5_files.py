@@ -26,7 +26,11 @@ def files_in(paths: Sequence[str]) -> list[str]:
     for path in paths:
         if path == "-":
             raise OSError(errno.ESPIPE, "HDF5 files cannot be read from standard input", path)
-        if not is_folder(path):
+        try:
+            is_file = not is_folder(path)
+        except OSError:  # reading the file reports why
+            is_file = True
+        if is_file:
             found[path] = None
             continue
         inside = [
