@@ -13,6 +13,8 @@ EXECUTING = {
     *("socket", "subprocess", "multiprocessing", "concurrent"),
 }
 MAY_IMPORT = {
+    # It loads what it stored: compiled code, which whoever can write to the cache could replace.
+    "exset.core.kernel_cache": {"pickle"},
     "exset.core.jobs": {"concurrent"},
     "exset.core.process_pool": {"multiprocessing", "concurrent"},
 }

@@ -6,10 +6,11 @@ import re
 import unicodedata
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from typing import ClassVar, Self, TypeVar
 
 from exset.core.source import Source, Span
@@ -280,6 +281,14 @@ class ChangedFindings(Findings):
         self._findings.add(self._change(finding), times)
 
 
+def _with_source(name: str, models: Collection[str], finding: Finding) -> Finding:
+    if finding.place is None:
+        return replace(finding, place=Place.of(name))
+    if finding.place.source not in models:
+        return finding
+    return replace(finding, place=replace(finding.place, source=name))
+
+
 @contextmanager
 def with_source_name(
     name: str, *models: str, findings: Findings | None = None
@@ -289,14 +298,7 @@ def with_source_name(
     The context gives a collection that passes findings on to `findings`. `models`: names that
     stand for an unknown file in findings, such as "example set".
     """
-
-    def named(finding: Finding) -> Finding:
-        if finding.place is None:
-            return replace(finding, place=Place.of(name))
-        if finding.place.source not in models:
-            return finding
-        return replace(finding, place=replace(finding.place, source=name))
-
+    named = partial(_with_source, name, models)
     try:
         yield ChangedFindings(Findings() if findings is None else findings, named)
     except FormatError as error:
