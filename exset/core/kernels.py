@@ -108,7 +108,7 @@ class Kernels:
     @property
     def is_cached(self) -> bool:
         """Whether compiled code is cached on disk, and every file of it is whole."""
-        names = disk_cache.names(self.cache_name)
+        names = [each for each in disk_cache.names(self.cache_name) if each.endswith(".kernel")]
         return bool(names) and all(disk_cache.load(name) is not None for name in names)
 
     def should_compile(self, size: int, engine: Engine = "auto") -> bool:
