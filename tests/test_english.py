@@ -31,7 +31,6 @@ def texts() -> Iterator[tuple[str, str]]:
     """Yield public texts, each with its name."""
     docs, explained = ROOT / "docs", ROOT / "exset" / "explained"
     pages = {*docs.rglob("*.md"), *explained.glob("*.txt")}
-    pages -= {docs / "findings" / "lens.md", explained / "lens.txt"}
     for path in (ROOT / "README.md", *sorted(pages)):
         yield str(path.relative_to(ROOT)), path.read_text("utf-8")
     for name in dict.fromkeys(name for fmt in FORMATS for name in fmt.findings):

@@ -60,8 +60,8 @@ def plan_options(command: Command) -> Command:
 def cache() -> None:
     """Build, check, repair and extract aeon caches.
 
-    A cache is a folder aeon_cache_XXXXXXXX of blocks. The blocks contain the elements of all
-    records of a manifest. exset info, validate, convert and cat open a block, block_0.cpio.
+    A cache is a folder of blocks, such as aeon_cache_85fbaf7e. The blocks contain the elements
+    of all records of a manifest. exset info, validate, convert and cat open a block, block_0.cpio.
     """
 
 

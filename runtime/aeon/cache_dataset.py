@@ -52,8 +52,8 @@ class CacheDataset(RecordDataset):
         kinds = None if types is None else _types(types)
         openers, counts = [], []
         self._place = Place.of(blocks.path) if isinstance(blocks, Cache) else None
-        heard = Findings() if findings is None else findings
-        for number, (opener, block) in enumerate(_opened(blocks, heard)):
+        findings = Findings() if findings is None else findings
+        for number, (opener, block) in enumerate(_opened(blocks, findings)):
             if len(block) and kinds is None:
                 kinds = (ElementType.BINARY,) * block.known_width(self._place)
             self._check_block(number, block, kinds or ())

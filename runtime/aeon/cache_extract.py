@@ -123,8 +123,8 @@ def extract_block(
             message = f"the records have {has}, not {len(types)}"
             raise FormatError(message, code="aeon-cache-width")
     else:
-        heard = Findings() if findings is None else findings
-        records = _intact_records(block, limits, len(types or ()), heard)
+        findings = Findings() if findings is None else findings
+        records = _intact_records(block, limits, len(types or ()), findings)
         if not records.width:
             raise FormatError(
                 "the number of elements of a record is unknown: their names do not say it",
