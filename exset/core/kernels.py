@@ -91,7 +91,7 @@ class Kernels:
         self.compile_from = compile_from
         self.use_from = compile_from if use_from is None else use_from
 
-    @property
+    @cached_property
     def cache_name(self) -> str:
         """The name in the cache of the folder of the compiled code.
 
