@@ -53,9 +53,10 @@ def schema() -> None:
     \b
       exset config schema > loader_config.schema.json
     """
-    from exset.grammars.aeon.config.json_schema import text
+    from exset.grammars.aeon.config.schema import JSON_SCHEMA
 
-    click.echo(text(), nl=False)
+    with open(JSON_SCHEMA, encoding="utf-8") as file:
+        click.echo(file.read(), nl=False)
 
 
 def _lines(config: "LoaderConfig") -> Iterator[str]:

@@ -10,7 +10,7 @@ from exset.core.errors import Findings
 from exset.grammars.aeon.config.model import LoaderConfig
 from exset.grammars.aeon.config.schema import AUGMENTATION, LOADER, TABLES, etl_types
 from exset.grammars.aeon.config.schema_types import (
-    ITEM_KINDS,
+    KINDS,
     Constraint,
     Dialect,
     Kind,
@@ -101,8 +101,8 @@ def _member(table: Table, member: Member, dialect: Dialect) -> Draws:
         return st.lists(inner, max_size=2) if member.kind == "objects" else inner
     if member.kind in ("float_pair", "int_pair"):
         return _pair(member)
-    if member.kind in ITEM_KINDS:
-        return st.lists(_PLAIN[ITEM_KINDS[member.kind]], max_size=3)
+    if item := KINDS[member.kind].item:
+        return st.lists(_PLAIN[item], max_size=3)
     if member.constraint is None:
         return _PLAIN[member.kind]
     return _constrained(member.kind, member.constraint)

@@ -13,6 +13,7 @@ from typing import Final
 from exset.codecs.aeon.cpio import decode
 from exset.core.errors import Findings, FormatError, Place, Severity
 from exset.core.limits import DEFAULT, Limits
+from exset.core.source import Source
 from exset.core.text import counted
 from exset.grammars.aeon.block import Block
 from exset.grammars.aeon.block_findings import finding_at
@@ -108,10 +109,13 @@ class Cache:
         for number in self.blocks:
             yield from self.block(number, findings)
 
+    def source(self, number: int) -> Source:
+        """Return the file of a block, mapped into memory. Raises KeyError, OSError."""
+        return files.read(self.blocks[number], limits=self.limits, maps=lambda _: True)
+
     def block(self, number: int, findings: Findings | None = None) -> Block:
         """Return a block, mapped into memory. Raises KeyError, FormatError and OSError."""
-        source = files.read(self.blocks[number], limits=self.limits, maps=lambda _: True)
-        return decode(source, limits=self.limits, findings=findings)
+        return decode(self.source(number), limits=self.limits, findings=findings)
 
     def check(self, findings: Findings, width: int | None = None) -> dict[int, Block]:
         """Add a finding for everything wrong; return the intact blocks by their numbers.

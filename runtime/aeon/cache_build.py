@@ -119,10 +119,10 @@ def _finished_blocks(plan: Plan, folder: str) -> Set[int]:
 def _write_block(plan: Plan, number: int, path: str, clock: Callable[[], float]) -> None:
     """Write a block. Raises FormatError if an element cannot be made, and OSError."""
     rows = plan.blocks[number]
+    which = slice(rows.start, rows.stop)
     failed: list[ElementError] = []
     with files.writing(_cleared(path)) as file:
         writer = BlockWriter(file, clock)
-        which = slice(rows.start, rows.stop)
         for record in encoded(plan.manifest, which, root=plan.root, access=plan.access):
             failed += [each for each in record if isinstance(each, ElementError)]
             if not failed:

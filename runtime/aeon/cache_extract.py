@@ -5,26 +5,23 @@ from __future__ import annotations
 import math
 from base64 import b64encode
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from exset.codecs.aeon.cpio import decode, salvage
-from exset.codecs.aeon.cpio_lint import short_records
 from exset.core.errors import Findings, FormatError, Place, Severity, safe
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
 from exset.core.text import counted
-from exset.grammars.aeon.block import Block, Entries, record_numbers
+from exset.grammars.aeon.block import Block
 from exset.grammars.aeon.block_archive import place_name
 from exset.grammars.aeon.block_findings import finding_at
 from exset.grammars.aeon.manifest import Field, Manifest
 from exset.grammars.aeon.manifest_types import NUMBER_DTYPES, ElementType
-from exset.io import files
 from exset.io.content_types import suffix_of
 from exset.io.extraction import Extractor, parts_of
 from exset.parsers.aeon.manifest_text import render
+from exset.runtime.aeon.block_rescue import Records
 from exset.runtime.aeon.cache import Cache
 from exset.runtime.aeon.cache_plan import Plan
 
@@ -37,12 +34,10 @@ Types = Sequence[ElementType] | None
 Suffixes = Sequence[str] | None
 
 
-@dataclass(frozen=True)
-class Extracted:
-    """The number of files written, their bytes, and the records of the manifest, if any."""
+class Extracted(NamedTuple):
+    """The number of files written without the manifest, and of its records, if there is one."""
 
     files: int
-    bytes: int
     records: int | None
 
 
@@ -81,18 +76,14 @@ def extract_cache(
     width = width or next((block.width for block in intact.values() if block.width), 0)
     with Extractor(folder) as out:
         writer = _Writer(out, types, suffixes)
-        for number, path in cache.blocks.items():
-            names: Manifest | None = None
-            if plan is not None and number < len(plan.blocks):
-                rows = plan.blocks[number]
-                names = plan.manifest.select(slice(rows.start, rows.stop))
+        for number in cache.blocks:
+            names = plan.records(number) if plan is not None else None
             if number in intact:
-                block = intact[number]
-                records = _Records(block.elements, width, range(len(block)))
+                records = Records.of(intact[number], width)
             else:
                 try:
-                    source = files.read(path, limits=cache.limits, maps=lambda _: True)
-                    records = _intact_records(source, cache.limits, width, Findings())
+                    source = cache.source(number)
+                    records = Records.rescued(source, cache.limits, width, Findings())
                 except (FormatError, OSError):  # `check` has reported it
                     continue
                 if not records.is_damaged:  # it is the block of another plan
@@ -117,14 +108,14 @@ def extract_block(
     record is unknown, or not that of the types.
     """
     if isinstance(block, Block):
-        records = _Records(block.elements, block.known_width(), range(len(block)))
+        records = Records.of(block, block.known_width())
         if types is not None and len(types) != records.width and len(block):
             has = counted(records.width, "element")
             message = f"the records have {has}, not {len(types)}"
             raise FormatError(message, code="aeon-cache-width")
     else:
         findings = Findings() if findings is None else findings
-        records = _intact_records(block, limits, len(types or ()), findings)
+        records = Records.rescued(block, limits, len(types or ()), findings)
         if not records.width:
             raise FormatError(
                 "the number of elements of a record is unknown: their names do not say it",
@@ -159,47 +150,7 @@ def extract_archive(archive: Block, folder: str, *, name: str, findings: Finding
                 shown = safe((raw or b"").decode("utf-8", "surrogateescape")) or "it"
                 place = Place(name, field=f"entries[{number}]")
                 findings.add(finding_at("cpio-unsafe-name", place, name=shown, why=why))
-        return Extracted(out.count, out.bytes, None)
-
-
-@dataclass(frozen=True)
-class _Records:
-    """Intact records: their elements, the number of elements of each record, and their numbers.
-
-    is_damaged: whether the block has other records that are not intact.
-    """
-
-    elements: Entries
-    width: int
-    numbers: Sequence[int]
-    is_damaged: bool = False
-
-
-def _intact_records(source: Source, limits: Limits, width: int, findings: Findings) -> _Records:
-    """Return the intact records of a damaged block. width: of a record, 0 if unknown.
-
-    Where elements are missing, only their names say which records they are of: a block without
-    such names has no records then.
-    """
-    is_cut, is_damaged = False, True
-    try:
-        block = decode(source, limits=limits, findings=findings)
-        entries = block.elements
-        width = width or block.width or 0
-        is_damaged = block.width != width or bool(short_records(block))
-    except FormatError as error:
-        is_cut = True
-        findings.add(error.finding)
-        entries = salvage(source, limits=limits)
-    owners = record_numbers(entries.name)
-    if owners is None:
-        count = len(entries) // width if width and (is_cut or not is_damaged) else 0
-        return _Records(entries.take(np.arange(count * width)), width, range(count), is_damaged)
-    counts = np.bincount(owners)
-    width = width or int(counts.max())
-    whole = np.flatnonzero(counts == width)
-    some = entries.take(np.flatnonzero(np.isin(owners, whole)))
-    return _Records(some, width, whole.tolist(), is_damaged)
+        return Extracted(out.count, None)
 
 
 class _Writer:
@@ -212,7 +163,7 @@ class _Writer:
         self._rows: list[list[Field]] = []
         self._named: set[bytes] = set()
 
-    def add(self, records: _Records, prefix: bytes = b"", names: Manifest | None = None) -> None:
+    def add(self, records: Records, prefix: bytes = b"", names: Manifest | None = None) -> None:
         """Write some records. names: the records of the manifest, whose FILE names are used."""
         elements = iter(records.elements.data)
         for record in records.numbers:
@@ -225,27 +176,32 @@ class _Writer:
                     where = f"{prefix.decode()}record {record}, element {element}"
                     fields.append(_field(data, kind, where))
                 elif known is not None and _is_safe(known[element]):
-                    name = known[element]
-                    fields.append(name)
-                    if name not in self._named:  # several records may name the same file
-                        self._named.add(name)
-                        self._out.write(name, [data])
+                    fields.append(self._write_once(known[element], data))
                 else:
-                    suffix = suffix_of(data)
-                    if self._suffixes is not None:
-                        suffix = self._suffixes[min(element, len(self._suffixes) - 1)]
-                    name = prefix + place_name(record, element, suffix)
+                    name = prefix + place_name(record, element, self._suffix(element, data))
                     fields.append(name)
                     self._out.write(name, [data])
             self._rows.append(fields)
 
     def finish(self) -> Extracted:
         """Write the manifest, if the types are known."""
+        count = self._out.count
         if self._types is None:
-            return Extracted(self._out.count, self._out.bytes, None)
-        done = Extracted(self._out.count, self._out.bytes, len(self._rows))
+            return Extracted(count, None)
         self._out.write(MANIFEST, [render(Manifest.of(self._types, self._rows))])
-        return done
+        return Extracted(count, len(self._rows))
+
+    def _write_once(self, name: bytes, data: memoryview) -> bytes:
+        """Write a file that several records may name; return its name."""
+        if name not in self._named:
+            self._named.add(name)
+            self._out.write(name, [data])
+        return name
+
+    def _suffix(self, element: int, data: memoryview) -> str:
+        if self._suffixes is None:
+            return suffix_of(data)
+        return self._suffixes[min(element, len(self._suffixes) - 1)]
 
 
 def _is_safe(name: bytes) -> bool:
@@ -262,16 +218,13 @@ def _field(data: memoryview, kind: ElementType, where: str) -> Field:
     if kind is ElementType.BINARY:
         return b64encode(data)
     if len(data) != 4:
-        message = (
-            f"{where} has {counted(len(data), 'byte')}, but {kind} has 4: are the types right?"
-        )
+        has = counted(len(data), "byte")
+        message = f"{where} has {has}, but {kind} has 4: are the types right?"
         raise FormatError(message, code="aeon-cache-width")
     number = np.frombuffer(data, NUMBER_DTYPES[kind])[0]
-    return _nan(data) if math.isnan(number) else str(number)
-
-
-def _nan(data: memoryview) -> str:
-    """Return the text that C reads as this NaN, with its sign and its payload."""
+    if not math.isnan(number):
+        return str(number)
+    # The text that C reads as this NaN, with its sign and its payload.
     bits = int.from_bytes(data, "little")
     payload = bits & _PAYLOAD_OF_NAN
     return f"{'-' * (bits >> 31)}nan{f'({payload})' if payload else ''}"

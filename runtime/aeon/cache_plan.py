@@ -101,6 +101,11 @@ class Plan:
         root = os.path.abspath(self.root) if self.root else ""
         return [types, root, len(self.blocks[0]), len(self.manifest)]
 
+    def records(self, number: int) -> Manifest:
+        """Return the records of a block; none beyond the last block."""
+        rows = self.blocks[number] if number < len(self.blocks) else range(0)
+        return self.manifest.select(slice(rows.start, rows.stop))
+
     def check(self, cache: Cache, findings: Findings) -> dict[int, Block]:
         """Add a finding for everything wrong; return the blocks of this plan by their numbers."""
         place = Place.of(cache.path)
@@ -125,10 +130,6 @@ class Plan:
         words = {"found": cache.uid or _NO_UID, "wanted": self.uid}
         return finding_at("aeon-cache-uid", Place.of(cache.path), **words)
 
-    def matches(self, number: int, block: Block) -> bool:
-        """Whether a block has these records; see `difference`."""
-        return self.difference(number, block) is None
-
     def difference(self, number: int, block: Block) -> str | None:
         """Return how a block differs from these records, or None if it has them.
 
@@ -137,12 +138,11 @@ class Plan:
         width = len(self.manifest.types)
         if number >= len(self.blocks):
             return f"it has {counted(len(block), 'record')}, and the manifest has no more"
-        rows = self.blocks[number]
-        if len(block) != len(rows):
-            return f"it has {counted(len(block), 'record')}, not {len(rows):,}"
+        part = self.records(number)
+        if len(block) != len(part):
+            return f"it has {counted(len(block), 'record')}, not {len(part):,}"
         if block.width != width:
             return f"its records have {counted(block.width or 0, 'element')}, not {width}"
-        part = self.manifest.select(slice(rows.start, rows.stop))
         differing: list[tuple[int, int]] = []
         for column, kind in enumerate(part.types):
             if kind is ElementType.FILE:

@@ -22,7 +22,7 @@ from tests.aeon.caches import codes, manifest, records, seen
 from tests.aeon.cpio_files import block
 
 ROOT = Path(__file__).parents[2]
-KILLS = int(os.environ.get("EXSET_CASES", "8"))
+KILLS = int(os.environ.get("EXSET_CASES", "4"))
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
                 with pytest.raises(FormatError):
                     list(cache)
             for number in cache.blocks:
-                assert whole.matches(number, cache.block(number))
+                assert whole.difference(number, cache.block(number)) is None
         done = build(whole, str(folder))
         kept += len(done.kept)
         assert seen(done.folder) == records(count) and not codes(Cache(done.folder), whole)

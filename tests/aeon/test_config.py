@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 import exset
-from exset import Findings, FormatError, FormatWarning, LoaderConfig, Severity
+from exset import Finding, Findings, FormatError, FormatWarning, LoaderConfig, Severity
 from exset.core.source import Source
-from exset.grammars.aeon.config.findings import PendingFinding
+from exset.grammars.aeon.config import check
+from exset.grammars.aeon.config.findings import finding_at
 from exset.grammars.aeon.config.schema import LOADER, RENAMED
 from exset.grammars.aeon.config.schema_types import DIALECTS, Dialect
 from exset.grammars.aeon.config.suggestions import nearest
@@ -283,13 +284,13 @@ def test_errors_that_are_only_counted_are_not_built(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built: list[str] = []
-    real = PendingFinding.__init__
+    real = finding_at
 
-    def create(self: PendingFinding, code: str, *arguments: Any, **words: Any) -> None:
+    def make(code: str, *arguments: Any, **words: Any) -> Finding:
         built.append(code)
-        real(self, code, *arguments, **words)
+        return real(code, *arguments, **words)
 
-    monkeypatch.setattr(PendingFinding, "__init__", create)
+    monkeypatch.setattr(check, "finding_at", make)
     many = b"1," * 9_999 + b"1"
     findings = Findings()
     with pytest.raises(FormatError):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from exset.grammars.aeon.config import json_schema
+from tests.aeon import json_schema
 from tests.cli import command_line
 
 Run = Callable[..., Result]

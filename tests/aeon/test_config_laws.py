@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 import exset
 from exset import Findings, FormatError, LoaderConfig
 from exset.core.source import Source
-from exset.grammars.aeon.config import json_schema
-from exset.grammars.aeon.config.schema import TABLES
+from exset.grammars.aeon.config.schema import JSON_SCHEMA, TABLES
 from exset.grammars.aeon.config.schema_types import DIALECTS, Dialect
 from exset.parsers.aeon.config import parse, render
 from exset.testing import config_dicts, loader_configs
+from tests.aeon import json_schema
 
 dialects = st.sampled_from(DIALECTS)
 VALIDATOR = jsonschema.Draft202012Validator(json_schema.json_schema())
@@ -102,9 +102,9 @@ def test_the_json_schema_agrees_with_the_reader(config: dict[str, Any]) -> None:
 
 
 def test_the_published_json_schema_is_up_to_date() -> None:
-    path = Path(json_schema.__file__).with_name(json_schema.FILE)
-    assert path.read_text() == json_schema.text()
-    assert json.loads(path.read_text()) == json_schema.json_schema()
+    text = Path(JSON_SCHEMA).read_text()
+    assert text == json_schema.text()
+    assert json.loads(text) == json_schema.json_schema()
     for dialect in DIALECTS:
         jsonschema.Draft202012Validator.check_schema(json_schema.json_schema(dialect))
 

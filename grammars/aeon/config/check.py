@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from exset.core.errors import safe
-from exset.core.source import Span
+from exset.core.errors import Finding, Findings, Place, Severity, safe
+from exset.core.source import Source, Span
 from exset.grammars.aeon.config.findings import (
-    PendingFinding,
-    PendingFindings,
+    RULES,
+    Problem,
+    finding_at,
     member_path,
     titled,
 )
 from exset.grammars.aeon.config.numbers import float32, integer
 from exset.grammars.aeon.config.schema import AUGMENTATION, TABLES, etl_types
 from exset.grammars.aeon.config.schema_types import (
-    ITEM_KINDS,
+    KINDS,
     TITLES,
     Constraint,
     Dialect,
@@ -36,14 +38,6 @@ IMAGES: Final = frozenset(
 )
 """The etl types that use the members of an image augmentation."""
 
-_EXPECTED: Final[Mapping[Kind, str]] = {
-    "string": "a string",
-    "bool": "true or false",
-    **dict.fromkeys(("int32", "uint32", "size", "float", "double"), "a number"),
-    "strings": "a list of strings",
-    **dict.fromkeys(("floats", "doubles"), "a list of numbers"),
-    **dict.fromkeys(("float_pair", "int_pair"), "a list of two numbers"),
-}
 _BOOLEAN_KINDS: Final = ("int32", "uint32", "float")
 """Kinds that the JSON library of later versions of aeon also reads from true and false."""
 _MOST_SHOWN: Final = 40
@@ -56,26 +50,63 @@ class Invalid(Exception):
 
 
 class Check:
-    """Reads objects by their tables, and collects all that is wrong."""
+    """Reads objects by their tables as one version of aeon does, and collects all that is wrong.
 
-    def __init__(self, dialect: Dialect, tree: Node) -> None:
+    loader: the configuration. errors: why aeon refuses it. others: all other findings. refused:
+    the path of the first error.
+    """
+
+    def __init__(self, tree: Node, source: Source | str, dialect: Dialect) -> None:
+        """Take a tree, and its text or a name."""
         self.dialect = dialect
-        self.findings = PendingFindings()
+        self.errors = Findings()
+        self.others = Findings()
+        self.refused: str | None = None
+        self.loader = Settings("loader", dialect, {})
+        self._last: dict[tuple[str, bool], Finding] = {}
+        self._tree = tree
+        self._source = source
         self._etl_types = _types(tree, "etl")
         self._is_image = _types(tree, "augmentation")[:1] == ["image"]
 
-    def report(self, code: str, path: str, span: Span | None, **words: object) -> Invalid:
+    def read(self) -> None:
+        """Read the whole tree."""
+        with suppress(Invalid):
+            self.loader = self.settings(self._tree, "loader", "")
+
+    def add(self, problem: Problem) -> None:
+        """Collect a problem that was found elsewhere."""
+        path = problem.path
+        span = problem.span or span_at(self._tree, path)
+        self.report(problem.code, path, span, False, what=problem.what, hint=problem.hint)
+
+    def report(
+        self, code: str, path: str, span: Span | None, unread: bool | None = None, **words: object
+    ) -> Invalid:
         """Collect a finding; return the exception for a value that aeon refuses.
 
-        A word that is a function is called only if the finding is kept.
+        A word that is a function is called only if the finding is kept. unread: whether aeon does
+        not read this part, so that an error in it is a warning; by default the path says it.
         """
-        unread = self._is_unread(code, path)
-
-        def make() -> PendingFinding:
-            made = {name: word() if callable(word) else word for name, word in words.items()}
-            return PendingFinding(code, path, span, made, unread)
-
-        self.findings.add(code, unread, make)
+        if unread is None:
+            unread = self._is_unread(code, path)
+        severity = RULES[code].severity
+        is_error = severity is Severity.ERROR and not unread
+        if is_error and self.refused is None:
+            self.refused = path
+        findings = self.errors if is_error else self.others
+        if findings.count(code) >= findings.keep:
+            findings.add(self._last[code, is_error])
+            return Invalid()
+        made = {name: word() if callable(word) else word for name, word in words.items()}
+        made = {"where": titled(path), "hint": "", **made}
+        found = finding_at(code, _place(self._source, path, span), **made)
+        if severity is Severity.ERROR and unread:
+            why = "aeon does not read this part, so it does not complain"
+            hint = f"{found.hint}; {why}" if found.hint else why
+            found = replace(found, severity=Severity.WARNING, hint=hint)
+        findings.add(found)
+        self._last[code, is_error] = found
         return Invalid()
 
     def settings(self, node: Node, table: str, path: str) -> Settings:
@@ -133,58 +164,46 @@ class Check:
         if member.kind == "objects":
             return self._objects(str(member.table), node, path)
         if member.kind == "object":
-            if node.content is None and not member.required:
-                return None
-            return self._object(str(member.table), node, path)
+            is_absent = node.content is None and not member.required
+            return None if is_absent else self._object(str(member.table), node, path)
         value = self._plain(member.kind, node, path)
         constraint = member.constraint or Constraint()
-        about = f"{member.name}: {member.about}" if member.about else ""
+        hint = partial(_value_hint, member, value)
         if not constraint.allows(value):
-            words = [word for word in constraint.one_of if isinstance(word, str)]
-            raise self.report(
-                "aeon-range",
-                path,
-                node.span,
-                constraint=constraint,
-                value=partial(_shown, node),
-                hint=lambda: did_you_mean(str(value), words) or about,
-            )
+            raise self._refuse_range(path, node, constraint, hint)
         if not constraint.allows_order(value):
-            raise self.report(
-                "aeon-order", path, node.span, value=partial(_shown, node), hint=about
-            )
+            shown = partial(_shown, node)
+            raise self.report("aeon-order", path, node.span, value=shown, hint=hint)
         return value
 
     def _plain(self, kind: Kind, node: Node, path: str) -> Value:
-        content = node.content
+        content, rule = node.content, KINDS[kind]
         if kind == "bool" and isinstance(content, bool):
             return content
         if kind == "string" and isinstance(content, str):
             return content
-        if kind in ("int32", "uint32", "size", "float", "double"):
+        if rule.expected == "a number":
             return self._number(kind, node, path)
-        if kind not in ITEM_KINDS or not isinstance(content, tuple):
-            raise self._refuse_type(path, node, _EXPECTED[kind])
-        if kind in ("float_pair", "int_pair"):
-            if len(content) < 2:
-                raise self._refuse_type(path, node, _EXPECTED[kind])
-            for number, item in enumerate(content[2:3], 2):
-                why = "a pair has two numbers"
-                self.report("aeon-surplus", f"{path}[{number}]", item.span, why=why)
-            content = content[:2]
+        if not rule.item or not isinstance(content, tuple) or len(content) < rule.size:
+            raise self._refuse_type(path, node, rule.expected)
+        if rule.size and len(content) > rule.size:
+            why, surplus = "a pair has two numbers", content[rule.size]
+            self.report("aeon-surplus", f"{path}[{rule.size}]", surplus.span, why=why)
+            content = content[: rule.size]
         items = (
-            self._plain(ITEM_KINDS[kind], item, f"{path}[{number}]")
-            for number, item in enumerate(content)
+            self._plain(rule.item, item, f"{path}[{number}]") for number, item in enumerate(content)
         )
         return tuple(items)
 
     def _number(self, kind: Kind, node: Node, path: str) -> int | float:
         content = node.content
-        if isinstance(content, bool) and self.dialect != "seed" and kind in _BOOLEAN_KINDS:
+        if isinstance(content, bool):
+            if self.dialect == "seed" or kind not in _BOOLEAN_KINDS:
+                raise self._refuse_type(path, node, "a number")
             number = float(content) if kind == "float" else int(content)
             self.report("aeon-converted", path, node.span, given=_shown(node), value=number)
             return number
-        if isinstance(content, bool) or not isinstance(content, int | float):
+        if not isinstance(content, int | float):
             raise self._refuse_type(path, node, "a number")
         if kind == "double":
             return float(content)
@@ -192,10 +211,7 @@ class Check:
             value = float32(float(content))
             if math.isinf(value):
                 fits = "a number that 32 bits can hold"
-                shown, hint = partial(_shown, node), "write a smaller number"
-                raise self.report(
-                    "aeon-range", path, node.span, constraint=fits, value=shown, hint=hint
-                )
+                raise self._refuse_range(path, node, fits, "write a smaller number")
             return value
         converted = integer(content, kind)
         if converted != content:
@@ -229,8 +245,10 @@ class Check:
             raise self._refuse_type(path, node, "an object")
         inner = member_path(path, "type")
         if "type" not in node.content:
-            words = {"where": path, "name": "type", "hint": "add it: the kind of data"}
-            raise self.report("aeon-missing", inner, _start(node), **words)
+            hint = "add it: the kind of data"
+            raise self.report(
+                "aeon-missing", inner, _start(node), where=path, name="type", hint=hint
+            )
         value = node.content["type"].value
         if not isinstance(value.content, str):
             raise self._refuse_type(inner, value, "a string")
@@ -253,24 +271,27 @@ class Check:
         name = self._type(node, path)
         table = AUGMENTATION.get(name)
         users = {"image": IMAGES | {"video"}, "audio": {"audio"}}.get(name, frozenset())
-        is_used = path.endswith(".frame") or not users.isdisjoint(self._etl_types)
+        is_first = path == "augmentation[0]"
         hint = "images and boxes use the type 'image'"
         if table is None or self.dialect not in table.dialects:
-            is_used = False
             why = f"its type is {name!r}"
             self.report("aeon-surplus", path, _start(node), why=why, hint=hint)
-        elif not is_used and path == "augmentation[0]":
+        elif is_first and users.isdisjoint(self._etl_types):
             why = f"no etl object has a type that uses {name!r}"
             self.report("aeon-unused", path, _start(node), why=why, hint=hint)
-        if table is None:
-            return node
-        if is_used and path == "augmentation[0]" and not {*IMAGES, "audio"} & {*self._etl_types}:
+        elif is_first and {*IMAGES, "audio"}.isdisjoint(self._etl_types):
             others = [each for each in node.members if each not in ("type", "frame")]
             for other in others[:1]:
                 why = "video uses only the 'frame' in it"
                 inner, hint = f"{path}.{other}", "move the members into 'frame', with a 'type'"
                 self.report("aeon-unused", inner, node.members[other].name, why=why, hint=hint)
-        return self.settings(node, f"augmentation {name}", path)
+        return node if table is None else self.settings(node, f"augmentation {name}", path)
+
+    def _refuse_range(self, path: str, node: Node, constraint: object, hint: object) -> Invalid:
+        value = partial(_shown, node)
+        return self.report(
+            "aeon-range", path, node.span, constraint=constraint, value=value, hint=hint
+        )
 
     def _refuse_type(self, path: str, node: Node, expected: str) -> Invalid:
         hint = ""
@@ -280,6 +301,13 @@ class Check:
             hint = "put it in a list: [x] in JSON; [x] or (x,) in Python, where (x) is x itself"
         found = partial(_found, node)
         return self.report("aeon-type", path, node.span, expected=expected, found=found, hint=hint)
+
+
+def _place(source: Source | str, path: str, span: Span | None) -> Place:
+    """Return the place of a span in a text; by a path if there is only a name."""
+    if isinstance(source, str):
+        return Place(source, field=path or None)
+    return Place.of(source.name) if span is None else Place.in_text(source, span)
 
 
 def _types(tree: Node, name: str) -> list[str]:
@@ -301,6 +329,12 @@ def span_at(tree: Node, path: str) -> Span | None:
         else:
             break
     return _start(node)
+
+
+def _value_hint(member: Member, value: Value) -> str:
+    allowed = member.constraint.one_of if member.constraint else ()
+    near = did_you_mean(str(value), [word for word in allowed if isinstance(word, str)])
+    return near or (f"{member.name}: {member.about}" if member.about else "")
 
 
 def _missing_hint(node: Node, declared: Member, known: Collection[str]) -> str:

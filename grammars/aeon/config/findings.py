@@ -3,20 +3,17 @@
 A code is stable: programs may select findings by it.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
-from exset.core.errors import Finding, Place, Severity
-from exset.core.source import Source, Span
+from exset.core.errors import Severity
+from exset.core.source import Span
 from exset.grammars.columns.findings import Rule, make_finding
 
 _NOTE, _WARNING, _ERROR = Severity.NOTE, Severity.WARNING, Severity.ERROR
 _HINT: Final = "{hint}"
-_KEPT: Final = 100
-"""Findings of one code that are kept."""
 
 RULES: Final[Mapping[str, Rule]] = MappingProxyType(
     {
@@ -58,67 +55,18 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True)
-class PendingFinding:
-    """A finding whose place has not been looked up yet.
+finding_at: Final = partial(make_finding, RULES)
+"""Make a finding from its code, its place and the words of its message."""
 
-    unread: in a part that aeon never reads. times: how many findings of its code it represents.
-    """
+
+class Problem(NamedTuple):
+    """What is wrong with the value at a path. span: that of the value, if it is known."""
 
     code: str
     path: str
-    span: Span | None
-    words: Mapping[str, object]
-    unread: bool = False
-    times: int = 1
-
-    @property
-    def is_error(self) -> bool:
-        """Whether aeon refuses the configuration for it."""
-        return RULES[self.code].severity is _ERROR and not self.unread
-
-    def finding(self, source: Source | str) -> Finding:
-        """Return the finding, placed in a text, or by its path if there is only a name."""
-        if isinstance(source, str):
-            place = Place(source, field=self.path or None)
-        elif self.span is None:
-            place = Place.of(source.name)
-        else:
-            place = Place.in_text(source, self.span)
-        words = {"where": titled(self.path), "hint": "", **self.words}
-        found = make_finding(RULES, self.code, place, **words)
-        if found.severity is not _ERROR or self.is_error:
-            return found
-        unread = "aeon does not read this part, so it does not complain"
-        hint = f"{found.hint}; {unread}" if found.hint else unread
-        return replace(found, severity=_WARNING, hint=hint)
-
-
-class PendingFindings:
-    """A collection of findings: all are counted, and the first of each code are kept."""
-
-    def __init__(self) -> None:
-        self._kept: list[PendingFinding] = []
-        self._counts: Counter[tuple[str, bool]] = Counter()
-
-    def add(self, code: str, unread: bool, make: Callable[[], PendingFinding]) -> None:
-        """Add the finding that `make` builds; one that is only counted is not built."""
-        self._counts[code, unread] += 1
-        if self._counts[code, unread] <= _KEPT:
-            self._kept.append(make())
-
-    def __iter__(self) -> Iterator[PendingFinding]:
-        """Yield the kept findings. The last one of a code represents those that were not kept."""
-        last = {(each.code, each.unread): rank for rank, each in enumerate(self._kept)}
-        for rank, each in enumerate(self._kept):
-            key = each.code, each.unread
-            more = self._counts[key] - _KEPT if last[key] == rank else 0
-            yield replace(each, times=1 + max(more, 0))
-
-
-def pending(code: str, path: str, span: Span | None = None, /, **words: object) -> PendingFinding:
-    """Return a finding about the value at a path; `words` fill in its message and its hint."""
-    return PendingFinding(code, path, span, words)
+    what: str
+    hint: str = ""
+    span: Span | None = None
 
 
 def titled(path: str) -> str:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from exset.grammars.aeon.config.findings import PendingFinding, pending
+from exset.grammars.aeon.config.findings import Problem
 from exset.grammars.aeon.config.outputs import NoLength, element_outputs, spans_of
 from exset.grammars.aeon.config.settings import Settings
 
-Problems: TypeAlias = Iterator[PendingFinding]
+Problems: TypeAlias = Iterator[Problem]
 
 _REFUSED: Final = "aeon-rule"
 _LATER: Final = "aeon-later"
@@ -30,35 +29,31 @@ def lint(loader: Settings) -> Problems:
     yield from _names(loader)
 
 
-def _problem(code: str, path: str, what: str, hint: str = "") -> PendingFinding:
-    return pending(code, path, what=what, hint=hint)
-
-
 def _inside(path: str, problems: Problems) -> Problems:
     for problem in problems:
-        yield replace(problem, path=f"{path}.{problem.path}")
+        yield problem._replace(path=f"{path}.{problem.path}")
 
 
 def _loader(loader: Settings) -> Problems:
     if loader["iteration_mode"] == "COUNT" and loader.number("iteration_mode_count") <= 0:
         what, hint = "mode COUNT needs 1 or more", "set the number of batches in a pass"
-        yield _problem(_REFUSED, "iteration_mode_count", what, hint)
+        yield Problem(_REFUSED, "iteration_mode_count", what, hint)
     if loader.number("batch_size") <= 0:
         what = "fails: a batch has 1 or more records"
-        yield _problem(_LATER, "batch_size", what, "set 1 or more")
+        yield Problem(_LATER, "batch_size", what, "set 1 or more")
     if loader["subset_fraction"] == 0:
         what = "refuses to select no records"
-        yield _problem(_LATER, "subset_fraction", what, "leave it out to use all records")
+        yield Problem(_LATER, "subset_fraction", what, "leave it out to use all records")
     if "node_count" in loader.members:
         count = loader.number("node_count")
         if loader.number("node_id") >= count > 1:
-            yield _problem(_LATER, "node_id", f"refuses it: node_count is {count}, ids begin at 0")
+            yield Problem(_LATER, "node_id", f"refuses it: node_count is {count}, ids begin at 0")
 
 
 def _image(element: Settings) -> Problems:
     for name in ("height", "width"):
         if element[name] == 0:
-            yield _problem(_REFUSED, name, "it must be 1 or more")
+            yield Problem(_REFUSED, name, "it must be 1 or more")
 
 
 def _video(element: Settings) -> Problems:
@@ -69,25 +64,25 @@ def _video(element: Settings) -> Problems:
 def _label(element: Settings) -> Problems:
     dtype, hint = str(element["output_type"]), "use int32_t or uint32_t"
     if dtype in ("float", "double"):
-        yield _problem(_LATER, "output_type", "writes the bits of an integer into it", hint)
+        yield Problem(_LATER, "output_type", "writes the bits of an integer into it", hint)
     elif dtype not in ("int32_t", "uint32_t"):
-        yield _problem(_LATER, "output_type", "keeps only the lowest bits of a label", hint)
+        yield Problem(_LATER, "output_type", "keeps only the lowest bits of a label", hint)
 
 
 def _char_map(element: Settings) -> Problems:
     yield from _uint32(element)
     alphabet = str(element["alphabet"])
     for char in [char for char, count in Counter(alphabet).items() if count > 1][:1]:
-        yield _problem(_REFUSED, "alphabet", f"it has {char!r} more than once")
+        yield Problem(_REFUSED, "alphabet", f"it has {char!r} more than once")
     letters = Counter(map(_upper, dict.fromkeys(alphabet)))
     for char in [char for char, count in letters.items() if count > 1][:1]:
         what = f"reads small letters as capital ones, and this has {char!r} twice"
         hint = "write each letter once: aeon gives all its copies one code"
-        yield _problem(_LATER, "alphabet", what, hint)
+        yield Problem(_LATER, "alphabet", what, hint)
     unknown = element.number("unknown_value")
     if 0 < unknown < len(alphabet):
         what = f"it must be 0, or {len(alphabet)} or more: {unknown} is the code of a letter"
-        yield _problem(_REFUSED, "unknown_value", what)
+        yield Problem(_REFUSED, "unknown_value", what)
 
 
 def _label_map(element: Settings) -> Problems:
@@ -95,12 +90,12 @@ def _label_map(element: Settings) -> Problems:
     most = element.number("max_classes")
     if most > _MOST_LABELS:
         what = f"crashes: it writes {most} numbers into an array of {_MOST_LABELS}"
-        yield _problem(_LATER, "max_classes", what, f"set {_MOST_LABELS} or less")
+        yield Problem(_LATER, "max_classes", what, f"set {_MOST_LABELS} or less")
 
 
 def _uint32(element: Settings) -> Problems:
     if element["output_type"] != "uint32_t":
-        yield _problem(_REFUSED, "output_type", f"it must be uint32_t for a {element.type}")
+        yield Problem(_REFUSED, "output_type", f"it must be uint32_t for a {element.type}")
 
 
 def _audio(element: Settings) -> Problems:
@@ -108,22 +103,22 @@ def _audio(element: Settings) -> Problems:
         spans = spans_of(element)
     except NoLength as error:
         name, hint = str(error), "write `4 seconds`, `25 milliseconds` or `400 samples`"
-        yield _problem(_REFUSED, name, f"{element[name]!r} is not a length of time", hint)
+        yield Problem(_REFUSED, name, f"{element[name]!r} is not a length of time", hint)
         return
     allowed: tuple[str, ...] = ("uint8_t",)
     if element["feature_type"] == "samples":
         allowed = ("int16_t", "float")
         if spans.length != 1 or spans.stride != 1:
             what = "it and frame_stride must be 1 sample if feature_type is samples"
-            yield _problem(_REFUSED, "frame_length", what)
+            yield Problem(_REFUSED, "frame_length", what)
     if element["output_type"] not in allowed:
         what = f"it must be {' or '.join(allowed)} for {element['feature_type']}"
-        yield _problem(_REFUSED, "output_type", what)
+        yield Problem(_REFUSED, "output_type", what)
     if not spans.stride:
-        yield _problem(_REFUSED, "frame_stride", "it must be 1 sample or more")
+        yield Problem(_REFUSED, "frame_stride", "it must be 1 sample or more")
     elif spans.length > spans.duration:
         what = "fails: a frame is longer than max_duration, and the output larger than memory"
-        yield _problem(_LATER, "frame_length", what)
+        yield Problem(_LATER, "frame_length", what)
 
 
 _CHECKS: Final[Mapping[str, Callable[[Settings], Problems]]] = MappingProxyType(
@@ -144,13 +139,13 @@ def _augmentation(element: Settings) -> Problems:
         return
     hint = 'set "crop_enable": false'
     if element.number("padding") > 0 and element["crop_enable"]:
-        yield _problem(_LATER, "padding", "fails on every image while crop_enable is true", hint)
+        yield Problem(_LATER, "padding", "fails on every image while crop_enable is true", hint)
     if element["batch_samplers"] and element["crop_enable"]:
-        yield _problem(_REFUSED, "batch_samplers", "it needs crop_enable to be false", hint)
+        yield Problem(_REFUSED, "batch_samplers", "it needs crop_enable to be false", hint)
     constraint = str(element["emit_constraint_type"])
     if constraint.lower() not in ("", "center", "min_overlap"):
         what = f"it must be center, min_overlap or empty, not {constraint!r}"
-        yield _problem(_REFUSED, "emit_constraint_type", what)
+        yield Problem(_REFUSED, "emit_constraint_type", what)
 
 
 def _names(loader: Settings) -> Problems:
@@ -163,7 +158,7 @@ def _names(loader: Settings) -> Problems:
             continue
         for name in sorted(names & seen)[:1]:
             what = f"writes two outputs to one place: another one is named {name!r}"
-            yield _problem(_LATER, f"etl[{number}]", what, 'give each of them a "name"')
+            yield Problem(_LATER, f"etl[{number}]", what, 'give each of them a "name"')
         seen |= names
 
 

@@ -4,18 +4,21 @@ This one declaration gives the checks, the defaults, the hints, the JSON Schema 
 `exset config show`. Source: interface.hpp, loader.hpp, etl_*.hpp and augment_*.hpp of aeon.
 """
 
+import os
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
 from exset.grammars.aeon.config.schema_types import (
-    DIALECTS,
     REQUIRED,
     Constraint,
     Dialect,
     Member,
     Table,
 )
+
+JSON_SCHEMA: Final = os.path.join(os.path.dirname(__file__), "loader_config.schema.json")
+"""The path of the JSON Schema for aeon's last version; a test holds that it agrees."""
 
 OUTPUT_TYPES: Final = (
     *("int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t"),
@@ -39,12 +42,6 @@ _MODES: Final = Constraint(one_of=("ONCE", "COUNT", "INFINITE"))
 _FEATURES: Final = Constraint(one_of=("specgram", "mfsc", "mfcc", "samples"))
 
 
-def _table(
-    name: str, *members: Member, dialects: tuple[Dialect, ...] = DIALECTS, lax: bool = False
-) -> Table:
-    return Table(name, members, dialects, lax)
-
-
 def _output(default: str) -> Member:
     allowed = Constraint(one_of=OUTPUT_TYPES)
     return Member("output_type", "string", default, "type of each number", allowed)
@@ -54,7 +51,7 @@ _NAME: Final = Member("name", "string", "", "prefix of the output names, before 
 _CLASSES: Final = Member("class_names", "strings", REQUIRED, "names of the classes, in order")
 _MOST_BOXES: Final = Member("max_gt_boxes", "size", 64, "most boxes of an image")
 
-LOADER: Final = _table(
+LOADER: Final = Table(
     "loader",
     Member("manifest_filename", "string", REQUIRED, "path of the manifest"),
     Member("manifest_root", "string", "", "folder of relative paths in the manifest"),
@@ -135,20 +132,20 @@ def _by_name(*tables: Table) -> Mapping[str, Table]:
 
 
 ETL: Final = _by_name(
-    _table("image", *_IMAGE),
-    _table(
+    Table("image", *_IMAGE),
+    Table(
         "label",
         _NAME,
         Member("binary", "bool", False, "four bytes, not text"),
         _output("uint32_t"),
     ),
-    _table(
+    Table(
         "blob",
         Member("output_count", "size", REQUIRED, "number of values"),
         _NAME,
         _output("float"),
     ),
-    _table(
+    Table(
         "char_map",
         Member("max_length", "uint32", REQUIRED, "most characters"),
         Member("alphabet", "string", REQUIRED, "each character once, in order"),
@@ -157,14 +154,14 @@ ETL: Final = _by_name(
         Member("emit_length", "bool", False, "the length is an output, too"),
         _output("uint32_t"),
     ),
-    _table(
+    Table(
         "label_map",
         _NAME,
         _output("uint32_t"),
         _CLASSES,
         Member("max_classes", "int32", 100, "most labels of a record"),
     ),
-    _table(
+    Table(
         "boundingbox",
         *_BOX_SIZE,
         Member("max_bbox_count", "size", REQUIRED, "most boxes of an image"),
@@ -172,16 +169,16 @@ ETL: Final = _by_name(
         _NAME,
         _output("float"),
     ),
-    _table("pixelmask", *_IMAGE),
-    _table(
+    Table("pixelmask", *_IMAGE),
+    Table(
         "video",
         Member("max_frame_count", "uint32", REQUIRED, "most frames"),
         Member("frame", "object", REQUIRED, "the members of an image", table="frame"),
         _NAME,
     ),
-    _table("localization", *_ANCHORED, dialects=_SEED),
-    _table("localization_rcnn", *_ANCHORED, dialects=_NEW),
-    _table(
+    Table("localization", *_ANCHORED, dialects=_SEED),
+    Table("localization_rcnn", *_ANCHORED, dialects=_NEW),
+    Table(
         "localization_ssd",
         *_BOX_SIZE,
         _CLASSES,
@@ -190,7 +187,7 @@ ETL: Final = _by_name(
         Member("gt_boxes_normalized", "bool", True, "boxes from 0 to 1", dialects=_BETWEEN),
         dialects=_NEW,
     ),
-    _table(
+    Table(
         "audio",
         Member("max_duration", "string", REQUIRED, "such as `4 seconds`"),
         Member("frame_stride", "string", REQUIRED, "such as `10 milliseconds`"),
@@ -211,7 +208,7 @@ ETL: Final = _by_name(
 )
 
 AUGMENTATION: Final = _by_name(
-    _table(
+    Table(
         "image",
         Member("scale", "float_pair", (1.0, 1.0), "fraction of the image to crop", _PART),
         Member("angle", "int_pair", (0, 0), "degrees of rotation", _ORDERED),
@@ -245,11 +242,11 @@ AUGMENTATION: Final = _by_name(
         Member("validation_mode", "bool", False, "", dialects=_HABANA),
         lax=True,
     ),
-    _table("audio", *_SOUND, dialects=_WITH_AUDIO, lax=True),
+    Table("audio", *_SOUND, dialects=_WITH_AUDIO, lax=True),
 )
 
 _SAMPLING: Final = _by_name(
-    _table(
+    Table(
         "batch_sampler",
         Member("max_sample", "int32", None, "", Constraint(low=0)),
         Member("max_trials", "uint32", 100, ""),
@@ -257,13 +254,13 @@ _SAMPLING: Final = _by_name(
         Member("sample_constraint", "object", None, "", table="sample_constraint"),
         lax=True,
     ),
-    _table(
+    Table(
         "sampler",
         Member("scale", "float_pair", (1.0, 1.0), "", _SCALES),
         Member("aspect_ratio", "float_pair", (1.0, 1.0), "", _RATIOS),
         lax=True,
     ),
-    _table(
+    Table(
         "sample_constraint",
         *(
             Member(f"{bound}_{measure}", "float", None, "")

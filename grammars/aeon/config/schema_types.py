@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from types import MappingProxyType
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 Dialect: TypeAlias = Literal["head", "seed", "between", "habana"]
 """A version of aeon. `head` is the last public version (2020), `seed` the commit f99a69a (April
@@ -35,16 +34,34 @@ _List: TypeAlias = Literal["strings", "floats", "doubles", "float_pair", "int_pa
 Kind: TypeAlias = Literal[_Scalar, _List, "object", "objects", "any"]
 """The C++ type of a member: `size` is a size_t, a pair holds the bounds of a distribution."""
 
-ITEM_KINDS: Final[Mapping[Kind, Kind]] = MappingProxyType(
+
+class KindRule(NamedTuple):
+    """What all values of a kind share.
+
+    expected: a valid value, in messages. item: the kind of the items of a list. size: the number of
+    items; 0 for any number.
+    """
+
+    expected: str
+    item: Kind | None = None
+    size: int = 0
+
+
+KINDS: Final[Mapping[Kind, KindRule]] = MappingProxyType(
     {
-        "strings": "string",
-        "floats": "float",
-        "doubles": "double",
-        "float_pair": "float",
-        "int_pair": "int32",
+        "string": KindRule("a string"),
+        "bool": KindRule("true or false"),
+        **dict.fromkeys(("int32", "uint32", "size", "float", "double"), KindRule("a number")),
+        "strings": KindRule("a list of strings", "string"),
+        "floats": KindRule("a list of numbers", "float"),
+        "doubles": KindRule("a list of numbers", "double"),
+        "float_pair": KindRule("a list of two numbers", "float", 2),
+        "int_pair": KindRule("a list of two numbers", "int32", 2),
+        "object": KindRule("an object"),
+        "objects": KindRule("a list of objects"),
+        "any": KindRule("any value"),
     }
 )
-"""The kind of the items of each list of plain values."""
 
 Plain: TypeAlias = str | int | float | bool | tuple[str, ...] | tuple[float, ...] | None
 """A default; None if the member has none."""
@@ -118,21 +135,25 @@ class Member:
         return isinstance(self.default, Required)
 
 
-@dataclass(frozen=True, eq=False)
 class Table:
     """The members of an object, in aeon's order. aeon ignores unknown members of a `lax` one."""
 
-    name: str
-    members: tuple[Member, ...]
-    dialects: tuple[Dialect, ...] = DIALECTS
-    lax: bool = False
+    def __init__(
+        self,
+        name: str,
+        *members: Member,
+        dialects: tuple[Dialect, ...] = DIALECTS,
+        lax: bool = False,
+    ) -> None:
+        """Declare an object; `name` is its `type`, if it has one."""
+        self.name = name
+        self.dialects = dialects
+        self.lax = lax
+        self._members = {
+            dialect: MappingProxyType({m.name: m for m in members if dialect in m.dialects})
+            for dialect in DIALECTS
+        }
 
     def members_of(self, dialect: Dialect) -> Mapping[str, Member]:
         """Return the members that a dialect knows, by name."""
-        return _members_of(self, dialect)
-
-
-@cache
-def _members_of(table: Table, dialect: Dialect) -> Mapping[str, Member]:
-    members = (member for member in table.members if dialect in member.dialects)
-    return MappingProxyType({member.name: member for member in members})
+        return self._members[dialect]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from exset.core.errors import Findings, FormatError
-from exset.grammars.aeon.config.findings import member_path, pending
+from exset.core.errors import Finding, Findings, FormatError, Place
+from exset.grammars.aeon.config.findings import finding_at, member_path
 from exset.grammars.aeon.config.numbers import integer
 from exset.grammars.aeon.config.schema import TABLES
 from exset.grammars.aeon.config.schema_types import TITLES, Dialect, Kind
@@ -30,7 +30,7 @@ def translated(settings: Settings, dialect: Dialect, lossy: bool, findings: Find
     is_random = settings["shuffle_enable"] or settings["shuffle_manifest"]
     is_random = is_random or settings["subset_fraction"] != 1
     if settings.dialect == "seed" and is_random and not settings["random_seed"]:
-        findings.add(pending("aeon-random", "random_seed").finding(_SOURCE))
+        findings.add(finding_at("aeon-random", Place(_SOURCE, field="random_seed")))
     return new
 
 
@@ -78,7 +78,11 @@ class _Translation:
         return value
 
     def report(self, code: str, path: str, what: str, hint: str) -> None:
-        self.findings.add(pending(code, path, what=what, hint=hint).finding(_SOURCE))
+        self.findings.add(_finding(code, path, what, hint))
 
     def loss(self, path: str, what: str, hint: str) -> FormatError:
-        return FormatError.of(pending("aeon-lost", path, what=what, hint=hint).finding(_SOURCE))
+        return FormatError.of(_finding("aeon-lost", path, what, hint))
+
+
+def _finding(code: str, path: str, what: str, hint: str) -> Finding:
+    return finding_at(code, Place(_SOURCE, field=path or None), what=what, hint=hint)

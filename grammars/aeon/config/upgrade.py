@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from exset.core.source import Span
-from exset.grammars.aeon.config.findings import PendingFinding, pending
+from exset.grammars.aeon.config.findings import Problem
 from exset.grammars.aeon.config.schema import AUGMENTATION, ETL, RENAMED
 from exset.grammars.columns.tree import Member, Node
 
@@ -24,15 +23,15 @@ _AUGMENTED: Final = {
 _Members = dict[str, Member]
 
 
-def upgraded(tree: Node) -> tuple[Node, list[PendingFinding]]:
+def upgraded(tree: Node) -> tuple[Node, list[Problem]]:
     """Return a configuration with the members of today, and what has changed."""
-    changes: list[PendingFinding] = []
+    changes: list[Problem] = []
     members = _renamed(tree.members, changes)
     members = _without_type(members, changes)
     return (Node(members, tree.span) if changes else tree), changes
 
 
-def _renamed(members: _Members, changes: list[PendingFinding]) -> _Members:
+def _renamed(members: _Members, changes: list[Problem]) -> _Members:
     for old, new in RENAMED.items():
         if old not in members or new in members:
             continue
@@ -46,18 +45,18 @@ def _renamed(members: _Members, changes: list[PendingFinding]) -> _Members:
             (new if name == old else name): (member if name == old else each)
             for name, each in members.items()
         }
-        changes.append(_change(old, member.name, what, hint))
+        changes.append(_outdated(old, member, what, hint))
     return members
 
 
-def _without_type(members: _Members, changes: list[PendingFinding]) -> _Members:
+def _without_type(members: _Members, changes: list[Problem]) -> _Members:
     """Replace `type`, and an object for each type that it names, by the list `etl`."""
     listed = members.get("type")
     if listed is None or not isinstance(listed.value.content, str):
         return members
     if "etl" in members:
         hint = "exset leaves it out: 'etl' has the types"
-        changes.append(_change("type", listed.name, "'type' is outdated", hint))
+        changes.append(_outdated("type", listed, "'type' is outdated", hint))
         return {name: each for name, each in members.items() if name != "type"}
     types, span = [name.strip() for name in listed.value.content.split(",")], listed.value.span
     if not set(types) <= set(ETL) or "augmentation" in members:
@@ -81,14 +80,14 @@ def _without_type(members: _Members, changes: list[PendingFinding]) -> _Members:
     }
     what = "'type' with an object for each type is outdated"
     hint = "exset reads it as 'etl', a list of objects that each have a 'type'"
-    changes.append(_change("type", listed.name, what, hint))
+    changes.append(_outdated("type", listed, what, hint))
     if moved:
         first = next(iter(moved))
         at = moved[first].name
         kind = Member(Node("audio" if "audio" in types else "image"))
         members["augmentation"] = Member(Node((Node({"type": kind, **moved}, at),), at), at)
         what, hint = f"{first!r} is outdated here", "exset reads it as a member of 'augmentation'"
-        changes.append(_change(first, at, what, hint))
+        changes.append(_outdated(first, moved[first], what, hint))
     return members
 
 
@@ -109,5 +108,5 @@ def _divided(name: str, element: Node) -> tuple[Node, _Members]:
     return Node(rest, element.span), moved
 
 
-def _change(path: str, span: Span | None, what: str, hint: str) -> PendingFinding:
-    return pending("aeon-refuses", path, span, what=what, hint=hint)
+def _outdated(path: str, member: Member, what: str, hint: str) -> Problem:
+    return Problem("aeon-refuses", path, what, hint, member.name)

@@ -1,8 +1,8 @@
-"""The JSON Schema of loader configurations, generated from the tables.
+"""Make the JSON Schema of loader configurations from their tables.
 
-`exset config schema` writes it; `loader_config.schema.json` is in the package. It describes what
-aeon's last version accepts without a warning; of the rules between members it has only that of
-COUNT: `exset validate` checks the others.
+It describes what aeon's last version accepts without a warning. Of the rules between members it has
+only that of COUNT: `exset validate` checks the others. After a change of the tables, run
+`python -m tests.aeon.json_schema`: it writes the file that the package has.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from pathlib import Path
 from typing import Final
 
-from exset.grammars.aeon.config.schema import AUGMENTATION, ETL, TABLES
+from exset.grammars.aeon.config.schema import AUGMENTATION, ETL, JSON_SCHEMA, TABLES
 from exset.grammars.aeon.config.schema_types import (
-    ITEM_KINDS,
+    KINDS,
     Constraint,
     Dialect,
     Kind,
@@ -24,32 +24,24 @@ from exset.grammars.aeon.config.schema_types import (
     Table,
 )
 
-FILE: Final = "loader_config.schema.json"
-
 Schema = dict[str, object]
 
 
-def _integer(low: int, high: int) -> Schema:
-    return {"type": "integer", "minimum": low, "maximum": high}
+def _number(kind: str, low: float, high: float) -> Schema:
+    return {"type": kind, "minimum": low, "maximum": high}
 
 
-def _array(items: Schema) -> Schema:
-    return {"type": "array", "items": items}
-
-
-_LARGEST: Final = 3.4028234663852886e38
-_KINDS: Final[Mapping[Kind, Schema]] = MappingProxyType(
-    {
-        "string": {"type": "string"},
-        "bool": {"type": "boolean"},
-        "int32": _integer(-(1 << 31), (1 << 31) - 1),
-        "uint32": _integer(0, (1 << 32) - 1),
-        "size": _integer(0, (1 << 64) - 1),
-        "float": {"type": "number", "minimum": -_LARGEST, "maximum": _LARGEST},
-        "double": {"type": "number"},
-        "any": {},
-    }
-)
+_LARGEST: Final = 3.4028234663852886e38  # of binary32
+_KINDS: Final[Mapping[Kind, Schema]] = {
+    "string": {"type": "string"},
+    "bool": {"type": "boolean"},
+    "int32": _number("integer", -(1 << 31), (1 << 31) - 1),
+    "uint32": _number("integer", 0, (1 << 32) - 1),
+    "size": _number("integer", 0, (1 << 64) - 1),
+    "float": _number("number", -_LARGEST, _LARGEST),
+    "double": {"type": "number"},
+    "any": {},
+}
 _COUNT: Final[Schema] = {
     "if": {"properties": {"iteration_mode": {"const": "COUNT"}}, "required": ["iteration_mode"]},
     "then": {
@@ -76,7 +68,7 @@ def json_schema(dialect: Dialect = "head") -> Schema:
 
 
 def text() -> str:
-    """Return the text of the published file, with one line for each innermost object."""
+    """Return the text of the file, with one line for each innermost object."""
     text = json.dumps(json_schema(), indent=1) + "\n"
     return re.sub(r"\{[^{}]*\}", lambda found: re.sub(r"\n *", " ", found[0]), text)
 
@@ -101,17 +93,14 @@ def _by_type(tables: Iterable[Table], dialect: Dialect) -> Schema:
 def _object(table: Table, dialect: Dialect, properties: Schema | None = None) -> Schema:
     """Return the schema of an object with more `properties`, all of them required."""
     members = table.members_of(dialect)
-    schema: Schema = {
+    first = properties or {}
+    required = [*first, *(name for name, each in members.items() if each.required)]
+    return {
         "type": "object",
-        "properties": {
-            **(properties or {}),
-            **{key: _member(each) for key, each in members.items()},
-        },
+        "properties": {**first, **{name: _member(each) for name, each in members.items()}},
+        **({"required": required} if required else {}),
+        "additionalProperties": False,
     }
-    required = [*(properties or ()), *(name for name, each in members.items() if each.required)]
-    if required:
-        schema["required"] = required
-    return {**schema, "additionalProperties": False}
 
 
 def _member(member: Member) -> Schema:
@@ -119,20 +108,27 @@ def _member(member: Member) -> Schema:
     default = member.default
     if not isinstance(default, Required) and default is not None:
         schema["default"] = list(default) if isinstance(default, tuple) else default
-    if member.kind == "object":
-        return {**schema, "$ref": f"#/$defs/{member.table}"}
-    if member.kind == "objects":
-        return {**schema, **_array({"$ref": f"#/$defs/{member.table}"})}
-    bounds = _bounds(member.constraint or Constraint())
-    if member.kind not in ITEM_KINDS:
-        return {**schema, **_KINDS[member.kind], **bounds}
-    size = {"minItems": 2, "maxItems": 2} if member.kind.endswith("_pair") else {}
-    return {**schema, **_array({**_KINDS[ITEM_KINDS[member.kind]], **bounds}), **size}
+    rule = KINDS[member.kind]
+    if member.table:
+        value: Schema = {"$ref": f"#/$defs/{member.table}"}
+    else:
+        value = {**_KINDS[rule.item or member.kind], **_bounds(member.constraint)}
+    if rule.item or member.kind == "objects":
+        value = {"type": "array", "items": value}
+    if rule.size:
+        value |= {"minItems": rule.size, "maxItems": rule.size}
+    return {**schema, **value}
 
 
-def _bounds(constraint: Constraint) -> Schema:
+def _bounds(constraint: Constraint | None) -> Schema:
+    if constraint is None:
+        return {}
     if constraint.one_of:
         return {"enum": list(constraint.one_of)}
     low, high, above = constraint.low, constraint.high, constraint.above
     bounds = {"minimum": low, "maximum": high, "exclusiveMinimum": above}
     return {name: bound for name, bound in bounds.items() if bound is not None}
+
+
+if __name__ == "__main__":
+    Path(JSON_SCHEMA).write_text(text())
