@@ -1,31 +1,22 @@
 """The explanation of each code of a finding: what it means, why it matters, how to fix it.
 
-The records of formats name the texts. A text begins with a title, `# Lens example files`. Then
-follow the codes, with a blank line between them:
-
-    lens-bare-word warning
-    What the finding means.
-    ! Why it matters.
-    > How to fix it.
-
-The severity after the code is for codes that no table of findings has; without it such a code is an
-error. `python -m tests.findings` writes the pages in `docs/findings`.
+The records of formats name the texts that declare findings and explain them; see
+`exset.grammars.columns.findings`.
 """
 
-import os
 import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
-from importlib import import_module
 from typing import Final
 
 from exset import formats
 from exset.core.errors import safe
 from exset.families.format import Format
+from exset.grammars.columns.findings import Rules
 
-GENERAL: Final = "exset:explained/general.txt"
+GENERAL: Final = "exset.core:general.findings"
 """The text about findings of any file."""
 
 _WORD = re.compile(r"\{\w+(!r)?\}")
@@ -88,13 +79,13 @@ def explain(code: str) -> Explanation:
 
 def pages() -> dict[str, str]:
     """Return the pages of all explanations in Markdown, by their file names."""
-    return {
-        os.path.basename(text).replace(".txt", ".md"): "\n".join(
-            [f"# {_title(text)}\n", *(line for each in found.values() for line in each.markdown())]
-        )
-        for text in _texts(formats.FORMATS)
-        if (found := _explanations(text, _messages(formats.FORMATS)))
-    }
+    found = {}
+    texts = _texts(formats.FORMATS)
+    for name, rules in texts.items():
+        page = name.rpartition(":")[2].replace(".findings", ".md")
+        lines = [line for each in _explained(rules, texts) for line in each.markdown()]
+        found[page] = "\n".join([f"# {rules.title}\n", *lines])
+    return found
 
 
 def _with_plugins() -> tuple[Format, ...]:
@@ -102,58 +93,32 @@ def _with_plugins() -> tuple[Format, ...]:
     return formats.all_formats()
 
 
-def _texts(among: tuple[Format, ...]) -> tuple[str, ...]:
-    """Return the texts of some formats, then the general one."""
-    return tuple(dict.fromkeys((*(text for fmt in among for text in fmt.explanations), GENERAL)))
+def _texts(among: tuple[Format, ...]) -> dict[str, Rules]:
+    """Return the texts of some formats, then the general one, by their names."""
+    names = [name for fmt in among for name in fmt.findings]
+    return {name: Rules(name) for name in (*names, GENERAL)}
 
 
 @cache
 def _table(among: tuple[Format, ...]) -> dict[str, Explanation]:
-    messages = _messages(among)
-    return {
-        code: found
-        for text in _texts(among)
-        for code, found in _explanations(text, messages).items()
-    }
+    texts = _texts(among)
+    return {found.code: found for rules in texts.values() for found in _explained(rules, texts)}
 
 
-def _blocks(text: str) -> list[str]:
-    """Return the title and the entries of a text that is named as "package:path"."""
-    package, _, path = text.partition(":")
-    folder = os.path.dirname(import_module(package).__file__ or "")
-    with open(os.path.join(folder, path), encoding="utf-8") as file:
-        return file.read().removeprefix("# ").strip().split("\n\n")
-
-
-def _title(text: str) -> str:
-    return _blocks(text)[0]
-
-
-def _explanations(text: str, messages: dict[str, list[tuple[str, str]]]) -> dict[str, Explanation]:
-    title, *entries = _blocks(text)
-    found = {}
-    for entry in entries:
-        head, means, matters, fix = entry.split("\n")
-        code, _, severity = head.partition(" ")
-        rules = messages.get(code, [])
-        severities = dict.fromkeys(severity for severity, _ in rules)
-        found[code] = Explanation(
+def _explained(rules: Rules, texts: dict[str, Rules]) -> Iterator[Explanation]:
+    """Yield the explanations of one of some texts, with the messages of all of them."""
+    for code, rule in rules.items():
+        if not rule.means:
+            continue
+        declared = [each[code] for each in texts.values() if code in each]
+        severities = (word for each in declared for word in each.severity.split(" or "))
+        messages = [_WORD.sub("...", each.message) for each in declared if each.message]
+        yield Explanation(
             code=code,
-            family=title,
-            severity=severity.replace(",", " or") or " or ".join(severities) or "error",
-            says=tuple(dict.fromkeys(message for _, message in rules if message != "...")),
-            means=means,
-            matters=matters.removeprefix("! "),
-            fix=fix.removeprefix("> "),
+            family=rules.title,
+            severity=" or ".join(dict.fromkeys(severities)),
+            says=tuple(dict.fromkeys(each for each in messages if each != "...")),
+            means=rule.means,
+            matters=rule.matters,
+            fix=rule.fix,
         )
-    return found
-
-
-def _messages(among: tuple[Format, ...]) -> dict[str, list[tuple[str, str]]]:
-    """Return the severities and messages of each code, from the tables of findings."""
-    found: dict[str, list[tuple[str, str]]] = {}
-    for name in dict.fromkeys(name for fmt in among for name in fmt.findings):
-        for code, rule in import_module(name).RULES.items():
-            message = _WORD.sub("...", rule.message).replace("{{", "{").replace("}}", "}")
-            found.setdefault(code, []).append((rule.severity.value, message))
-    return found

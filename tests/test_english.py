@@ -3,13 +3,11 @@
 import inspect
 import re
 from collections.abc import Iterator
-from importlib import import_module
 
 import click
 
 import exset
 from exset.cli import cli
-from exset.formats import FORMATS
 from tests.house import ROOT
 
 WORDS = {
@@ -29,13 +27,10 @@ WORDS = {
 
 def texts() -> Iterator[tuple[str, str]]:
     """Yield public texts, each with its name."""
-    docs, explained = ROOT / "docs", ROOT / "exset" / "explained"
-    pages = {*docs.rglob("*.md"), *explained.glob("*.txt")}
+    pages = {*(ROOT / "docs").rglob("*.md"), *ROOT.glob("exset/core/*.findings")}
+    pages |= {*ROOT.glob("grammars/**/*.findings")}
     for path in (ROOT / "README.md", *sorted(pages)):
         yield str(path.relative_to(ROOT)), path.read_text("utf-8")
-    for name in dict.fromkeys(name for fmt in FORMATS for name in fmt.findings):
-        for code, rule in import_module(name).RULES.items():
-            yield code, f"{rule.message} {rule.hint}"
     yield from helps(cli, "exset")
     for name in exset.__all__:
         yield name, inspect.getdoc(getattr(exset, name)) or ""

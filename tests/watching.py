@@ -22,7 +22,7 @@ Site = tuple[str, int]
 T = TypeVar("T")
 _NO_MESSAGE = {"place", "span", "findings", "code", "source", "field", "hint"}
 _NO_MESSAGE |= {"name", "path", "file", "folder", "key", "ctx", "param", "size", "total"}
-_FINDING_MAKERS = {"finding_at", "make_finding", "Finding", "FormatError", "LimitError"}
+_FINDING_MAKERS = {"finding_at", "Finding", "FormatError", "LimitError"}
 _REFUSALS = {"UsageError", "BadParameter", ".fail", "OptionError", "say"}
 _ERRORS = {
     name

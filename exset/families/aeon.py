@@ -49,8 +49,7 @@ _WRITE_DIALECT: Final = "Write a manifest or a loader configuration for this ver
 _DIALECTS: Final = tuple(dialect.value for dialect in Dialect)
 _READ_DIALECT: Final = "Read a manifest or a loader configuration as this version of aeon does."
 _CPIO_MAGIC: Final = b"\xc7\x71"
-_BLOCK_FINDINGS: Final = ("exset.grammars.aeon.block_findings",)
-_BLOCK_EXPLANATIONS: Final = ("exset:explained/caches.txt",)
+_BLOCK_FINDINGS: Final = ("exset.grammars.aeon:caches.findings",)
 
 # A header; the suffix alone shows a manifest without a header.
 _MANIFEST_SIGNATURE: Final = (
@@ -97,8 +96,7 @@ FORMATS: Final = (
                 attribute="dialect",
             ),
         ),
-        findings=("exset.grammars.aeon.manifest_findings",),
-        explanations=("exset:explained/manifests.txt",),
+        findings=("exset.grammars.aeon:manifests.findings",),
         samples=(
             ("pictures.tsv", "pictures, and the class of each"),
             ("captions.tsv", "texts and numbers: a manifest that needs no files"),
@@ -118,7 +116,6 @@ FORMATS: Final = (
         writer="exset.codecs.aeon.cpio_write:encode",
         options=(LOSSY,),
         findings=_BLOCK_FINDINGS,
-        explanations=_BLOCK_EXPLANATIONS,
         strategy="exset.testing.caches:blocks",
     ),
     Format(
@@ -133,7 +130,6 @@ FORMATS: Final = (
         writer="exset.codecs.aeon.cpio_write:encode_archive",
         options=(LOSSY,),
         findings=_BLOCK_FINDINGS,
-        explanations=_BLOCK_EXPLANATIONS,
         strategy="exset.testing.caches:archives",
     ),
     Format(
@@ -159,8 +155,7 @@ FORMATS: Final = (
             LOSSY,
         ),
         read_options=(Option("dialect", _READ_DIALECT, DIALECTS, default="guessed from the file"),),
-        findings=("exset.grammars.aeon.config.findings",),
-        explanations=("exset:explained/configs.txt",),
+        findings=("exset.grammars.aeon.config:configs.findings",),
         samples=(("pictures.json", "the loader configuration that reads pictures.tsv"),),
         strategy="exset.testing.configs:loader_configs",
     ),

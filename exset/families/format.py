@@ -79,9 +79,9 @@ class Format:
     and `incremental_writer` writes a file in chunks. `binary`: its files are not for a terminal.
     `maps`: its reader leaves the contents in the mapped file.
 
-    Findings. `findings`: modules with a table `RULES`. `explanations`: texts that explain the
-    codes, each as "package:path"; `exset.explain` describes the layout. `repairs`: codes of
-    findings that the writer repairs, so that reading back what was written gives another model.
+    Findings. `findings`: the texts that declare and explain them, each as "package:path"; see
+    `exset.grammars.columns.findings`. `repairs`: codes of findings that the writer repairs, so that
+    reading back what was written gives another model.
 
     Tests. `samples`: bundled files in `exset/samples`, each with its name and a line of
     description. `strategy`: a function that returns a Hypothesis strategy for the models that the
@@ -103,7 +103,6 @@ class Format:
     streamer: str | None = None
     incremental_writer: str | None = None
     findings: tuple[str, ...] = ()
-    explanations: tuple[str, ...] = ()
     repairs: tuple[str, ...] = ()
     samples: tuple[tuple[str, str], ...] = ()
     strategy: str | None = None

@@ -96,8 +96,7 @@ FORMATS: Final = (
                 attribute="has_integer_ids",
             ),
         ),
-        findings=("exset.grammars.lbann.list_findings",),
-        explanations=("exset:explained/sample-lists.txt",),
+        findings=("exset.grammars.lbann:sample-lists.findings",),
         repairs=("lbann-totals", "lbann-no-number"),
         samples=(
             ("flowers.sample_list", "some samples of two HDF5 files"),
@@ -113,8 +112,7 @@ FORMATS: Final = (
         signature=_SCHEMA_SIGNATURE,
         reader="exset.parsers.lbann.schema:parse",
         writer="exset.parsers.lbann.schema_text:render",
-        findings=("exset.grammars.lbann.schema_findings",),
-        explanations=("exset:explained/schemas.txt", "exset:explained/hdf5.txt"),
+        findings=("exset.grammars.lbann:schemas.findings", "exset.grammars.lbann:hdf5.findings"),
         strategy="exset.testing.schema:schemas",
     ),
 )

@@ -18,8 +18,7 @@ LENS: Final = Family(
     units="exset.grammars.lens.units",
 )
 
-_FINDINGS: Final = ("exset.grammars.lens.findings",)
-_EXPLANATIONS: Final = ("exset:explained/lens.txt",)
+_FINDINGS: Final = ("exset.grammars.lens:lens.findings",)
 
 # Lens reads every file without the magic as text. exset does so, too, unless the file is clearly
 # something else: a possessive pattern is not tried twice, and a NUL means a binary file.
@@ -52,7 +51,6 @@ FORMATS: Final = (
         streamer="exset.parsers.lens.parse:stream",
         incremental_writer="exset.parsers.lens.render:Pieces",
         findings=_FINDINGS,
-        explanations=_EXPLANATIONS,
         samples=(
             ("xor.ex", "exclusive or, dense"),
             ("xor-sparse.ex", "the same with sparse inputs and targets"),
@@ -76,7 +74,6 @@ FORMATS: Final = (
         streamer="exset.codecs.lens.bex:stream",
         incremental_writer="exset.codecs.lens.bex:IncrementalEncoder",
         findings=_FINDINGS,
-        explanations=_EXPLANATIONS,
         samples=(("xor-binary.bex", "xor.ex as a binary file"),),
         strategy="exset.testing.lens:binary_example_sets",
     ),

@@ -1,23 +1,81 @@
-"""Rules: what findings there are. Each family has a table of rules by their stable codes."""
+"""The findings of formats: each is declared in a text, with its code, message and explanation.
 
-from collections.abc import Mapping
+A text begins with a title, `# Lens example files`. Then follow the findings, with a blank line
+between them:
+
+    lens-bare-word
+    severity: warning
+    message: {word} is a bare word: Lens reads it as the name of a group
+    hint: put the word in quotation marks
+    means: What the finding means.
+    matters: Why it matters.
+    fix: How to fix it.
+
+A code without a message belongs to errors that the source words itself. If a code has several
+severities, `error or note`, the first one is that of the message. Two texts may have messages of
+the same code; only one of them explains it. `python -m tests.findings` writes `docs/findings`.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from importlib import import_module
 from typing import NamedTuple
 
 from exset.core.errors import Finding, Place, Severity
 
 
 class Rule(NamedTuple):
-    """What all findings of one code share: their severity, message and hint (empty: none)."""
+    """What a text declares of one code."""
 
-    severity: Severity
-    message: str
-    hint: str
+    severity: str
+    message: str = ""
+    hint: str = ""
+    means: str = ""
+    matters: str = ""
+    fix: str = ""
 
 
-def make_finding(
-    rules: Mapping[str, Rule], code: str, place: Place | None, /, **words: object
-) -> Finding:
-    """Make a finding by the rule of a code; words fill in the message and the hint."""
-    rule = rules[code]
-    message, hint = rule.message.format(**words), rule.hint.format(**words) or None
-    return Finding(code=code, severity=rule.severity, message=message, place=place, hint=hint)
+class Rules(Mapping[str, Rule]):
+    """The rules of a text by their codes, which are stable. The text is read on first use."""
+
+    def __init__(self, text: str) -> None:
+        """Take the name of a text, "package:path"."""
+        self._text = text
+
+    @property
+    def title(self) -> str:
+        """The title of the text."""
+        return self._content[0]
+
+    @cached_property
+    def _content(self) -> tuple[str, dict[str, Rule]]:
+        package, _, path = self._text.partition(":")
+        folder = os.path.dirname(import_module(package).__file__ or "")
+        with open(os.path.join(folder, path), encoding="utf-8") as file:
+            title, *entries = file.read().removeprefix("# ").strip().split("\n\n")
+        rules = {}
+        for entry in entries:
+            code, *lines = entry.split("\n")
+            rules[code] = Rule(**dict(line.split(": ", 1) for line in lines))
+        return title, rules
+
+    def __getitem__(self, code: str) -> Rule:
+        return self._content[1][code]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._content[1])
+
+    def __len__(self) -> int:
+        return len(self._content[1])
+
+    def severity(self, code: str) -> Severity:
+        """Return the severity of the findings of a code."""
+        return Severity(self[code].severity.partition(" ")[0])
+
+    def finding(self, code: str, place: Place | None, /, **words: object) -> Finding:
+        """Make a finding of a code; words fill in the message and the hint."""
+        rule = self[code]
+        message, hint = rule.message.format(**words), rule.hint.format(**words) or None
+        severity = self.severity(code)
+        return Finding(code=code, severity=severity, message=message, place=place, hint=hint)

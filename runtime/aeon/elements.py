@@ -14,17 +14,17 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from exset.core.errors import LimitError, Severity, safe
+from exset.core.errors import LimitError, safe
 from exset.core.limits import limit_hint
 from exset.grammars.aeon.manifest import Manifest, joined
-from exset.grammars.aeon.manifest_findings import RULES, finding_at
+from exset.grammars.aeon.manifest_findings import finding_at
 from exset.grammars.aeon.manifest_types import Dialect, ElementType
 from exset.grammars.columns.arrays import chosen_rows
 from exset.grammars.columns.strings import Strings
 from exset.io.access import DEFAULT_ACCESS, Access, is_inside
 from exset.parsers.aeon.base64 import decoded
 from exset.parsers.aeon.manifest_checks import NUMBER_FINDINGS
-from exset.parsers.aeon.manifest_columns import KERNELS
+from exset.parsers.aeon.manifest_columns import KERNELS, NO_NUMBER, RANGE
 from exset.parsers.aeon.numbers import int32s, reals
 from exset.parsers.engine.errors import shown
 
@@ -32,9 +32,8 @@ HUGE: Final = 1 << 31
 """The size of a file, in bytes, from which the dialect `head` reads zeros."""
 
 _BATCH: Final = 4096
-_ERRORS: Final = [
-    issue for issue, code in NUMBER_FINDINGS.items() if RULES[code].severity is Severity.ERROR
-]
+_ERRORS: Final = [NO_NUMBER, RANGE]
+"""The issues with a number on which aeon fails."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@ import bz2
 import gzip
 import re
 from contextlib import suppress
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from exset.families.family import load
 from exset.families.format import Format
 from exset.families.lens import LENS as FAMILY
 from exset.formats import FORMATS
+from exset.grammars.columns.findings import Rules
 from exset.testing import example_sets
 
 LENS = [formats.get("ex"), formats.get("bex")]
@@ -86,7 +86,7 @@ def test_every_record_is_complete(fmt: Format) -> None:
     functions += [function for _, function in family.groups]
     assert fmt.strategy
     assert all(callable(load(target)) for target in functions if target)
-    assert all(import_module(name).RULES for name in fmt.findings)
+    assert all(Rules(name) for name in fmt.findings)
     assert fmt.title and all(each.startswith(".") for each in fmt.suffixes)
     assert not fmt.binary or fmt.magic
     assert (fmt.streamer is None) or family.unit_functions()

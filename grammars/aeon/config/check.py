@@ -90,7 +90,7 @@ class Check:
         """
         if unread is None:
             unread = self._is_unread(code, path)
-        severity = RULES[code].severity
+        severity = RULES.severity(code)
         is_error = severity is Severity.ERROR and not unread
         if is_error and self.refused is None:
             self.refused = path
