@@ -12,7 +12,7 @@ from functools import cache
 from typing import Final
 
 from exset import formats
-from exset.core.errors import safe
+from exset.core.text import safe
 from exset.families.format import Format
 from exset.grammars.columns.findings import Rules
 

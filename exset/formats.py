@@ -11,11 +11,11 @@ from functools import cache
 from importlib import import_module
 from typing import cast, get_args
 
-from exset.core.errors import FormatError, Place, safe
+from exset.core.errors import FormatError, Place
 from exset.core.kernels import Engine
 from exset.core.lookalikes import foreign
 from exset.core.protocols import Model
-from exset.core.text import with_article
+from exset.core.text import safe, with_article
 from exset.families.family import Family
 from exset.families.format import Format
 from exset.io.compression import SUFFIXES, content_of

@@ -17,7 +17,8 @@ from exset.core.limits import DEFAULT, Limits
 from exset.core.protocols import Model
 from exset.families.format import Format
 from exset.io import files
-from exset.io.files import Blocks, FilePath
+from exset.io.blocks import Blocks
+from exset.io.files import FilePath
 
 _BLOCK = 1 << 19
 _MAGIC = 4  # bytes of a pipe that `recognise` waits for

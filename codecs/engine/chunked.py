@@ -22,7 +22,7 @@ from exset.core.errors import Finding, FormatError
 from exset.core.kernels import Engine
 from exset.core.limits import Limits
 from exset.core.source import Source
-from exset.io.files import Blocks
+from exset.io.blocks import Blocks
 
 _WINDOW: Final = 1 << 20  # bytes to wait for, except from a pipe
 _FULL: Final = 0.95  # of a window, by the mean size so far: then few records are read twice

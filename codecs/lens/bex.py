@@ -33,7 +33,7 @@ from exset.core.source import Source
 from exset.grammars.lens.examples import ExampleSet, SetHeader
 from exset.grammars.lens.findings import MAX_GROUPS
 from exset.grammars.lens.normal_form import normal_form
-from exset.io.files import Blocks
+from exset.io.blocks import Blocks
 
 _DECLARED: Final = "exset.codecs.lens.layout"
 LAYOUT: Final = Layout(f"{_DECLARED}:BinaryExampleFile")

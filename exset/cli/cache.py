@@ -16,8 +16,8 @@ from exset.cli.manifest import selection_options
 from exset.cli.output import require_option, usage_error
 from exset.cli.paths import file_argument
 from exset.cli.reports import Report, json_option, json_rows, show_findings, verdict
-from exset.core.errors import Findings, FormatError, Severity, safe, with_source_name
-from exset.core.text import counted
+from exset.core.errors import Findings, FormatError, Severity, with_source_name
+from exset.core.text import counted, safe
 from exset.grammars.aeon.manifest_types import Dialect
 from exset.io.access import is_folder
 

@@ -13,7 +13,8 @@ import click
 from exset.cli.output import Exit, echo_stderr, report_error
 from exset.cli.reports import Report, write_failure
 from exset.core import notices
-from exset.core.errors import FormatError, safe
+from exset.core.errors import FormatError
+from exset.core.text import safe
 
 
 class Option(click.Option):

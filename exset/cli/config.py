@@ -10,7 +10,7 @@ from exset.cli.commands import Group
 from exset.cli.inputs import CommonOptions, reading_options
 from exset.cli.paths import one_file
 from exset.cli.reports import Report, json_option
-from exset.core.errors import safe
+from exset.core.text import safe
 
 if TYPE_CHECKING:
     from exset.grammars.aeon.config.model import LoaderConfig

@@ -17,9 +17,10 @@ from exset.cli.inputs import (
 from exset.cli.output import Exit, echo_stderr, for_each_file, usage_error, write_stdout
 from exset.cli.paths import some_inputs
 from exset.cli.reports import json_option, json_rows, show_findings, write_file_row
-from exset.core.errors import Findings, safe
+from exset.core.errors import Findings
 from exset.core.jobs import Outcome
 from exset.core.protocols import OptionValue
+from exset.core.text import safe
 from exset.families.format import Format
 from exset.io.access import is_file, is_folder
 

@@ -12,8 +12,8 @@ from exset.cli.output import usage_error
 from exset.cli.paths import file_argument
 from exset.cli.reports import SHOWN_VERBOSE, Report, json_option, json_rows
 from exset.comparing import diff as compare
-from exset.core.errors import safe, with_source_name
-from exset.core.text import with_article
+from exset.core.errors import with_source_name
+from exset.core.text import safe, with_article
 
 SHOWN = 10
 """How many differences are shown, usually."""

@@ -12,10 +12,11 @@ from exset.cli import format_options
 from exset.cli.commands import option, secondary_option
 from exset.cli.output import usage_error
 from exset.cli.paths import allowed_folders
-from exset.core.errors import Finding, Findings, FormatError, Severity, safe
+from exset.core.errors import Finding, Findings, FormatError, Severity
 from exset.core.limits import Limits
 from exset.core.protocols import Model, OptionValue
 from exset.core.source import Source
+from exset.core.text import safe
 from exset.families.format import Format, OptionError
 from exset.io.access import Access
 

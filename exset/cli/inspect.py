@@ -11,10 +11,10 @@ from exset.cli.inputs import CommonOptions, jobs_option, reading_options
 from exset.cli.output import Exit, for_each_file
 from exset.cli.paths import some_files
 from exset.cli.reports import json_option, json_rows, show_findings, tally_text, write_file_row
-from exset.core.errors import Findings, safe
+from exset.core.errors import Findings
 from exset.core.jobs import Outcome
 from exset.core.protocols import Summary
-from exset.core.text import size
+from exset.core.text import safe, size
 from exset.families.format import Format
 
 

@@ -8,7 +8,7 @@ from exset.cli.format_options import switch
 from exset.cli.inputs import verbosity_options
 from exset.cli.paths import PATH
 from exset.cli.reports import Report, json_option, json_rows
-from exset.core.errors import safe
+from exset.core.text import safe
 
 
 @click.command(cls=Command)

@@ -8,8 +8,9 @@ import click
 from exset import api, formats
 from exset.cli.output import usage_error
 from exset.cli.reports import SHOWN, Report, json_option, json_rows
-from exset.core.errors import Findings, safe
+from exset.core.errors import Findings
 from exset.core.protocols import Model
+from exset.core.text import safe
 from exset.io import files
 
 Command = TypeVar("Command", bound=Callable[..., object])

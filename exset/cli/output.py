@@ -9,8 +9,9 @@ from typing import NoReturn, TypeVar
 
 import click
 
-from exset.core.errors import FormatError, LimitError, safe
+from exset.core.errors import FormatError, LimitError
 from exset.core.jobs import Item, Outcome, Value, run
+from exset.core.text import safe
 from exset.families.format import Format
 from exset.io import remote
 from exset.io.atomic_write import FULL

@@ -9,8 +9,8 @@ from typing import TypeVar
 import click
 
 from exset import samples
-from exset.core.errors import safe
 from exset.core.limits import DEFAULT
+from exset.core.text import safe
 from exset.io import files
 from exset.io.access import is_inside
 

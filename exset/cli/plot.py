@@ -11,7 +11,8 @@ from exset.cli.inputs import CommonOptions, Whole, reading_options
 from exset.cli.output import usage_error
 from exset.cli.paths import one_file
 from exset.cli.reports import Report, json_option
-from exset.core.errors import FormatError, safe, with_source_name
+from exset.core.errors import FormatError, with_source_name
+from exset.core.text import safe
 from exset.families.lens import LENS
 
 if TYPE_CHECKING:

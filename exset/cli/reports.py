@@ -10,9 +10,9 @@ from typing import TypeVar
 import click
 
 from exset.cli.output import Exit, echo_stderr, write_stdout
-from exset.core.errors import Finding, Findings, FormatError, Place, Severity, safe
+from exset.core.errors import Finding, Findings, FormatError, Place, Severity
 from exset.core.jobs import Item, Outcome, Value
-from exset.core.text import counted
+from exset.core.text import counted, safe
 from exset.families.format import Format
 
 SCHEMA = 1

@@ -14,8 +14,8 @@ from exset.cli.models import output_option, refuse_json_in_data
 from exset.cli.output import usage_error
 from exset.cli.paths import all_paths, file_argument, files_argument
 from exset.cli.reports import Report, json_option, json_rows, show_findings, verdict
-from exset.core.errors import Severity, safe, with_source_name
-from exset.core.text import counted
+from exset.core.errors import Severity, with_source_name
+from exset.core.text import counted, safe
 from exset.io import files
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from exset.cli.inputs import CommonOptions, LoadedFile, Whole, reading_options
 from exset.cli.output import usage_error
 from exset.cli.paths import one_file
 from exset.cli.reports import Report, tally_text
-from exset.core.errors import Severity, safe, with_source_name
+from exset.core.errors import Severity, with_source_name
 from exset.core.protocols import Selectable
 from exset.core.source import Source
-from exset.core.text import with_article
+from exset.core.text import safe, with_article
 
 
 def text_options(command: Callable[..., object]) -> Callable[..., object]:

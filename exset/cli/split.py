@@ -13,9 +13,9 @@ from exset.cli.inputs import CommonOptions, Whole, reading_options
 from exset.cli.output import usage_error
 from exset.cli.paths import one_file
 from exset.cli.reports import Report, json_option
-from exset.core.errors import FormatError, safe
+from exset.core.errors import FormatError
 from exset.core.protocols import Selectable
-from exset.core.text import with_article
+from exset.core.text import safe, with_article
 from exset.families.format import Format
 from exset.io import files
 

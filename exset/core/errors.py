@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -13,30 +12,14 @@ from enum import StrEnum
 from functools import partial
 from typing import ClassVar, Self, TypeVar
 
+from exset.core.pointer import WIDTH, pointer
 from exset.core.source import Source, Span
+from exset.core.text import safe
 
 T = TypeVar("T")
 
-_WIDTH = 100
-_REACH = 4 * _WIDTH
-_TAB = 8
-# Control characters (C0, DEL, C1), writing direction, Unicode line ends, the byte order mark, and
-# lone surrogates, which represent bytes that are not UTF-8.
-_UNSAFE = re.compile(
-    r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff\ud800-\udfff]"
-)
-
-
-def safe(text: str) -> str:
-    r"""Escape control characters and line ends as \xNN or \uNNNN, for terminals."""
-    return _UNSAFE.sub(_escape, text)
-
-
-def _escape(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    if 0xDC80 <= code <= 0xDCFF:
-        code -= 0xDC00
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+_REACH = 4 * WIDTH
+"""How many bytes of a line before and after a span are kept."""
 
 
 class Severity(StrEnum):
@@ -96,6 +79,13 @@ class Place:
         match = re.match(rf"{re.escape(path)}\[(\d+)\]", self.field or "")
         return None if match is None else int(match[1])
 
+    def pointer(self) -> list[str]:
+        """Return the line of the place and carets under its span, for a terminal; or nothing."""
+        if self.text is None or self.column is None:
+            return []
+        size = 1 if self.span is None else self.span.end - self.span.start
+        return pointer(self.text, self.column - self.text_column, size, self.text_column > 1)
+
     def to_dict(self) -> dict[str, str | int | None]:
         """Return the place for JSON, text escaped; `start` and `end` are 0-based byte offsets."""
         return {
@@ -140,7 +130,7 @@ class Finding:
         where = "" if self.place is None else f"{self.place}: "
         lines = [f"{where}{safe(self.message)} [{self.code}]"]
         if self.place is not None:
-            lines += _pointer(self.place)
+            lines += self.place.pointer()
         if self.hint is not None:
             lines.append(f"  hint: {safe(self.hint)}")
         return "\n".join(lines)
@@ -325,48 +315,3 @@ def warn(findings: Findings, level: int) -> None:
     more = sum(findings.count(code) for code in {finding.code for finding in kept}) - 1
     message = str(kept[0]) + (f"\n(and {more} more such findings)" if more else "")
     warnings.warn(FormatWarning(message), stacklevel=level)
-
-
-def _pointer(place: Place) -> list[str]:
-    """Return the line of a place, and carets under its span, cut to the width of a terminal."""
-    if place.text is None or place.column is None or not place.text.strip(" \t"):
-        return []
-    begin = min(max(place.column - place.text_column, 0), len(place.text))
-    left = 1 if place.span is None else place.span.end - place.span.start
-    end = begin
-    while left > 0 and end < len(place.text):
-        left -= _size(place.text[end])
-        end += 1
-
-    cells: list[str] = []
-    edges = [0]
-    for char in place.text:
-        cell = " " * (_TAB - edges[-1] % _TAB) if char == "\t" else safe(char)
-        cells.append(cell)
-        edges.append(edges[-1] + _width(cell))
-
-    low, high = 0, len(cells)
-    if edges[-1] > _WIDTH:
-        while edges[begin] - edges[low] > _WIDTH // 2 and edges[-1] - edges[low] > _WIDTH:
-            low += 1
-        while edges[high] - edges[low] > _WIDTH:
-            high -= 1
-    before = "..." if low or place.text_column > 1 else ""
-    after = "..." if high < len(cells) else ""
-    blank = " " * (len(before) + edges[begin] - edges[low])
-    carets = "^" * max(1, edges[min(end, high)] - edges[begin])
-    return [before + "".join(cells[low:high]) + after, blank + carets]
-
-
-def _size(char: str) -> int:
-    """Return how many bytes a character has in the file."""
-    return 1 if "\udc80" <= char <= "\udcff" else len(char.encode("utf-8", "surrogatepass"))
-
-
-def _width(cell: str) -> int:
-    """Return how many columns of a terminal an escaped character takes."""
-    if cell.isascii():
-        return len(cell)
-    if unicodedata.category(cell) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if unicodedata.east_asian_width(cell) in "WF" else 1

@@ -1,6 +1,7 @@
 """The compiled code of a kernel in the cache on disk."""
 
 import pickle
+from collections.abc import Callable
 from contextlib import suppress
 from types import FunctionType
 from typing import Any
@@ -18,9 +19,13 @@ class KernelCache:
     `disk_cache` checks every file before use, and a file that cannot be used is compiled anew.
     """
 
-    def __init__(self, folder: str, function: FunctionType) -> None:
-        """Keep the code of `function` in `folder`, a name in the cache."""
+    def __init__(self, folder: str, function: FunctionType, announce: Callable[[], object]) -> None:
+        """Keep the code of `function` in `folder`, a name in the cache.
+
+        `announce`: called before each compilation.
+        """
         self.cache_path = folder
+        self._announce = announce
         self._function = f"{function.__module__}.{function.__name__}"
 
     def _name(self, signature: object, codegen: Any) -> str:
@@ -38,6 +43,7 @@ class KernelCache:
                 return CompileResult._rebuild(  # type: ignore[no-untyped-call]
                     context, *pickle.loads(data)
                 )
+        self._announce()
         return None
 
     def save_overload(self, signature: object, result: Any) -> None:

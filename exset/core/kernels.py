@@ -9,7 +9,7 @@ import importlib
 import sys
 from collections.abc import Callable
 from functools import cache as cache_result
-from functools import cached_property
+from functools import cached_property, partial
 from types import FunctionType, ModuleType
 from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, cast
 
@@ -144,20 +144,21 @@ class Kernels:
                     marked.append(value)
                 elif names.setdefault(name, value) is not value and not _equal(names[name], value):
                     raise ValueError(f"kernels of {self.modules}: two values of {name}")
-        if not self.is_cached:
-            once = "in each process" if disk_cache.problem() else "for this machine, once"
-            notices.notify(f"compiling kernels {once}; this takes some seconds")
-        folder = self.cache_name
+        once = "in each process" if disk_cache.problem() else "for this machine, once"
+        notice = f"compiling kernels {once}; this takes some seconds"
+        announce = cache_result(partial(notices.notify, notice))
         for function in marked:
             if function.__name__ in {each.__name__ for each in marked if each is not function}:
                 raise ValueError(f"kernels of {self.modules}: two called {function.__name__}")
             copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
             copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
-            names[function.__name__] = _jit(copy, getattr(function, _MARK), folder)
+            names[function.__name__] = _jit(
+                copy, getattr(function, _MARK), self.cache_name, announce
+            )
         return names
 
 
-def _jit(function: FunctionType, mark: str, folder: str) -> object:
+def _jit(function: FunctionType, mark: str, folder: str, announce: Callable[[], object]) -> object:
     from exset.core.kernel_cache import KernelCache
 
     njit: Callable[..., Callable[[FunctionType], Any]] = importlib.import_module("numba").njit
@@ -167,7 +168,7 @@ def _jit(function: FunctionType, mark: str, folder: str) -> object:
     if mark == "inline":
         options["inline"] = "always"
     dispatcher = njit(**options)(function)
-    dispatcher._cache = KernelCache(folder, function)
+    dispatcher._cache = KernelCache(folder, function, announce)
     return dispatcher
 
 

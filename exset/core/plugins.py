@@ -7,7 +7,8 @@ from functools import cache
 from importlib import metadata
 from typing import TypeVar
 
-from exset.core.errors import FormatError, safe
+from exset.core.errors import FormatError
+from exset.core.text import safe
 
 T = TypeVar("T")
 

@@ -21,7 +21,6 @@ class Model(Protocol):
 
     def __len__(self) -> int:
         """Return the number of units, such as examples."""
-        ...
 
 
 @runtime_checkable
@@ -30,7 +29,6 @@ class Selectable(Model, Protocol):
 
     def select(self, which: "ArrayLike | slice", /) -> Self:
         """Return a model of some units: indices in any order, a mask, or a slice."""
-        ...
 
 
 class Summary(Protocol):
@@ -38,11 +36,9 @@ class Summary(Protocol):
 
     def rows(self) -> list[tuple[str, str]]:
         """Return the numbers as (label, text), for people."""
-        ...
 
     def to_dict(self) -> dict[str, object]:
         """Return the numbers for JSON."""
-        ...
 
 
 class Reporter(Protocol):
@@ -50,7 +46,6 @@ class Reporter(Protocol):
 
     def __call__(self, model: Model, /, *, detailed: bool = ...) -> Summary:
         """Return the numbers; detailed: with those that take longer."""
-        ...
 
 
 class FileCheck(Protocol):
@@ -69,7 +64,6 @@ class FileCheck(Protocol):
         limits: Limits,
     ) -> None:
         """Add a finding for each error and likely mistake."""
-        ...
 
 
 class Reader(Protocol):
@@ -85,7 +79,6 @@ class Reader(Protocol):
         **options: OptionValue,
     ) -> Model:
         """Return the model in the source, or raise FormatError."""
-        ...
 
 
 class Writer(Protocol):
@@ -95,4 +88,3 @@ class Writer(Protocol):
         self, model: Model, /, *, findings: "Findings | None" = ..., **options: OptionValue
     ) -> bytes:
         """Return the bytes of a file; FormatError if the format cannot hold the model."""
-        ...

@@ -4,15 +4,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
-from exset.core.errors import FormatError, Place, safe
+from exset.core.errors import FormatError, Place
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.protocols import Model, OptionValue, Reader, Writer
 from exset.core.source import Source
-from exset.core.text import with_article
+from exset.core.text import safe, with_article
 from exset.families.family import Family, load
 from exset.families.incremental import IncrementalWriter, Streamer
-from exset.io.files import Blocks
+from exset.io.blocks import Blocks
 
 if TYPE_CHECKING:
     from exset.core.errors import Findings

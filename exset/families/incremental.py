@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from exset.core.kernels import Engine
 from exset.core.limits import Limits
 from exset.core.protocols import Model
-from exset.io.files import Blocks
+from exset.io.blocks import Blocks
 
 if TYPE_CHECKING:
     from exset.core.errors import Findings

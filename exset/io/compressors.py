@@ -45,17 +45,12 @@ class _Zlib:
     def __init__(self) -> None:
         self._zlib = zlib.decompressobj(wbits=31)
 
-    @property
-    def eof(self) -> bool:
-        return self._zlib.eof
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._zlib, name)
 
     @property
     def needs_input(self) -> bool:
         return not self._zlib.unconsumed_tail
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._zlib.unused_data
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
         return self._zlib.decompress(self._zlib.unconsumed_tail + data, max_length)
@@ -68,17 +63,8 @@ class _Isal:
         self._isal = isal
         self._head = b""
 
-    @property
-    def eof(self) -> bool:
-        return self._isal.eof
-
-    @property
-    def needs_input(self) -> bool:
-        return self._isal.needs_input
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._isal.unused_data
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._isal, name)
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
         self._head += data[: 4 - len(self._head)]

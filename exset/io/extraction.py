@@ -15,7 +15,7 @@ from functools import partial
 from typing import Final, Self
 
 from exset.core import signals
-from exset.core.errors import safe
+from exset.core.text import safe
 
 _FOLDER: Final = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _FILE: Final = (

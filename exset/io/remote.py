@@ -14,7 +14,8 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from exset.core import signals
-from exset.core.errors import FormatError, Place, safe
+from exset.core.errors import FormatError, Place
+from exset.core.text import safe
 from exset.io.atomic_write import FULL, with_file_name
 
 if TYPE_CHECKING:
@@ -108,15 +109,15 @@ def _system(name: str, to_write: bool = False) -> tuple[AbstractFileSystem, str]
     """Return the file system of a remote file, and the file's path there."""
     protocol = _protocol(name)
     if protocol in _HERE:
-        raise _refusal(name, "a local file is named by its path", "remove the file://")
+        raise refusal(name, "a local file is named by its path", "remove the file://")
     if to_write and protocol not in _WHOLE:
         what = f"exset does not write to {protocol}://, which may leave an incomplete file"
-        raise _refusal(name, what, "write a local file and copy it")
+        raise refusal(name, what, "write a local file and copy it")
     with _as_os_error(name):
         import fsspec
 
         if protocol not in fsspec.available_protocols():
-            raise _refusal(name, f"unknown protocol {protocol}://", None)
+            raise refusal(name, f"unknown protocol {protocol}://", None)
         kind = fsspec.get_filesystem_class(protocol)
         # Not a shared instance: its transaction would include the writes of others.
         options = {**kind._get_kwargs_from_urls(name), **_options(protocol)}
@@ -182,5 +183,6 @@ def _protocol(name: str) -> str:
     return found[1].lower()
 
 
-def _refusal(name: str, message: str, hint: str | None) -> FormatError:
-    return FormatError(message, place=Place.of(shown(name)), hint=hint, code="file-name")
+def refusal(name: str, message: str, hint: str | None) -> FormatError:
+    """Return the error for a name of a file that exset does not open."""
+    return FormatError(message, place=Place(shown(name)), hint=hint, code="file-name")

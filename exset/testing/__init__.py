@@ -18,7 +18,7 @@ except ImportError as error:
 
 from exset.testing.caches import archives, blocks
 from exset.testing.configs import config_dicts, loader_configs
-from exset.testing.lens import example_sets, set_headers, strings, text_can_say
+from exset.testing.lens import example_sets, set_headers, strings
 from exset.testing.manifest import manifests
 from exset.testing.sample_list import sample_lists
 from exset.testing.schema import schema_pairs, schemas
@@ -35,5 +35,4 @@ __all__ = [
     "schemas",
     "set_headers",
     "strings",
-    "text_can_say",
 ]

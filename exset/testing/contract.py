@@ -21,7 +21,7 @@ from exset.core.limits import Limits
 from exset.core.protocols import Model, OptionValue
 from exset.core.source import Source
 from exset.families.format import Format
-from exset.io.files import Blocks
+from exset.io.blocks import Blocks
 
 Rule = Literal[
     "raises", "engines", "parts", "finding", "write", "stable", "shown", "outside", "whole",
@@ -38,7 +38,9 @@ LIMITS = Limits(max_expand=100_000, max_events=50_000, max_nodes=20_000)
 
 ENGINES: tuple[Engine, ...] = ("auto", "table", "reference")
 
-_UNSAFE = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f]")
+_UNSAFE = re.compile(
+    r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ud800-\udfff]"
+)
 
 
 class Broken(AssertionError):
@@ -57,11 +59,9 @@ class Readable(Protocol):
     @property
     def name(self) -> str:
         """The name of the reader."""
-        ...
 
     def read(self, source: Source, *, limits: Limits, findings: Findings, engine: Engine) -> Model:
         """Return the model in the bytes, or raise FormatError."""
-        ...
 
 
 @dataclass
@@ -72,6 +72,12 @@ class Outcome:
     error: Finding | None
     findings: list[Finding]
     counts: dict[str, int]
+
+    @classmethod
+    def of(cls, model: Model | None, error: Finding | None, findings: Findings) -> "Outcome":
+        """Return the outcome with the findings of a collection."""
+        kept = list(findings)
+        return cls(model, error, kept, {each.code: findings.count(each.code) for each in kept})
 
 
 def check(
@@ -99,37 +105,23 @@ def check(
     """
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        return _check(reader, data, engines, limits, step, deep)
-
-
-def _check(
-    reader: Readable,
-    data: bytes,
-    engines: Sequence[Engine],
-    limits: Limits,
-    step: int | None,
-    deep: bool,
-) -> bool:
-    first = _read(reader.read, data, engines[0], limits)
-    for engine in engines[1:]:
-        if (other := _read(reader.read, data, engine, limits)) != first:
-            raise Broken("engines", f"{engines[0]} gives {first}\n{engine} gives {other}")
-    for finding in (*first.findings, *filter(None, [first.error])):
-        if finding.place is None:
-            raise Broken("finding", f"no place: {finding!r}")
-        if finding.place.span is not None and finding.place.span.end > len(data):
-            raise Broken("finding", f"a place beyond the end: {finding!r}")
-        check_finding(finding)
-    if step and isinstance(reader, Format) and reader.streamer:
-        _check_chunks(reader, data, first, limits, step)
-    if first.model is None:
-        return False
-    if deep and isinstance(reader, Format):
-        _check_written(
-            reader, first.model, limits, not first.counts.keys().isdisjoint(reader.repairs)
-        )
-        _check_shown(reader, first.model)
-    return True
+        first = _read(reader.read, data, engines[0], limits)
+        for engine in engines[1:]:
+            if (other := _read(reader.read, data, engine, limits)) != first:
+                raise Broken("engines", f"{engines[0]} gives {first}\n{engine} gives {other}")
+        for finding in (*first.findings, *filter(None, [first.error])):
+            if finding.place is None:
+                raise Broken("finding", f"no place: {finding!r}")
+            if finding.place.span is not None and finding.place.span.end > len(data):
+                raise Broken("finding", f"a place beyond the end: {finding!r}")
+            check_finding(finding)
+        if step and isinstance(reader, Format) and reader.streamer:
+            _check_chunks(reader, data, first, limits, step)
+        if deep and isinstance(reader, Format) and first.model is not None:
+            is_repaired = not first.counts.keys().isdisjoint(reader.repairs)
+            _check_written(reader, first.model, limits, is_repaired)
+            _check_shown(reader, first.model)
+    return first.model is not None
 
 
 def _read(read: Callable[..., Model], data: bytes, engine: Engine, limits: Limits) -> Outcome:
@@ -141,26 +133,20 @@ def _read(read: Callable[..., Model], data: bytes, engine: Engine, limits: Limit
         error = found.finding
     except Exception as found:
         raise Broken("raises", f"{engine}: {described(found)}") from found
-    return _outcome(model, error, findings)
-
-
-def _outcome(model: Model | None, error: Finding | None, findings: Findings) -> Outcome:
-    kept = list(findings)
-    return Outcome(model, error, kept, {each.code: findings.count(each.code) for each in kept})
+    return Outcome.of(model, error, findings)
 
 
 def check_finding(finding: Finding) -> None:
-    """See that a finding says something, and that it can be shown; raises Broken."""
-    text = str(finding)
+    """Check that a finding has a message, and that it can be shown; raises Broken."""
     if not finding.message:
         raise Broken("finding", f"no message: {finding!r}")
     json.dumps(finding.to_dict(), allow_nan=False).encode("ascii")
+    _check_text("finding", str(finding))
+
+
+def _check_text(rule: Rule, text: str) -> None:
     if _UNSAFE.search(text):
-        raise Broken("finding", f"not safe to show: {text!r}")
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise Broken("finding", f"not text: {text!r}") from error
+        raise Broken(rule, f"not safe to show: {text!r}")
 
 
 def _check_chunks(fmt: Format, data: bytes, whole: Outcome, limits: Limits, step: int) -> None:
@@ -174,36 +160,28 @@ def _check_chunks(fmt: Format, data: bytes, whole: Outcome, limits: Limits, step
         error = found.finding
     except Exception as found:
         raise Broken("raises", f"in chunks: {described(found)}") from found
-    model = None
-    if models and error is None:
-        model = fmt.family.unit_functions().joined(models)
-    if (read := _outcome(model, error, findings)) != whole:
+    model = fmt.family.unit_functions().joined(models) if models and error is None else None
+    if (read := Outcome.of(model, error, findings)) != whole:
         raise Broken("parts", f"in chunks of {step} it gives {read}\nas a whole {whole}")
 
 
 def _check_written(fmt: Format, model: Model, limits: Limits, is_repaired: bool) -> None:
     for other in dict.fromkeys((fmt, *formats.of_family(fmt.family))):
-        ways: list[dict[str, OptionValue]] = [{}]
-        flags = [option.name for option in other.options if option.is_flag]
-        if "lossy" in flags:
-            ways.append({"lossy": True})
-            flags.remove("lossy")
-        if flags:
-            ways.append(dict.fromkeys(flags, True))
-        for options in ways:
-            same = other is fmt or not fmt.family.has_partial_formats
-            _check_way(other, model, limits, options, same and not is_repaired)
+        is_exact = not is_repaired and (other is fmt or not fmt.family.has_partial_formats)
+        flags = frozenset(option.name for option in other.options if option.is_flag)
+        for names in {frozenset(), flags & {"lossy"}, flags - {"lossy"}}:
+            _check_written_as(other, model, limits, dict.fromkeys(names, True), is_exact)
 
 
-def _check_way(
-    other: Format, model: Model, limits: Limits, options: dict[str, OptionValue], same: bool
+def _check_written_as(
+    other: Format, model: Model, limits: Limits, options: dict[str, OptionValue], is_exact: bool
 ) -> None:
     how = f"{other.name} with {options or 'no options'}"
     findings = Findings()
     data = _write(other, model, findings, options, how)
     if data is None:
         return
-    # The file may leave to an option what the model says.
+    # Some formats leave to an option of the reader what the model has.
     values = {option.name: option.value_of(model) for option in other.read_options}
     read: Callable[..., Model] = partial(cast(Callable[..., Model], other.read), **values)
     again = _read(read, data, "auto", limits)
@@ -212,7 +190,7 @@ def _check_way(
             return
         raise Broken("stable", f"{how}: the file cannot be read: {again.error}\n{data!r}")
     assert again.model is not None
-    if same and not len(findings) and again.model != model:
+    if is_exact and not len(findings) and again.model != model:
         raise Broken("stable", f"{how}: another model is read back from {data!r}")
     if (more := _write(other, again.model, Findings(), options, how)) != data:
         raise Broken("stable", f"{how}: written again, {data!r} is {more!r}")
@@ -224,8 +202,7 @@ def _write(
     try:
         return other.write(model, findings=findings, **options)
     except FormatError as error:
-        if _UNSAFE.search(str(error)):
-            raise Broken("finding", f"{how}: not safe to show: {str(error)!r}") from error
+        _check_text("finding", str(error))
         return None
     except Exception as error:
         raise Broken("write", f"{how}: {described(error)}") from error
@@ -240,8 +217,7 @@ def _check_shown(fmt: Format, model: Model) -> None:
     except Exception as error:
         raise Broken("shown", described(error)) from error
     for text in shown:
-        if _UNSAFE.search(text):
-            raise Broken("shown", f"not safe to show: {text!r}")
+        _check_text("shown", text)
 
 
 def described(error: BaseException) -> str:

@@ -13,36 +13,35 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from concurrent.futures import BrokenExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-from exset.core import jobs
 from exset.core.process_pool import Processes
-from exset.testing.contract import Rule
 from exset.testing.mutations import Mutator, minimised
 from exset.testing.targets import Target, all_targets
-from exset.testing.trials import SLOW, Trial, Verdict
+from exset.testing.trials import SLOW, Verdict, verdict, verdict_or_exit
 
-MIB = 1 << 20
-ROOM = 64 * MIB
+ROOM = 64 << 20
 """Bytes of memory that a reader may add to the process, besides 8 for each byte of its input."""
 PATIENCE = 60.0
 """The seconds in which a failing case is made small."""
 
-_ALIKE = 2
-_WARMING = 30
-_COMPILING = 100.0
+_KEPT = 2
+"""How many cases of one kind are kept."""
+_WARMUP = 30
+_COMPILATION = 100.0
 
 
 @dataclass
 class Tally:
-    """The outcomes of the cases of a target; died: how often another library crashed."""
+    """The outcomes of the cases of a target; `died`: how often another library crashed."""
 
     cases: int = 0
-    taken: int = 0
+    read: int = 0
     died: int = 0
     seconds: float = 0.0
     broken: Counter[str] = field(default_factory=Counter)
@@ -63,7 +62,7 @@ class Fuzzer:
     ) -> None:
         """Take the mutator that makes the cases, with the seed `start`.
 
-        processes: try the cases there; by default in this process. room, slow: as in `Trial`.
+        `processes`: try the cases there, by default in this process. `room`, `slow`: as `verdict`.
         """
         self.target = target
         self.start = start
@@ -79,53 +78,52 @@ class Fuzzer:
 
     def warm(self) -> None:
         """Read good and bad files first: imports and compilation take time and memory."""
-        some = (*self._mutator.seeds[:_WARMING], *map(self.case, range(_WARMING)))
+        some = (*self._mutator.seeds[:_WARMUP], *map(self.case, range(_WARMUP)))
         for number, data in enumerate(some):
-            if self.tried(data, number, slow=_COMPILING).rule == "slow":
+            if self.tried(data, number, slow=_COMPILATION).rule == "slow":
                 return
 
-    def tried(self, data: bytes, number: int | None, *, slow: float = 0.0) -> Verdict:
+    def tried(self, data: bytes, number: int | None, *, slow: float | None = None) -> Verdict:
         """Return the verdict about some bytes, checked as the case of that number.
 
-        slow: the seconds that it may take, if more than usual.
+        `slow`: the seconds that it may take, if other than usual.
         """
-        apart = self._processes is not None
-        slow = slow or self._slow
-        trial = Trial(self.target, data, number, self._room, slow, apart)
-        then = time.monotonic()
-        for outcome in jobs.run(Trial.verdict, [trial], executor=self._processes):
-            if outcome.value is not None:
-                return outcome.value
-            late = time.monotonic() - then > slow
-            rule: Rule = "slow" if late else "crash"
-            return Verdict(rule=rule, why=f"{outcome.error}", has_died=True)
-        raise AssertionError("nothing came of it")
+        slow = self._slow if slow is None else slow
+        trial = (self.target, data, number, self._room, slow)
+        if self._processes is None:
+            return verdict(*trial)
+        begun = time.monotonic()
+        try:
+            return self._processes.submit(verdict_or_exit, *trial).result()
+        except BrokenExecutor as error:
+            is_late = time.monotonic() - begun > slow
+            return Verdict(rule="slow" if is_late else "crash", why=f"{error}", has_died=True)
 
     def run(self, number: int, keep: Path | None) -> Path | None:
-        """Try a case; make a failing one small, and return the file with it."""
+        """Try a case; make a failing case small, and return the file with it."""
         data = self.case(number)
-        verdict = self.tried(data, number)
+        found = self.tried(data, number)
         self.tally.cases += 1
-        self.tally.taken += verdict.taken
-        if verdict.rule is None:
+        self.tally.read += found.is_read
+        if found.rule is None:
             return None
-        if self.target.is_deadly and verdict.has_died:
+        if self.target.is_deadly and found.has_died:
             self.tally.died += 1
             return None
-        self.tally.broken[verdict.kind] += 1
-        if keep is None or self.tally.broken[verdict.kind] > _ALIKE:
+        self.tally.broken[found.kind] += 1
+        if keep is None or self.tally.broken[found.kind] > _KEPT:
             return None
-        until = time.monotonic() + PATIENCE
-        slow = self._slow / 5 if verdict.rule == "slow" else self._slow
+        end = time.monotonic() + PATIENCE
+        slow = self._slow / 5 if found.rule == "slow" else self._slow
 
         def fails(smaller: bytes) -> bool:
-            in_time = time.monotonic() < until
-            return in_time and self.tried(smaller, number, slow=slow).kind == verdict.kind
+            is_in_time = time.monotonic() < end
+            return is_in_time and self.tried(smaller, number, slow=slow).kind == found.kind
 
         small = minimised(data, fails)
         folder = keep / self.target.name
         folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{verdict.rule}-{sha256(small).hexdigest()[:8]}"
+        path = folder / f"{found.rule}-{sha256(small).hexdigest()[:8]}"
         path.write_bytes(small)
         return path
 
@@ -145,7 +143,7 @@ def fuzz(
     seconds: float | None = None,
     cases: int | None = None,
     keep: Path | None = None,
-    say: Callable[[str], None] = print,
+    echo: Callable[[str], None] = print,
 ) -> None:
     """Try `cases` cases in all, or for `seconds`, with equal time for each target.
 
@@ -160,7 +158,7 @@ def fuzz(
         fuzzer = min(fuzzers, key=lambda each: each.tally.seconds)
         number, then = fuzzer.tally.cases, time.perf_counter()
         if (path := fuzzer.run(number, keep)) is not None:
-            say(f"{fuzzer.target.name}, case {number}: {path}")
+            echo(f"{fuzzer.target.name}, case {number}: {path}")
         fuzzer.tally.seconds += time.perf_counter() - then
         done += 1
 
@@ -169,13 +167,14 @@ def main(arguments: Sequence[str] | None = None, targets: Sequence[Target] | Non
     """Run the command, on all formats or on other targets."""
     by_name = {each.name: each for each in targets or all_targets()}
     parser = argparse.ArgumentParser(prog="python -m exset.testing.fuzz", description=__doc__)
-    parser.add_argument("--only", action="append", choices=by_name, help="this one, or several")
-    parser.add_argument("--seconds", type=float, metavar="S", help="for so long (60)")
-    parser.add_argument("--cases", type=int, metavar="N", help="so many in all")
-    parser.add_argument("--seeds", action="append", default=[], metavar="FOLDER", help="good files")
-    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where to keep what is found")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="other cases (0)")
-    parser.add_argument("--room", type=int, default=ROOM, metavar="BYTES", help="memory; 0: any")
+    option = parser.add_argument
+    option("--only", action="append", choices=by_name, help="one target (repeatable)")
+    option("--seconds", type=float, metavar="S", help="stop after this time (default: 60)")
+    option("--cases", type=int, metavar="N", help="stop after N cases in all")
+    option("--seeds", action="append", default=[], metavar="FOLDER", help="folder of good files")
+    option("--keep", type=Path, metavar="FOLDER", help="keep failing cases in this folder")
+    option("--seed", type=int, default=0, metavar="N", help="try other cases (default: 0)")
+    option("--room", type=int, default=ROOM, metavar="BYTES", help="allowed memory; 0: any")
     chosen = parser.parse_args(arguments)
     if chosen.seconds is None and chosen.cases is None:
         chosen.seconds = 60.0
@@ -190,18 +189,18 @@ def main(arguments: Sequence[str] | None = None, targets: Sequence[Target] | Non
         )
         for name in chosen.only or by_name
     ]
-    say = partial(print, flush=True)
+    echo = partial(print, flush=True)
     try:
         with suppress(KeyboardInterrupt):
-            fuzz(fuzzers, seconds=chosen.seconds, cases=chosen.cases, keep=chosen.keep, say=say)
+            fuzz(fuzzers, seconds=chosen.seconds, cases=chosen.cases, keep=chosen.keep, echo=echo)
     finally:
         processes.shutdown(cancel_futures=True)
     for fuzzer in fuzzers:
         tally = fuzzer.tally
         rate = tally.cases / tally.seconds if tally.seconds else 0.0
         died = f" {tally.died} killed the library," if fuzzer.target.is_deadly else ""
-        say(
-            f"{fuzzer.target.name:<14} {tally.cases:>9,} cases {tally.taken:>9,} read"
+        echo(
+            f"{fuzzer.target.name:<14} {tally.cases:>9,} cases {tally.read:>9,} read"
             f" {rate:>7,.0f} /s {died} {dict(tally.broken) or 'nothing broken'}"
         )
     return int(any(fuzzer.tally.broken for fuzzer in fuzzers))

@@ -1,15 +1,12 @@
-"""Hypothesis strategies for Lens example sets: in normal form, and as odd as the formats allow.
+"""Hypothesis strategies for Lens example sets: in normal form, with the rarest content possible.
 
-What text cannot say: strings whose delimiters do not balance, deep nesting, line breaks other than
-LF or at the start, comment lines and NUL in them; a backslash at the end of one that is no bare
-word, or of a group that begins as a number does; one list as the inputs and as the targets of
-different events; units in an order that the text parser refuses. What binary cannot say: NUL in
-strings, empty names, negative frequencies. Lens, util.c: readBlock; example.c: readEventRanges,
-readExample, readBinaryExample.
+Text cannot hold some strings (`exset.parsers.lens.write_strings`), one list as the inputs and as
+the targets of different events, and units in an order that the parser refuses. Binary files cannot
+hold NUL in strings, empty names and negative frequencies. Lens, util.c: readBlock; example.c:
+readEventRanges, readExample, readBinaryExample.
 """
 
 import math
-import re
 from functools import cache
 from itertools import chain
 from typing import NamedTuple
@@ -19,99 +16,38 @@ from hypothesis import strategies as st
 
 from exset.grammars.columns.ragged import Ragged, Reals, Strings, offsets_of
 from exset.grammars.lens.examples import REAL_FIELDS, Events, ExampleSet, Ranges, SetHeader
+from exset.parsers.lens.write_strings import faults
 
-MAX_DEPTH = 31  # Lens nests 32 deep, and the delimiters around a string are the first
-
-_CLOSERS = {ord("{"): ord("}"), ord("("): ord(")"), ord("["): ord("]")}
-_BARE = re.compile(rb"[^ \t\r\n\f\v{}()\[\]\"\0]+")
-_NUMERIC = re.compile(rb"-?\.?[0-9]|-;")
-_QUOTE, _BACKSLASH, _LF = b'"\\\n'
 _INT32 = 2**31 - 1
+_MAX = np.finfo(np.float32).max
 
 _reals = st.floats(width=32) | st.sampled_from(
-    [
-        0.0,
-        -0.0,
-        1.0,
-        0.5,
-        math.nan,
-        math.inf,
-        -math.inf,
-        2.0**-149,
-        -(2.0**-126),
-        3.4028234663852886e38,
-    ]
+    (0.0, -0.0, 1.0, 0.5, math.nan, math.inf, -math.inf, 2.0**-149, -(2.0**-126), float(_MAX))
 )
 _units = st.integers(0, 12) | st.integers(0, _INT32)
-_odd_names = st.sampled_from(
-    [
-        b"input",
-        b"output",
-        b"nan",
-        b"-",
-        b"1g",
-        b"3",
-        b"*",
-        b"-.5",
-        b"#x",
-        b"a b",
-        b"I:",
-        b";",
-        b"\xff",
-        b"a\\",
-        b"-.\\",
-        b"1\\",
-    ]
+_unusual_names = st.sampled_from(
+    [*b"input output nan - 1g 3 * -.5 #x I: ; a\\ -.\\ 1\\".split(), b"a b", b"\xff"]
 )
-
-
-def text_can_say(string: bytes, *, group: bool = False) -> bool:
-    """Whether a text file can hold exactly these bytes as a name or proc, or as a group's name.
-
-    Either between delimiters, or as a bare word, where a backslash is like any other character; a
-    group that is a bare word must not look like a number (Lens, util.c: readBlock, isNumber).
-    """
-    if _BARE.fullmatch(string) and not (group and _NUMERIC.match(string)):
-        return True
-    lines = string.split(b"\n")
-    if b"\r" in string or b"\0" in string or string.startswith(b"\n"):
-        return False
-    if any(line.startswith(b"#") for line in lines[1:]):
-        return False
-    awaited: list[int] = []
-    escaped = False
-    for byte in string:
-        if escaped:
-            escaped = byte == _LF
-        elif byte == _BACKSLASH:
-            escaped = True
-        elif awaited and byte == awaited[-1]:
-            awaited.pop()
-        elif byte == _QUOTE or byte in _CLOSERS:
-            awaited.append(_CLOSERS.get(byte, _QUOTE))
-        elif byte in _CLOSERS.values():
-            return False
-        if len(awaited) > MAX_DEPTH:
-            return False
-    return not (awaited or escaped)
+_PLAIN = [b"a", b"b c", b" ", b"\n", b"#", b";", b"-1", b"\xc3\xa9", b"\xf0"]
+_ESCAPES = [b"\\\\", b"\\}", b'\\"']
 
 
 @cache
 def strings(
     *, text: bool = True, binary: bool = True, min_size: int = 0, group: bool = False
 ) -> st.SearchStrategy[bytes]:
-    """Byte strings that a text file, a binary file, or both can hold: names, procs, or groups."""
-    drawn = _nested() | _odd_names | st.text(max_size=8).map(str.encode) | st.binary(max_size=8)
+    """Return a strategy for names, procs or groups that text, binary files, or both can hold."""
+    drawn = _nested() | _unusual_names | st.text(max_size=8).map(str.encode) | st.binary(max_size=8)
     if text:
         drawn = drawn.map(lambda raw: raw.lstrip(b"\n"))
-        drawn = drawn.filter(lambda raw: text_can_say(raw, group=group))
+        drawn = drawn.filter(lambda raw: not faults(raw, group))
     elif binary:
         drawn = drawn.map(lambda raw: raw.replace(b"\0", b""))
     return drawn.filter(lambda raw: len(raw) >= min_size)
 
 
 def set_headers(*, text: bool = True, binary: bool = True) -> st.SearchStrategy[SetHeader]:
-    """Set headers, most of them with a field or two that is not the default."""
+    """Return a strategy for set headers, most with one or more fields that are not the default."""
     proc = st.none() | strings(text=text, binary=binary)
     fields = st.dictionaries(st.sampled_from(REAL_FIELDS), _reals, max_size=3)
     return st.builds(lambda proc, fields: SetHeader(proc, **fields), proc, fields)
@@ -121,7 +57,7 @@ def set_headers(*, text: bool = True, binary: bool = True) -> st.SearchStrategy[
 def example_sets(
     draw: st.DrawFn, *, text: bool = True, binary: bool = True, max_examples: int = 4
 ) -> ExampleSet:
-    """Example sets in normal form, that text (`text`) and binary files (`binary`) can hold."""
+    """Draw an example set in normal form that text and binary files, or both, can hold."""
     string = strings(text=text, binary=binary)
     names = strings(text=text, binary=binary, min_size=1 if binary else 0)
     group = strings(text=text, binary=binary, min_size=1, group=True)
@@ -212,13 +148,12 @@ def _examples(
     binary: bool,
     num_groups: int,
 ) -> _Example:
-    """One example: its lists, and its events, which refer to them by number."""
+    """Draw an example: its lists, and its events, which refer to them by number."""
     lists = draw(st.lists(st.lists(_ranges(text, num_groups), max_size=3), max_size=4))
     frequency = draw(_reals)
     if binary and frequency < 0:
         frequency = -frequency
-    # Each list is for inputs, for targets, or for both; text needs a list for both to be those of
-    # the same events.
+    # Each list is for inputs, for targets, or for both; in text, for both of the same event.
     roles = [draw(st.sampled_from(["inputs", "targets", "both"])) for _ in lists]
     for_inputs = st.sampled_from([-1, *(i for i, r in enumerate(roles) if r != "targets")])
     for_targets = [i for i, r in enumerate(roles) if r == "targets" or (r == "both" and not text)]
@@ -234,7 +169,7 @@ def _examples(
 
 @st.composite
 def _ranges(draw: st.DrawFn, text: bool, num_groups: int) -> _Range:
-    """One range: dense, sparse, or empty."""
+    """Draw a range: dense, sparse, or empty."""
     group = draw(st.integers(-1, num_groups - 1))
     kind = draw(st.sampled_from(["dense", "sparse", "sparse", "empty"]))
     first, value = 0, draw(st.just(1.0) | _reals)
@@ -252,7 +187,7 @@ def _ranges(draw: st.DrawFn, text: bool, num_groups: int) -> _Range:
 
 @st.composite
 def _text_units(draw: st.DrawFn) -> list[int]:
-    """Units as the text parser allows them: `*`; or any, with -m only after an n of at most m."""
+    """Draw units that the text parser allows: `*`; or any, with -m only after an n of at most m."""
     if draw(st.integers(0, 4)) == 4:
         return [-1]
     units: list[int] = []
@@ -262,25 +197,9 @@ def _text_units(draw: st.DrawFn) -> list[int]:
 
 
 def _nested() -> st.SearchStrategy[bytes]:
-    """Strings with delimiters that nest, and with escapes, line breaks and comments."""
-    plain = st.sampled_from(
-        [
-            b"a",
-            b"b c",
-            b" ",
-            b"\n",
-            b"#",
-            b";",
-            b"-1",
-            b"\\\\",
-            b"\\}",
-            b'\\"',
-            b"\xc3\xa9",
-            b"\xf0",
-        ]
-    )
+    """Return a strategy for strings with nested delimiters, escapes, line breaks and comments."""
     return st.recursive(
-        plain,
+        st.sampled_from(_PLAIN + _ESCAPES),
         lambda inner: st.builds(
             lambda pair, parts: pair[:1] + b"".join(parts) + pair[1:],
             st.sampled_from([b"{}", b"()", b"[]", b'""', b""]),

@@ -2,9 +2,8 @@
 
 import random
 import re
-import struct
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, Literal
 
 INTEGERS: Final = tuple(
     sorted(
@@ -26,15 +25,20 @@ WORDS: Final = (
 )
 """Words that are common in texts and layouts, or that often break readers."""
 
-_PIECE: Final = re.compile(rb"\w+|[^\S\n]+|\n|[^\w\s]", re.ASCII)
+_CHANGES: Final = (
+    *("bits", "truncate", "delete", "repeat", "insert", "splice", "continue", "bytes", "number"),
+    *("word", "word", "swap", "lines", "brackets"),
+)
+_TOKEN: Final = re.compile(rb"\w+|[^\S\n]+|\n|[^\w\s]", re.ASCII)
 _MOST: Final = 4096
-_NEAR: Final = 12  # up to so many bytes are left out anywhere, more only at multiples
+_NEAR: Final = 12
+"""The longest span that `minimised` deletes anywhere; longer ones only at multiples."""
 
 
 class Mutator:
-    """Makes files that are nearly good: seeds that are cut, changed and joined.
+    """Makes nearly good files: seeds that are cut, changed and joined.
 
-    words: inserted besides `WORDS`, such as the words of a grammar. repaired: a function that
+    `words`: inserted besides `WORDS`, such as the words of a grammar. `repaired`: a function that
     corrects checksums; most cases get correct ones.
     """
 
@@ -56,133 +60,101 @@ class Mutator:
         """Return a seed with up to five changes."""
         data = rng.choice(self.seeds)
         for _ in range(rng.choice((0, 1, 1, 1, 2, 2, 3, 5))):
-            data = rng.choice(_WAYS)(self, rng, data)
+            data = self._changed(rng, data)
         data = data[: 2 * self.most]
         return self._repaired(data) if rng.random() < 0.8 else data
 
-    def _bits(self, rng: random.Random, data: bytes) -> bytes:
-        """Flip a bit or set a byte, here and there."""
-        changed = bytearray(data)
-        for _ in range(rng.choice((1, 1, 2, 4)) if data else 0):
-            at = rng.randrange(len(changed))
-            changed[at] = rng.choice((changed[at] ^ (1 << rng.randrange(8)), rng.randrange(256)))
-        return bytes(changed)
-
-    def _cut(self, rng: random.Random, data: bytes) -> bytes:
-        """Keep the beginning."""
-        return data[: rng.randint(0, len(data))]
-
-    def _without(self, rng: random.Random, data: bytes) -> bytes:
-        begin, end = self._span(rng, data)
-        return data[:begin] + data[end:]
-
-    def _again(self, rng: random.Random, data: bytes) -> bytes:
-        """Repeat a span."""
-        begin, end = self._span(rng, data)
-        return data[:begin] + data[begin:end] * rng.choice((2, 2, 3, 9)) + data[end:]
-
-    def _spliced(self, rng: random.Random, data: bytes) -> bytes:
-        """Insert a span of another seed, or continue with its end."""
-        other = rng.choice(self.seeds)
-        begin, end = self._span(rng, other)
-        at = rng.randint(0, len(data))
-        if rng.random() < 0.5:
-            return data[:at] + other[begin:]
-        return data[:at] + other[begin:end] + data[at:]
-
-    def _number(self, rng: random.Random, data: bytes) -> bytes:
-        """Replace digits, or two, four or eight bytes, by a number of `INTEGERS`."""
-        value = rng.choice(INTEGERS)
-        if rng.random() < 0.5:
-            found = list(re.finditer(rb"-?\d+", data))
-            if found:
-                match = rng.choice(found)
-                return data[: match.start()] + b"%d" % value + data[match.end() :]
-        size, mark = rng.choice(((2, "H"), (4, "I"), (4, "I"), (8, "Q")))
-        packed = struct.pack(rng.choice("<>") + mark, value % 256**size)
-        at = rng.randint(0, len(data))
-        if rng.random() < 0.5:
-            at -= at % 2
-        return data[:at] + packed + data[at + size :]
-
-    def _word(self, rng: random.Random, data: bytes) -> bytes:
-        """Insert a word, or replace one."""
-        pieces = list(_PIECE.finditer(data))
-        word = rng.choice(self.words)
-        if not pieces or rng.random() < 0.3:
-            at = rng.randint(0, len(data))
-            return data[:at] + word + data[at:]
-        match = rng.choice(pieces)
-        begin = match.start()
-        return data[:begin] + word + data[match.end() if rng.random() < 0.5 else begin :]
-
-    def _swapped(self, rng: random.Random, data: bytes) -> bytes:
-        """Swap two neighbouring words."""
-        pieces = _PIECE.findall(data)
-        if len(pieces) < 2:
-            return data
-        at = rng.randrange(len(pieces) - 1)
-        pieces[at], pieces[at + 1] = pieces[at + 1], pieces[at]
-        return b"".join(pieces)
-
-    def _lines(self, rng: random.Random, data: bytes) -> bytes:
-        """Delete, repeat or move a line, or change all line ends."""
-        lines = data.splitlines(keepends=True)
-        if not lines:
-            return data
-        at = rng.randrange(len(lines))
-        match rng.randrange(4):
-            case 0:
-                del lines[at]
-            case 1:
-                lines[at:at] = [lines[at]] * rng.choice((1, 2, 5))
-            case 2:
-                lines.insert(rng.randrange(len(lines)), lines.pop(at))
+    def _changed(self, rng: random.Random, data: bytes) -> bytes:
+        begin, end = _span(rng, data)
+        before, span, after = data[:begin], data[begin:end], data[end:]
+        match rng.choice(_CHANGES):
+            case "bits":
+                return _with_changed_bits(rng, data)
+            case "truncate":
+                return before
+            case "delete":
+                return before + after
+            case "repeat":
+                return before + span * rng.choice((2, 2, 3, 9)) + after
+            case "insert":
+                return before + rng.randbytes(rng.choice((1, 2, 4, 16))) + data[begin:]
+            case "splice":
+                other = rng.choice(self.seeds)
+                return before + other[slice(*_span(rng, other))] + data[begin:]
+            case "continue":
+                other = rng.choice(self.seeds)
+                return before + other[rng.randint(0, len(other)) :]
+            case "bytes":
+                return _with_changed_bytes(rng, data)
+            case "number":
+                found = [match.span() for match in re.finditer(rb"-?\d+", data)]
+                begin, end = rng.choice(found or [(begin, end)])
+                return data[:begin] + b"%d" % rng.choice(INTEGERS) + data[end:]
+            case "word":
+                found = [match.span() for match in _TOKEN.finditer(data)]
+                begin, end = rng.choice(found or [(begin, end)])
+                return data[:begin] + rng.choice(self.words) + data[rng.choice((begin, end)) :]
+            case "swap":
+                tokens = _TOKEN.findall(data)
+                at = rng.randrange(max(len(tokens) - 1, 1))
+                return b"".join((*tokens[:at], *tokens[at : at + 2][::-1], *tokens[at + 2 :]))
+            case "lines":
+                return _with_changed_lines(rng, data)
             case _:
-                return data.replace(b"\n", rng.choice((b"\r\n", b"\r", b"\n\n", b"")))
-        return b"".join(lines)
-
-    def _nested(self, rng: random.Random, data: bytes) -> bytes:
-        """Put a few or very many brackets around a span."""
-        begin, end = self._span(rng, data)
-        opener, closer = rng.choice(((b"{", b"}"), (b"[", b"]"), (b"(", b")"), (b'"', b'"')))
-        depth = rng.choice((1, 1, 2, 31, 32, 33, 200))
-        closing = closer * rng.choice((depth, depth, depth - 1, 0))
-        return data[:begin] + opener * depth + data[begin:end] + closing + data[end:]
-
-    def _random(self, rng: random.Random, data: bytes) -> bytes:
-        at = rng.randint(0, len(data))
-        return data[:at] + rng.randbytes(rng.choice((1, 2, 4, 16))) + data[at:]
-
-    def _span(self, rng: random.Random, data: bytes) -> tuple[int, int]:
-        """Return the start and end of a span of any length, often short."""
-        begin = rng.randint(0, len(data))
-        length = rng.choice((1, 2, 4, 8, 26, 100, len(data)))
-        return begin, min(begin + rng.randint(0, length), len(data))
+                opener, closer = map(str.encode, rng.choice(("{}", "[]", "()", '""')))
+                depth = rng.choice((1, 1, 2, 31, 32, 33, 200))
+                closing = closer * rng.choice((depth, depth, depth - 1, 0))
+                return before + opener * depth + span + closing + after
 
 
-_WAYS: Final[tuple[Callable[[Mutator, random.Random, bytes], bytes], ...]] = (
-    Mutator._bits,
-    Mutator._cut,
-    Mutator._without,
-    Mutator._again,
-    Mutator._spliced,
-    Mutator._number,
-    Mutator._number,
-    Mutator._word,
-    Mutator._word,
-    Mutator._swapped,
-    Mutator._lines,
-    Mutator._nested,
-    Mutator._random,
-)
+def _with_changed_bits(rng: random.Random, data: bytes) -> bytes:
+    """Flip single bits, or set single bytes."""
+    changed = bytearray(data)
+    for _ in range(rng.choice((1, 1, 2, 4)) if data else 0):
+        at = rng.randrange(len(changed))
+        changed[at] = rng.choice((changed[at] ^ (1 << rng.randrange(8)), rng.randrange(256)))
+    return bytes(changed)
+
+
+def _with_changed_bytes(rng: random.Random, data: bytes) -> bytes:
+    """Replace two, four or eight bytes by a number of `INTEGERS`."""
+    size = rng.choice((2, 4, 4, 8))
+    number = rng.choice(INTEGERS) % (1 << 8 * size)
+    orders: tuple[Literal["little", "big"], ...] = ("little", "big")
+    at = rng.randint(0, len(data))
+    if rng.random() < 0.5:
+        at -= at % 2
+    return data[:at] + number.to_bytes(size, rng.choice(orders)) + data[at + size :]
+
+
+def _with_changed_lines(rng: random.Random, data: bytes) -> bytes:
+    """Delete, repeat or move a line, or change all line ends."""
+    lines = data.splitlines(keepends=True) or [b""]
+    at = rng.randrange(len(lines))
+    match rng.randrange(4):
+        case 0:
+            del lines[at]
+        case 1:
+            lines[at:at] = [lines[at]] * rng.choice((1, 2, 5))
+        case 2:
+            lines.insert(rng.randrange(len(lines)), lines.pop(at))
+        case _:
+            return data.replace(b"\n", rng.choice((b"\r\n", b"\r", b"\n\n", b"")))
+    return b"".join(lines)
+
+
+def _span(rng: random.Random, data: bytes) -> tuple[int, int]:
+    """Return the start and end of a span of any length, often short."""
+    begin = rng.randint(0, len(data))
+    length = rng.choice((1, 2, 4, 8, 26, 100, len(data)))
+    return begin, min(begin + rng.randint(0, length), len(data))
 
 
 def minimised(data: bytes, fails: Callable[[bytes], bool], tries: int = 3000) -> bytes:
-    """Return a small part of some bytes that still fails, by deleting ever smaller spans.
+    """Return a small part of some bytes that still fails, by deleting smaller and smaller spans.
 
-    What is left is made plain: each byte `0` where that fails as well. `fails` is asked `tries`
-    times at most.
+    Each remaining byte is replaced by `0` if that still fails. `fails` is called at most `tries`
+    times.
     """
     left = tries
     size = max(len(data) // 2, 1)

@@ -3,7 +3,7 @@
 import importlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Protocol, TypeVar, cast
+from typing import TypeVar, cast
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
@@ -19,15 +19,6 @@ from exset.parsers.engine.grammar import Grammar
 T = TypeVar("T")
 
 _SMALL = 1 << 16  # bytes; a larger file is no seed
-
-
-class HasReader(Protocol):
-    """Something that names its reader, as a format does."""
-
-    @property
-    def reader(self) -> str:
-        """The reader, as "module:function"."""
-        ...
 
 
 def drawn(fmt: Format, count: int, start: int) -> list[bytes]:
@@ -84,16 +75,12 @@ def found(fmt: Format, folders: Iterable[str]) -> list[bytes]:
     return list(kept)
 
 
-def words(reader: HasReader) -> list[bytes]:
-    """Return the literals of the grammars that the module of a reader uses."""
-    home = importlib.import_module(reader.reader.partition(":")[0])
-    modules = [home] + [
-        importlib.import_module(each.__module__)
-        for each in vars(home).values()
-        if getattr(each, "__module__", "").startswith("exset.parsers")
-    ]
-    grammars: list[Grammar] = [
-        each for module in modules for each in vars(module).values() if isinstance(each, Grammar)
-    ]
+def words(reader: str) -> list[bytes]:
+    """Return the literals of the grammars that the module of a reader, "module:function", uses."""
+    home = importlib.import_module(reader.partition(":")[0])
+    names = {getattr(each, "__module__", "") for each in vars(home).values()}
+    used = [importlib.import_module(name) for name in names if name.startswith("exset.parsers")]
+    values = [value for module in (home, *used) for value in vars(module).values()]
+    grammars = [value for value in values if isinstance(value, Grammar)]
     literals = {literal for each in grammars for literal in each.lowered.literals if literal}
     return sorted(literal.encode() for literal in literals)

@@ -9,164 +9,125 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Protocol
 
 from exset.testing.contract import Broken, Rule, described
+from exset.testing.targets import Target
 
 SLOW = 10.0
-"""The seconds of work that a file of some kilobytes may take."""
+"""The seconds of processor time that a file of some kilobytes may take."""
 
-_WAITING = 5
-_ASKED = 4 << 30
+_WAIT = 10
+"""A process that waits instead of working ends after this many times `SLOW`."""
+_ADDRESSES = 4 << 30
+"""The bytes of memory that a check may reserve without using them."""
 _STATUS = Path("/proc/self/status")
 _REFS = Path("/proc/self/clear_refs")
-
-
-class Checked(Protocol):
-    """A target with a check of bytes."""
-
-    @property
-    def name(self) -> str:
-        """The name, also of the folder of kept files."""
-        ...
-
-    def check(self, data: bytes, number: int | None = None) -> bool:
-        """Return whether the bytes were read; raises Broken.
-
-        number: of the case; it selects the checks, None selects all.
-        """
-        ...
 
 
 @dataclass(frozen=True)
 class Verdict:
     """The outcome of a case: whether it was read, or the rule that it broke.
 
-    has_died: whether the process ended without an answer.
+    `has_died`: whether the process ended without an answer.
     """
 
-    taken: bool = False
+    is_read: bool = False
     rule: Rule | None = None
     why: str = ""
     has_died: bool = False
 
     @property
-    def where(self) -> str:
-        """The line that raised the error, if known."""
-        found = re.findall(r"\(([\w.]+:\d+ in \S+)\)", self.why)
-        return found[-1] if found else ""
-
-    @property
     def kind(self) -> str:
-        """The rule and the line that raised the error: equal for equal faults."""
-        return f"{self.rule} {self.where}".rstrip()
+        """The rule and, if known, the line that raised the error: equal for equal faults."""
+        places = re.findall(r"\([\w.]+:\d+ in \S+\)", self.why)
+        return " ".join((str(self.rule), *places[-1:]))
 
 
-@dataclass(frozen=True)
-class Trial:
-    """A check of some bytes, here or in another process (`exset.core.jobs`).
+def verdict(target: Target, data: bytes, number: int | None, room: int, slow: float) -> Verdict:
+    """Check some bytes.
 
-    room: the bytes of memory that the check may add to the process; 0 for any. slow: the seconds
-    that it may take. apart: whether it runs in a process that may end if it ignores this limit.
+    `room`: the bytes of memory that the check may add to the process, 0 for any number. `slow`: the
+    seconds that it may take.
     """
-
-    target: Checked
-    data: bytes
-    number: int | None
-    room: int = 0
-    slow: float = SLOW
-    apart: bool = False
-
-    def __fspath__(self) -> str:
-        """Return the name of the target, in place of a path."""
-        return self.target.name
-
-    def verdict(self) -> Verdict:
-        """Check the bytes."""
-        verdict = self._once()
-        if verdict.rule in ("memory", "slow"):  # perhaps that was the compilation of kernels
-            verdict = self._once()
-        return verdict
-
-    def _once(self) -> Verdict:
-        if self.apart:
-            faulthandler.dump_traceback_later(2 * _WAITING * self.slow, exit=True)
-        try:
-            with _bounded(self.room + 8 * len(self.data) if self.room else 0), _timed(self.slow):
-                return Verdict(self.target.check(self.data, self.number))
-        except Broken as broken:
-            return Verdict(rule=broken.rule, why=broken.why)
-        except Exception as error:
-            return Verdict(rule="raises", why=f"the check itself: {described(error)}")
-        finally:
-            if self.apart:
-                faulthandler.cancel_dump_traceback_later()
+    found = _checked(target, data, number, room, slow)
+    if found.rule in ("memory", "slow"):  # perhaps kernels were compiled
+        found = _checked(target, data, number, room, slow)
+    return found
 
 
-class _Late(BaseException):
-    """The time limit; no reader may catch it."""
+def verdict_or_exit(
+    target: Target, data: bytes, number: int | None, room: int, slow: float
+) -> Verdict:
+    """Check some bytes as `verdict`; end this process if that hangs, even inside a library."""
+    faulthandler.dump_traceback_later(_WAIT * slow, exit=True)
+    try:
+        return verdict(target, data, number, room, slow)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+def _checked(target: Target, data: bytes, number: int | None, room: int, slow: float) -> Verdict:
+    try:
+        with _bounded_memory(room + 8 * len(data) if room else 0), _bounded_time(slow):
+            return Verdict(target.check(data, number))
+    except Broken as broken:
+        return Verdict(rule=broken.rule, why=broken.why)
+    except Exception as error:
+        return Verdict(rule="raises", why=f"the check itself: {described(error)}")
+
+
+class _Timeout(BaseException):
+    """The time limit is exceeded; no reader may catch this."""
 
 
 @contextmanager
-def _timed(seconds: float) -> Iterator[None]:
-    """Raise Broken after so many seconds of work, or five times as many of waiting.
-
-    This needs signals. Time of other programs does not count.
-    """
+def _bounded_time(seconds: float) -> Iterator[None]:
+    """Raise Broken after some seconds of processor time of this process; this needs signals."""
     if not hasattr(signal, "setitimer"):
         yield
         return
 
-    def late(_: int, frame: FrameType | None) -> None:
-        code = frame.f_code if frame else late.__code__
+    def stop(_: int, frame: FrameType | None) -> None:
+        code = frame.f_code if frame else stop.__code__
         name = code.co_filename.rpartition("/")[2]
-        raise _Late(f"({name}:{frame.f_lineno if frame else 0} in {code.co_name})")
+        raise _Timeout(f"({name}:{frame.f_lineno if frame else 0} in {code.co_name})")
 
-    timers = (
-        (signal.ITIMER_PROF, signal.SIGPROF, seconds),
-        (signal.ITIMER_REAL, signal.SIGALRM, _WAITING * seconds),
-    )
+    signal.signal(signal.SIGPROF, stop)
     try:
-        for timer, number, until in timers:
-            signal.signal(number, late)
-            signal.setitimer(timer, until)
+        signal.setitimer(signal.ITIMER_PROF, seconds)
         yield
-    except _Late as error:
+    except _Timeout as error:
         raise Broken("slow", f"not done in {seconds} seconds {error}") from error
     finally:
-        for timer, _, _ in timers:
-            signal.setitimer(timer, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 @contextmanager
-def _bounded(room: int) -> Iterator[None]:
-    """Raise Broken if the process takes more than `room` bytes more; this needs Linux.
-
-    Memory that is reserved but not used counts from `_ASKED` bytes on.
-    """
-    if not room or not _STATUS.exists() or not os.access(_REFS, os.W_OK):
+def _bounded_memory(room: int) -> Iterator[None]:
+    """Raise Broken if the process takes more than `room` additional bytes; this needs Linux."""
+    if not room or not os.access(_REFS, os.W_OK):
         yield
         return
     import resource  # missing on Windows
 
     limits = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (_kilobytes("VmSize") * 1024 + _ASKED, limits[1]))
-    _REFS.write_bytes(b"5")  # the peak begins anew
-    before = _kilobytes("VmHWM")
+    resource.setrlimit(resource.RLIMIT_AS, (_bytes_of("VmSize") + _ADDRESSES, limits[1]))
+    _REFS.write_bytes(b"5")  # reset the peak
+    before = _bytes_of("VmHWM")
     try:
         yield
     except (MemoryError, Broken) as error:
         if isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError):
-            raise Broken("memory", f"{_ASKED} bytes are asked for: {error}") from error
+            raise Broken("memory", f"it reserves {_ADDRESSES} bytes: {error}") from error
         raise
     finally:
         resource.setrlimit(resource.RLIMIT_AS, limits)
-    if (grown := (_kilobytes("VmHWM") - before) * 1024) > room:
-        raise Broken("memory", f"{grown} bytes, of {room}")
+    if (grown := _bytes_of("VmHWM") - before) > room:
+        raise Broken("memory", f"it takes {grown} bytes, more than {room}")
 
 
-def _kilobytes(name: str) -> int:
+def _bytes_of(name: str) -> int:
     """Return a size of this process from /proc."""
     match = re.search(rf"{name}:\s*(\d+) kB", _STATUS.read_text())
     assert match is not None
-    return int(match[1])
+    return int(match[1]) * 1024

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import islice
 
-from exset.core.errors import safe
+from exset.core.text import safe
 
 SHOWN = 10
 """The most rows of a table, and the most cells of a row."""

@@ -5,9 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from exset.core.errors import FormatError, safe
+from exset.core.errors import FormatError
 from exset.core.lookalikes import foreign, look_alike
 from exset.core.source import Source, Span
+from exset.core.text import safe
 from exset.parsers.engine.expectation import CLOSERS
 from exset.parsers.engine.stream import Rejection
 

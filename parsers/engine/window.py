@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from exset.core.source import Source
-from exset.io.files import Blocks
+from exset.io.blocks import Blocks
 
 BEHIND: Final = 4096
 """Bytes kept before the chunk that is read, for messages."""

@@ -15,9 +15,10 @@ from typing import Any, Final, cast
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from exset.core.errors import Finding, Findings, FormatError, Severity, safe
+from exset.core.errors import Finding, Findings, FormatError, Severity
 from exset.core.limits import DEFAULT
 from exset.core.source import Source
+from exset.core.text import safe
 from exset.grammars.columns.tree import DEEPEST
 from exset.grammars.lbann.schema import METADATA, Node, Path, Schema, Value, equal_values
 from exset.parsers.lbann import conduit

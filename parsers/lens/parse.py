@@ -19,7 +19,7 @@ from exset.core.source import Source, Span
 from exset.grammars.lens.columns import REAL_FIELDS, SetHeader
 from exset.grammars.lens.examples import ExampleSet
 from exset.grammars.lens.findings import MAX_GROUPS, finding_at, too_many_groups
-from exset.io.files import Blocks
+from exset.io.blocks import Blocks
 from exset.parsers.engine.errors import Unexpected
 from exset.parsers.engine.grammar import size_of
 from exset.parsers.engine.stream import ParseStream

@@ -9,10 +9,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from exset.core.errors import Findings, FormatError, Place, Severity, safe
+from exset.core.errors import Findings, FormatError, Place, Severity
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
-from exset.core.text import counted
+from exset.core.text import counted, safe
 from exset.grammars.aeon.block import Block
 from exset.grammars.aeon.block_archive import place_name
 from exset.grammars.aeon.block_findings import finding_at

@@ -4,8 +4,9 @@ import os
 import stat
 from collections.abc import Iterator
 
-from exset.core.errors import Findings, Place, safe
+from exset.core.errors import Findings, Place
 from exset.core.limits import DEFAULT, Limits
+from exset.core.text import safe
 from exset.grammars.aeon.manifest import Manifest, joined
 from exset.grammars.aeon.manifest_findings import finding_at
 from exset.grammars.aeon.manifest_types import Dialect, ElementType

@@ -4,8 +4,9 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from exset.core.errors import Findings, LimitError, Place, safe
+from exset.core.errors import Findings, LimitError, Place
 from exset.core.limits import DEFAULT, Limits
+from exset.core.text import safe
 from exset.grammars.columns.arrays import Longs
 from exset.grammars.lens.examples import ExampleSet
 from exset.grammars.lens.normal_form import normal_form

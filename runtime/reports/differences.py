@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Protocol
 
-from exset.core.errors import safe
 from exset.core.protocols import Model
+from exset.core.text import safe
 
 _SHOWN: Final = 60
 """Characters of a value that are shown."""

@@ -28,7 +28,6 @@ class EpochBatches(Protocol):
 
     def items(self, batches: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the items of the batches with these numbers, int64 [batches, N*M]."""
-        ...
 
 
 class BatchSampler:

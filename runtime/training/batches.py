@@ -43,11 +43,9 @@ class Stateful(Protocol):
 
     def state_dict(self) -> Mapping[str, object]:
         """Return the position."""
-        ...
 
     def load_state_dict(self, state: Mapping[str, object]) -> None:
         """Resume at a position."""
-        ...
 
 
 @runtime_checkable
@@ -57,11 +55,9 @@ class FixedSize(Protocol):
     @property
     def batch_size(self) -> int:
         """The number of indices in a batch."""
-        ...
 
     def batches(self) -> Iterable[object]:
         """Return an iterable of batches."""
-        ...
 
 
 @runtime_checkable
@@ -70,7 +66,6 @@ class Epochs(Protocol):
 
     def set_epoch(self, epoch: int) -> None:
         """Set the epoch."""
-        ...
 
 
 class Batches:

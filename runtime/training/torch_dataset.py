@@ -23,15 +23,12 @@ class Batched(Protocol):
     @property
     def ragged(self) -> tuple[str, ...]:
         """As `Dataset.ragged`."""
-        ...
 
     def __len__(self) -> int:
         """As `Dataset`."""
-        ...
 
     def batch(self, indices: ArrayLike) -> dict[str, NDArray[Any]]:
         """As `Dataset.batch`."""
-        ...
 
 
 class TorchDataset(_Base):  # type: ignore[misc]

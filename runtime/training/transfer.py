@@ -19,11 +19,9 @@ class Event(Protocol):
     @property
     def done(self) -> bool:
         """Whether the stream has passed the event."""
-        ...
 
     def synchronize(self) -> None:
         """Wait until the stream has passed the event."""
-        ...
 
 
 _MOST_IN_FLIGHT = 4

@@ -13,7 +13,7 @@ import pytest
 
 import exset
 from exset import ExampleSet, FormatError, samples, streaming
-from exset.io import files
+from exset.io.blocks import Blocks
 from tests.io.pipes import BEX, SECONDS, SET, TEXT, XOR, Pipe, meanwhile
 
 TRAP = b"I:1 T:1;\n[max:] I:2 T:0;\n"
@@ -116,7 +116,7 @@ def test_a_loop_begins_again(folder: Path) -> None:
 def test_a_pipe_is_opened_again(pipe: Pipe, monkeypatch: pytest.MonkeyPatch) -> None:
     name, opened, asked = pipe("x.ex"), streaming.opened, Queue[str]()
 
-    def watched(path: str, **options: exset.Limits) -> AbstractContextManager[files.Blocks]:
+    def watched(path: str, **options: exset.Limits) -> AbstractContextManager[Blocks]:
         asked.put(path)
         return opened(path, **options)
 

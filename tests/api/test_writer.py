@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 import exset
 from exset import ExampleSet, FormatError, streaming, writing
 from exset.cli import cli
-from exset.io import files
+from exset.io.blocks import Blocks
 from exset.testing import example_sets
 from tests.io.pipes import BEX, SECONDS, SET, TEXT, XOR, Pipe, meanwhile
 
@@ -192,8 +192,8 @@ def test_conversion_in_parts_gives_the_same_bytes(
     chunks = (data[at : at + size] for at in range(0, len(data), size))
 
     @contextmanager
-    def opened(*arguments: object, **options: object) -> Iterator[files.Blocks]:
-        yield files.Blocks("x", chunks, None, is_pipe=True)
+    def opened(*arguments: object, **options: object) -> Iterator[Blocks]:
+        yield Blocks("x", chunks, None, is_pipe=True)
 
     with (
         patch.object(streaming, "opened", opened),

@@ -9,7 +9,7 @@ from hypothesis import given
 
 import exset
 from exset import Dense, Event, Example, ExampleSet, Manifest, SampleList
-from exset.core.errors import safe
+from exset.core.text import safe
 from exset.grammars.aeon.block import Block
 from exset.grammars.columns.html import table
 from exset.testing import example_sets

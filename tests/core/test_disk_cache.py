@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from exset import doctor
-from exset.core import disk_cache, kernels
+from exset.core import disk_cache, kernels, notices
 from exset.core.kernels import Kernels
 from exset.parsers.lens.tokens import GRAMMAR
 
@@ -94,15 +94,18 @@ def test_damaged_tables_are_lowered_again(folder: Path) -> None:
 def test_a_damaged_kernel_is_compiled_again(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
 ) -> None:
+    """Compilation is announced, loading is not."""
     name = f"tiny_kernels_{damage}"
     (tmp_path / f"{name}.py").write_text(SOURCE)
     monkeypatch.syspath_prepend(tmp_path)
-    assert run(name) == (10, 0)
-    assert Kernels(name).is_cached and run(name) == (10, 1)
-    [path] = (folder / Kernels(name).cache_name).iterdir()
-    break_file(path, damage)
-    assert not Kernels(name).is_cached and run(name) == (10, 0)
-    assert Kernels(name).is_cached and run(name) == (10, 1)
+    notes: list[str] = []
+    with notices.listening(notes.append):
+        assert run(name) == (10, 0) and len(notes) == 1
+        assert Kernels(name).is_cached and run(name) == (10, 1) and len(notes) == 1
+        [path] = (folder / Kernels(name).cache_name).iterdir()
+        break_file(path, damage)
+        assert not Kernels(name).is_cached and run(name) == (10, 0) and len(notes) == 2
+        assert Kernels(name).is_cached and run(name) == (10, 1) and len(notes) == 2
 
 
 @compiled

@@ -18,9 +18,9 @@ from exset.core.errors import (
     LimitError,
     Place,
     Severity,
-    safe,
 )
 from exset.core.source import Source, Span
+from exset.core.text import safe
 
 DANGEROUS = {
     *map(chr, range(0x20)),

@@ -80,4 +80,4 @@ def paired(fmt: Format, size: int, pairs: int) -> Iterator[tuple[str, bytes]]:
 
 
 def _words(fmt: Format) -> list[bytes]:
-    return list(dict.fromkeys((*PUMPS, *seeds.words(fmt))))
+    return list(dict.fromkeys((*PUMPS, *seeds.words(fmt.reader))))

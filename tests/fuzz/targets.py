@@ -25,7 +25,7 @@ _Drawn: TypeAlias = bytes | Mapping[str, bytes]
 
 
 @dataclass(frozen=True)
-class FolderTarget:
+class FolderTarget(Target):
     """Files on a disk: one file, or a folder as bytes as in `tests.fuzz.folders`.
 
     strategy, checker: functions that draw and check cases, as "module:function". marks: suffixes of
@@ -82,11 +82,25 @@ class LabelFile:
     """A reader of label files, which have no format of their own: sample lists name them."""
 
     name = "labels"
-    reader = "exset.parsers.lbann.labels:parse"
 
     def read(self, source: Source, *, limits: Limits, findings: Findings, engine: Engine) -> Labels:
-        """Read one."""
+        """Read a file."""
         return labels.parse(source, limits=limits, findings=findings, engine=engine)
+
+
+class LabelTarget(ReaderTarget):
+    """Label files."""
+
+    def __init__(self) -> None:
+        super().__init__(LabelFile())
+
+    def seeds(self, folders: Iterable[str], draw: int, start: int) -> list[bytes]:
+        """Return two files."""
+        return [b"a.jpg 1\nb.jpg -2\n", b" x 0\r\n"]
+
+    def words(self) -> list[bytes]:
+        """Return the words of the grammar."""
+        return seeds.words("exset.parsers.lbann.labels:parse")
 
 
 _HEADS: Final = tuple(
@@ -138,8 +152,7 @@ FOLDERS: Final = (
 
 def all_targets() -> tuple[Target, ...]:
     """Return all targets: all formats, label files, and `FOLDERS`."""
-    lines = (b"a.jpg 1\nb.jpg -2\n", b" x 0\r\n")
-    return (*targets.all_targets(), ReaderTarget(LabelFile(), lines), *FOLDERS)
+    return (*targets.all_targets(), LabelTarget(), *FOLDERS)
 
 
 def get(name: str) -> Target:

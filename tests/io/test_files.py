@@ -17,7 +17,7 @@ import pytest
 
 from exset.core.errors import FormatError, LimitError
 from exset.core.limits import Limits
-from exset.io import files
+from exset.io import blocks, files
 from exset.io.files import head, read, write
 from tests.io.compressed import KINDS, PACK
 
@@ -209,7 +209,7 @@ def test_huge_file_is_refused_before_reading(tmp_path: Path) -> None:
         except OSError:
             pytest.skip("no file can be so large here")
     with (
-        patch.object(files, "_available", side_effect=AssertionError),
+        patch.object(blocks, "_available", side_effect=AssertionError),
         pytest.raises(LimitError, match="more than"),
     ):
         read(tmp_path / "huge")

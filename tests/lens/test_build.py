@@ -17,7 +17,8 @@ from exset.grammars.columns.rows import Table
 from exset.grammars.lens.build import Dense, Event, Example, Sparse
 from exset.grammars.lens.examples import REAL_FIELDS, Events, ExampleSet, SetHeader
 from exset.parsers.lens.write_strings import faults
-from exset.testing import example_sets, text_can_say
+from exset.testing import example_sets
+from tests.lens.string_rules import text_can_hold
 
 masked = np.ma.masked_array
 
@@ -260,9 +261,9 @@ def test_a_deep_copy_is_of_its_own() -> None:
 
 
 @given(st.binary() | st.text('\\{}()[]"\n\r\0#a1-.; ', max_size=12).map(str.encode))
-def test_groups_that_text_can_say(raw: bytes) -> None:
-    assert text_can_say(raw, group=True) == (not faults(raw, is_group=True))
-    assert text_can_say(raw) == (not faults(raw))
+def test_groups_that_text_can_hold(raw: bytes) -> None:
+    assert text_can_hold(raw, group=True) == (not faults(raw, is_group=True))
+    assert text_can_hold(raw) == (not faults(raw))
 
 
 @pytest.mark.parametrize(
@@ -281,5 +282,5 @@ def test_groups_that_text_can_say(raw: bytes) -> None:
     ],
 )
 def test_a_backslash_at_the_end(string: bytes, as_name: bool, as_group: bool) -> None:
-    assert text_can_say(string) is as_name
-    assert text_can_say(string, group=True) is as_group
+    assert text_can_hold(string) is as_name
+    assert text_can_hold(string, group=True) is as_group

@@ -17,7 +17,8 @@ from exset.grammars.lens.examples import (
     Ranges,
     SetHeader,
 )
-from exset.testing import example_sets, text_can_say
+from exset.testing import example_sets
+from tests.lens.string_rules import text_can_hold
 
 NAN = 0x7FC00000
 odd_reals = st.sampled_from(
@@ -208,7 +209,7 @@ def test_strategies_draw_normal_sets(one: ExampleSet) -> None:
 @given(example_sets())
 def test_what_both_formats_can_say(one: ExampleSet) -> None:
     names = [s for s in [*one.name, *one.proc, *one.events.proc, *one.groups] if s is not None]
-    assert all(names) and all(map(text_can_say, names))
+    assert all(names) and all(map(text_can_hold, names))
     assert not (one.frequency < 0).any()
     for k in np.intersect1d(one.events.inputs, one.events.targets):
         same_events = (one.events.inputs == k) == (one.events.targets == k)
@@ -237,8 +238,8 @@ def test_what_both_formats_can_say(one: ExampleSet) -> None:
         (b"(" * 32 + b")" * 32, False),
     ],
 )
-def test_text_can_say(string: bytes, can: bool) -> None:
-    assert text_can_say(string) is can
+def test_strings_that_text_can_hold(string: bytes, can: bool) -> None:
+    assert text_can_hold(string) is can
 
 
 @given(any_sets)

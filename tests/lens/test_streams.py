@@ -16,7 +16,7 @@ from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
 from exset.grammars.lens.examples import ExampleSet
-from exset.io.files import Blocks
+from exset.io.blocks import Blocks
 from exset.parsers.lens import parse as parser
 from exset.parsers.lens.render import render
 from exset.testing import example_sets

@@ -1,7 +1,6 @@
 """The driver against the reference driver: equal streams, or equal errors, on any bytes."""
 
 import json
-import logging
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -201,16 +200,3 @@ def test_kernels_notice_edits_of_the_kernels_that_they_call(
         assert outer_module.outer(2) == 2 * value + 1
         assert kernels.compiled(outer_module.outer)(2) == 2 * value + 1
         assert kernels.is_cached
-
-
-def test_compiling_is_announced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    pytest.importorskip("numba")
-    monkeypatch.setenv("EXSET_CACHE", str(tmp_path))
-    with caplog.at_level(logging.WARNING, "exset"):
-        kernels = Kernels("exset.parsers.engine.conversion")
-        from exset.parsers.engine.conversion import convert
-
-        kernels.compiled(convert)
-    assert "compiling kernels" in caplog.text

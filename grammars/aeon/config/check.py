@@ -10,8 +10,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from exset.core.errors import Finding, Findings, Place, Severity, safe
+from exset.core.errors import Finding, Findings, Place, Severity
 from exset.core.source import Source, Span
+from exset.core.text import safe
 from exset.grammars.aeon.config.findings import (
     RULES,
     Problem,

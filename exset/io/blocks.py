@@ -1,0 +1,156 @@
+"""Read an open file in blocks, as they arrive, decompressed and counted."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import select
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import chain
+from typing import BinaryIO
+
+from exset.core.errors import LimitError, Place
+from exset.core.limits import Limits, limit_hint
+from exset.io.atomic_write import with_file_name
+from exset.io.compression import MAGIC, decompressed, kind_of, may_be_compressed
+
+
+class Blocks(Iterator[bytes]):
+    """The decompressed bytes of an input, in blocks that are not empty, as they arrive.
+
+    `name`: for messages. `size`: the number of bytes, None if not known. `is_pipe`: whether data
+    may arrive later, as from a pipe, a terminal or a socket.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        chunks: Iterable[bytes],
+        size: int | None,
+        is_pipe: bool = False,
+        ready: Callable[[float], bool] | None = None,
+    ) -> None:
+        """`chunks` may be empty. `ready`: whether one arrives within some seconds."""
+        self.name = name
+        self.size = size
+        self.is_pipe = is_pipe
+        self._chunks = filter(None, chunks)
+        self._ready = ready
+        self._ahead: list[bytes] = []
+
+    @classmethod
+    def of(cls, file: BinaryIO, name: str, limits: Limits, size: int) -> Blocks:
+        """Return blocks of about `size` bytes of an open file; errors as in `exset.io.files`."""
+        count_stored, count_made = _counter(name, limits), _counter(name, limits)
+
+        def read(size: int) -> bytes:
+            return count_stored(_available(file, name, size))
+
+        begin = b""
+        while len(begin) < MAGIC and may_be_compressed(begin):
+            if not (more := read(MAGIC - len(begin))):
+                break
+            begin += more
+        total = size_of(file)
+        is_pipe = total is None and status_of(file) is not None
+        if (kind := kind_of(begin, name)) is None:
+            chunks: Iterable[bytes] = chain((begin,), iter(partial(read, size), b""))
+        else:
+            chunks, total = decompressed(read, begin, name, kind, limits, size), None
+        ready = partial(_is_ready, file) if is_pipe else None
+        return cls(name, map(count_made, chunks), total, is_pipe, ready)
+
+    def __next__(self) -> bytes:
+        return self._ahead.pop(0) if self._ahead else next(self._chunks)
+
+    def is_ready(self, seconds: float) -> bool:
+        """Return whether a block or the end arrives within some seconds; False if not known."""
+        return bool(self._ahead) or (self._ready is not None and self._ready(max(seconds, 0)))
+
+    def head(self, size: int, least: int | None = None) -> bytes:
+        """Return the next bytes without consuming them: `size` bytes, or all if there are fewer.
+
+        `least`: how many bytes to wait for, if fewer are enough.
+        """
+        while sum(map(len, self._ahead)) < (size if least is None else least):
+            if (chunk := next(self._chunks, None)) is None:
+                break
+            self._ahead.append(chunk)
+        return b"".join(self._ahead)[:size]
+
+
+def size_of(file: BinaryIO) -> int | None:
+    """Return the size of a regular file, None for other files."""
+    status = status_of(file)
+    return status.st_size if status is not None and stat.S_ISREG(status.st_mode) else None
+
+
+def status_of(file: BinaryIO) -> os.stat_result | None:
+    """Return the status of a file; None if it has no file descriptor."""
+    try:
+        return os.fstat(file.fileno())
+    except io.UnsupportedOperation:
+        return None
+
+
+def check_device(file: BinaryIO, name: str) -> None:
+    """Raise OSError for a device other than a terminal or the null device: many never end."""
+    status = status_of(file)
+    if status is None or not stat.S_ISCHR(status.st_mode) or os.isatty(file.fileno()):
+        return
+    if status.st_rdev != os.stat(os.devnull).st_rdev:
+        raise OSError(errno.EINVAL, "exset reads no devices but terminals", name)
+
+
+def too_long(name: str, limits: Limits) -> LimitError:
+    """Return the error for a file that exceeds `max_bytes`."""
+    return LimitError(
+        f"the file has more than {limits.max_bytes:,} bytes",
+        place=Place(name),
+        hint=limit_hint("max_bytes"),
+    )
+
+
+def _counter(name: str, limits: Limits) -> Callable[[bytes], bytes]:
+    """Return a function that counts the bytes that pass; LimitError beyond `max_bytes`."""
+    count = 0
+
+    def counted(data: bytes) -> bytes:
+        nonlocal count
+        count += len(data)
+        if count > limits.max_bytes:
+            raise too_long(name, limits)
+        return data
+
+    return counted
+
+
+def _available(file: BinaryIO, name: str, size: int) -> bytes:
+    """Read what a file has available, at most `size` bytes; none only at its end."""
+    # `read` of a buffered file waits for all bytes, `read1` does not.
+    read: Callable[[int], bytes] = getattr(file, "read1", file.read)
+    with with_file_name(name):
+        data = read(size)
+        if not data and _is_non_blocking(file):
+            select.select([file], [], [])
+            data = read(size)
+    return data
+
+
+def _is_non_blocking(file: BinaryIO) -> bool:
+    """Return whether reads do not block: then an empty read need not be the end."""
+    try:
+        return not os.get_blocking(file.fileno())
+    except (io.UnsupportedOperation, AttributeError):  # no such files on Windows
+        return False
+
+
+def _is_ready(pipe: BinaryIO, seconds: float) -> bool:
+    """Return whether a pipe has data, or ends, within some seconds."""
+    try:
+        return bool(select.select([pipe], [], [], seconds)[0])
+    except (OSError, ValueError):  # not possible on Windows, nor for file descriptors above 1023
+        return False
