@@ -20,7 +20,7 @@ _EXPECTED = 2.2
 
 def pumps(inputs: Inputs, runs: int) -> Cases:
     """Reading, by format: each word of its grammar and each byte that means something."""
-    size, step = (_SIZE, 1) if inputs.part == 1 else (_LEAST, 50)
+    size, step = (_SIZE, 1) if inputs.part == 1 else (_LEAST, 200)
     for known in FORMATS:
         yield known.name, partial(_pumps, known, size, step, runs)
 

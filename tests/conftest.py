@@ -1,4 +1,5 @@
 import io
+import math
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,7 @@ from tests.training import portable
 settings.register_profile("dev", max_examples=50, deadline=None)
 settings.register_profile(
     "ci",
-    max_examples=200,
+    max_examples=100,
     deadline=None,
     derandomize=True,
     print_blob=True,
@@ -65,6 +66,16 @@ def torch() -> ModuleType:
     """The optional torch, which .ci/run installs."""
     found: ModuleType = pytest.importorskip("torch", reason="the extra torch is not installed")
     return found
+
+
+LARGEST = {"reference": 30_000, "plain": 200_000}
+"""Bytes of the largest real file that each engine reads in the tests; compiled kernels read all."""
+
+
+@pytest.fixture
+def largest(request: pytest.FixtureRequest) -> float:
+    """Return the size of the largest real file to read with the test's `engine`."""
+    return LARGEST.get(request.node.callspec.params["engine"], math.inf)
 
 
 @pytest.fixture(params=["reference", "plain", "compiled"])

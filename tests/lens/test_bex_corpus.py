@@ -35,12 +35,14 @@ def name_as_written(raw: str | None) -> str | None:
     return low.decode("utf-8", "surrogateescape") or None
 
 
-def test_files_that_lens_saved(corpus: Path, engine: Engine) -> None:
+def test_files_that_lens_saved(corpus: Path, engine: Engine, largest: float) -> None:
     """Each file has the same values and sharing, and is written with the same bytes."""
     paths = sorted((corpus / "lens/oracle").rglob("*.bex.gz"))
     assert len(paths) > 100
     for path in paths:
         data = content(path)
+        if len(data) > largest:
+            continue
         found = decode(Source(path.name, data), engine=engine)
         assert encode(found, engine=engine) == data, path
         assert to_plain(found) == dumped(path.with_name(path.name.removesuffix(".bex.gz"))), path
