@@ -29,7 +29,7 @@ def _read(inputs: Inputs, runs: int) -> Figures:
     wanted = exset.Schema.of({"metadata": {"pack": "samples", "coerce": "float"}, "a": {}, "b": {}})
 
     def subject() -> None:
-        exset.SampleReader(pairs, data, wanted, findings=exset.Findings()).read()
+        exset.SampleReader(pairs, data, wanted, findings=exset.Findings()).to_arrays()
 
     result = race(subject, partial(_loop, pairs), runs)
     return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 import click
@@ -20,7 +20,7 @@ from exset.io import files
 
 if TYPE_CHECKING:
     from exset.grammars.lbann.schema import Schema
-    from exset.runtime.lbann.sample_reader import HasPairs, Pair
+    from exset.runtime.lbann.sample_reader import Pair
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -101,12 +101,13 @@ def check(
     exset checks the type and shape of each field of each sample; it reads no values. With
     --jobs 2 or more, exset survives a crash of the HDF5 library and reports the file.
     """
+    from exset.grammars.lbann.sample_list import SampleList
     from exset.runtime.lbann.schema_check import check_files
 
     schemas = [_load(path, common) for path in (data, experiment)]
     samples: list[Pair] = [] if sample is None else [sample]
     for path in lists:
-        samples += _samples_of(path, common)
+        samples += common.load_model(path, SampleList)
     if not samples:
         usage_error("no samples to check: name a LIST, or use --sample")
     for finding in check_files(
@@ -200,13 +201,3 @@ def _load(path: str, common: CommonOptions) -> Schema:
     from exset.grammars.lbann.schema import Schema
 
     return common.load_model(path, Schema, "schema")
-
-
-def _samples_of(path: str, common: CommonOptions) -> Iterator[Pair]:
-    from exset.runtime.lbann.sample_reader import HasPairs
-
-    model = api.load(path, limits=common.limits, findings=common.findings)
-    if not isinstance(model, HasPairs):
-        usage_error(f"{safe(path)} is not a list of samples")
-    samples: HasPairs = model
-    return samples.pairs()

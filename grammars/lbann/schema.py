@@ -61,15 +61,15 @@ class Node:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def leaves(self, path: Path = ()) -> Iterator[tuple[Path, Node]]:
-        """Yield the leaves at and below this node with their paths, in file order.
-
-        path: that of this node.
-        """
-        if not self.children:
-            yield path, self
+    def nodes(self, path: Path = ()) -> Iterator[tuple[Path, Node]]:
+        """Yield this node and all below it with their paths, in file order; path: of this node."""
+        yield path, self
         for name, child in self.children.items():
-            yield from child.leaves((*path, name))
+            yield from child.nodes((*path, name))
+
+    def leaves(self, path: Path = ()) -> Iterator[tuple[Path, Node]]:
+        """Yield the leaves among `nodes`."""
+        return ((where, node) for where, node in self.nodes(path) if not node.children)
 
     def find(self, path: Path) -> Node | None:
         """Return the node at a path below this one, or None."""

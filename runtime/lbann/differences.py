@@ -10,7 +10,7 @@ from exset.grammars.columns.spans import Spans
 from exset.grammars.columns.strings import Strings
 from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import SampleList
-from exset.grammars.lbann.schema import METADATA, Node, Path, Schema, path_text, to_json
+from exset.grammars.lbann.schema import METADATA, Schema, path_text, to_json
 from exset.runtime.reports.column_diff import ColumnDiff, Pairs
 from exset.runtime.reports.differences import Differences, leaves, of_trees
 
@@ -48,10 +48,8 @@ def _ids(diff: ColumnDiff, files: Pairs, one: SampleList, other: SampleList) -> 
     """Compare the ids of files that have equally many."""
     if isinstance(one.ids, Spans) != isinstance(other.ids, Spans):
         # Compared as text; this takes no more memory than the list whose ids are text.
-        one, other = (
-            each.select_files(rows).with_text_ids()
-            for each, rows in ((one, files.one), (other, files.other))
-        )
+        one = one.select_files(files.one).with_text_ids()
+        other = other.select_files(files.other).with_text_ids()
         rows = np.arange(files.one.size)
         files = Pairs(rows, rows, files.words, files.numbers)
     ids = diff.rows(files, "ids", one.id_offsets, other.id_offsets, "range")
@@ -75,13 +73,8 @@ def _with_ids(samples: SampleList) -> SampleList:
     """Return a SINGLE-SAMPLE list as one with ids: the names of its files."""
     if not samples.kind.is_single:
         return samples
-    one_each = np.arange(len(samples.name) + 1, dtype=np.int64)
-    return samples.with_columns(
-        kind=Kind.MULTI_SAMPLE_INCLUSION_V2,
-        label_file=None,
-        ids=samples.name,
-        id_offsets=one_each,
-    )
+    offsets, kind = np.arange(len(samples.name) + 1), Kind.MULTI_SAMPLE_INCLUSION_V2
+    return samples.with_columns(kind=kind, label_file=None, ids=samples.name, id_offsets=offsets)
 
 
 def _range(spans: Spans, row: int) -> str:
@@ -95,13 +88,10 @@ def schemas(one: Schema, other: Schema, tolerance: float, keep: int, /) -> Diffe
 
 def _values(schema: Schema) -> dict[str, object]:
     found: dict[str, object] = {}
-    nodes: list[tuple[Path, Node]] = [((), schema.root)]
-    while nodes:
-        path, node = nodes.pop()
+    for path, node in schema.root.nodes():
         where = path_text(path)
         found[where or "/"] = "a group" if node.children else "a field"
         for name, directive in node.metadata.items():
             at = f"{where}/{METADATA}/{name}".lstrip("/")
             found.update(leaves(at, to_json(directive.value)))
-        nodes += [((*path, name), child) for name, child in reversed([*node.children.items()])]
     return found

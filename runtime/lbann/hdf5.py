@@ -361,5 +361,10 @@ def is_group(found: Any) -> bool:
     return isinstance(found, h5g.GroupID)
 
 
+def numpy_type(dtype: str) -> np.dtype[Any]:
+    """Return the dtype of the array for a `DataType.dtype`: text is an array of objects."""
+    return np.dtype(object if dtype == "text" else dtype)
+
+
 def _text(name: bytes | str) -> str:
     return name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else name

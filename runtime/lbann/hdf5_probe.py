@@ -15,12 +15,13 @@ from exset.runtime.lbann.hdf5_files import failure
 
 
 @dataclass(frozen=True)
-class ProbeTask:
-    """A file and the ids to look up in it. names: whether to list its top-level names, too."""
+class ListedFile:
+    """A file of a list: the ids that the list has for it, and the numbers of its samples."""
 
     path: str
     ids: Strings
-    names: bool = False
+    included: int
+    excluded: int
 
     def __fspath__(self) -> str:
         """Return the path of the file."""
@@ -31,55 +32,46 @@ class ProbeTask:
         return [self.ids.text(row) or "" for row in range(len(self.ids))]
 
 
-@dataclass(frozen=True)
-class ProbeResult:
-    """What the file contains.
+def top_level(listed: ListedFile, access: Access, limits: Limits) -> list[str] | None:
+    """Return the top-level names in creation order, None if the file does not keep it.
 
-    names: its top-level names, and `is_ordered` whether it keeps their creation order; both empty
-    unless the task asks for names. missing: ids that the file does not have. errors: findings of
-    ids that could not be looked up.
+    Raises FormatError and OSError as `File`.
     """
-
-    names: tuple[str, ...]
-    is_ordered: bool
-    missing: tuple[str, ...] = ()
-    errors: tuple[Finding, ...] = ()
+    with File(listed.path, access, limits) as file:
+        root = file.find("")
+        return file.names(root, "") if file.is_ordered(root, "") else None
 
 
-@dataclass(frozen=True)
-class Prober:
-    """Runs probe tasks, perhaps in another process."""
+def check_exclusion(listed: ListedFile, access: Access, limits: Limits) -> list[Finding]:
+    """Return the reasons why LBANN refuses a file of an exclusion list; raises as `top_level`."""
+    return list(exclusion_problems(listed, top_level(listed, access, limits)))
 
-    access: Access
-    limits: Limits
 
-    def __call__(self, task: ProbeTask) -> ProbeResult:
-        """Probe one file; raises FormatError and OSError as `File`."""
-        with File(task.path, self.access, self.limits) as file:
-            root = file.find("")
-            missing: list[str] = []
-            errors: list[Finding] = []
-            parents = {"": root}
-            for each in task.texts():
-                above, _, name = each.rpartition("/")
-                try:
-                    if above not in parents:
-                        parents[above] = file.find(above)
-                    parent = parents[above]
-                    if name and (
-                        parent is None or not is_group(parent) or not file.has(parent, name, each)
-                    ):
-                        missing.append(each)
-                except LimitError:
-                    raise
-                except FormatError as error:
-                    errors.append(error.finding)
-            return ProbeResult(
-                names=tuple(file.names(root, "")) if task.names else (),
-                is_ordered=task.names and file.is_ordered(root, ""),
-                missing=tuple(missing),
-                errors=tuple(errors),
-            )
+def missing_ids(listed: ListedFile, access: Access, limits: Limits) -> list[Finding]:
+    """Return a finding for each id that the file does not have, or that cannot be looked up.
+
+    Raises FormatError and OSError as `File`.
+    """
+    findings = []
+    hint = "ids are exact paths in the file; exset list build finds them"
+    message = "the file has no sample with this id: LBANN fails when it reads it"
+    with File(listed.path, access, limits) as file:
+        parents = {"": file.find("")}
+        for each in listed.texts():
+            above, _, name = each.rpartition("/")
+            try:
+                if above not in parents:
+                    parents[above] = file.find(above)
+                parent = parents[above]
+                if not name or (is_group(parent) and file.has(parent, name, each)):
+                    continue
+                finding = file_finding("lbann-missing-id", message, listed.path, each, hint=hint)
+            except LimitError:
+                raise
+            except FormatError as error:
+                finding = error.finding
+            findings.append(finding)
+    return findings
 
 
 def unreadable_file(path: str, error: FormatError | OSError, kind: Kind) -> Finding:
@@ -109,23 +101,21 @@ def outside_roots(path: str) -> Finding:
     return file_finding("hdf5-roots", message, path, hint=hint)
 
 
-def exclusion_problems(
-    path: str, probed: ProbeResult, ids: list[str], included: int, excluded: int
-) -> Iterator[Finding]:
-    """Yield the reasons why LBANN refuses a file of an exclusion list."""
-    if not probed.is_ordered:
+def exclusion_problems(listed: ListedFile, names: list[str] | None) -> Iterator[Finding]:
+    """Yield the reasons why LBANN refuses a file of an exclusion list; names: its top level."""
+    path, included, excluded = listed.path, listed.included, listed.excluded
+    if names is None:
         yield no_creation_order(path)
         return
-    count = len(probed.names)
-    if count != included + excluded:
+    if len(names) != included + excluded:
         message = (
-            f"the file has {count:,} top-level objects, but the list counts {included:,}"
+            f"the file has {len(names):,} top-level objects, but the list counts {included:,}"
             f" included and {excluded:,} excluded"
         )
         hint = "LBANN can exclude top-level objects only"
         yield file_finding("lbann-file-size", message, path, hint=hint)
         return
-    for each in sorted(set(ids) - set(probed.names)):
+    for each in sorted(set(listed.texts()).difference(names)):
         message = "the list excludes this id, but the file has no such top-level object"
         yield file_finding("lbann-missing-id", message, path, each)
 
@@ -140,10 +130,10 @@ def no_creation_order(path: str) -> Finding:
     )
 
 
-def why_no_exclusion(path: str, probed: ProbeResult, ids: list[str]) -> Finding:
+def why_no_exclusion(path: str, names: list[str], ids: list[str]) -> Finding:
     """Return why no exclusion list can select exactly these samples of a file, in this order."""
-    names = set(probed.names)
-    missing = [each for each in ids if each not in names]
+    present = set(names)
+    missing = [each for each in ids if each not in present]
     if len(set(ids)) < len(ids):
         message = "the list includes a sample twice: an exclusion list cannot"
     elif any("/" in each for each in missing):

@@ -7,8 +7,8 @@ the other kind cannot store is an error, or with `lossy` a finding.
 from __future__ import annotations
 
 import os
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -20,9 +20,6 @@ from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import SampleList
 from exset.io.access import DEFAULT_ACCESS, Access
 from exset.parsers.lbann.sample_list_text import render
-
-if TYPE_CHECKING:
-    from exset.runtime.lbann.list_files import Checker
 
 
 def write(
@@ -74,21 +71,25 @@ def recast(
     samples; OSError.
     """
     kind = Kind(kind)
-    losses = _Losses(findings, lossy)
+    add_loss = partial(_add_loss, findings=findings, lossy=lossy)
     label_file = samples.label_file if labels is None else os.fsencode(labels)
     if samples.kind.is_single and not kind.is_single:
         one_each = np.arange(len(samples.name) + 1, dtype=np.int64)
         samples = samples.with_columns(
             kind=Kind.CONDUIT_HDF5_INCLUSION, ids=samples.name, id_offsets=one_each
         )
-    if samples.kind.is_exclusion and not kind.is_exclusion:
-        samples = _checker(base, jobs, access).to_inclusion(samples, findings)
-    elif kind.is_exclusion and not samples.kind.is_exclusion:
-        samples = _checker(base, jobs, access).to_exclusion(samples.with_text_ids())
+    if samples.kind.is_exclusion != kind.is_exclusion:
+        from exset.runtime.lbann.list_files import Checker  # which imports h5py
+
+        checker = Checker(base, jobs, access)
+        if kind.is_exclusion:
+            samples = checker.to_exclusion(samples.with_text_ids())
+        else:
+            samples = checker.to_inclusion(samples, findings)
     if kind.is_single and not samples.kind.is_single:
-        samples = _single(samples, losses)
+        samples = _single(samples, add_loss)
     if not kind.has_excluded and samples.others.any():
-        losses.add("the numbers of excluded samples")
+        add_loss("the numbers of excluded samples")
         samples = samples.with_columns(others=constant(0, len(samples.name), np.uint64))
     if kind.has_label_file:
         label_file = label_file or b""
@@ -96,18 +97,12 @@ def recast(
             findings.add(finding_at("lbann-no-label-file", None))
     else:
         if label_file:
-            losses.add(f"the label file {os.fsdecode(label_file)}")
+            add_loss(f"the label file {os.fsdecode(label_file)}")
         label_file = None
     return samples.with_columns(kind=kind, label_file=label_file, totals=None)
 
 
-def _checker(base: str, jobs: int, access: Access) -> Checker:
-    from exset.runtime.lbann.list_files import Checker  # which imports h5py
-
-    return Checker(base, jobs, access)
-
-
-def _single(samples: SampleList, losses: _Losses) -> SampleList:
+def _single(samples: SampleList, add_loss: Callable[[str], None]) -> SampleList:
     """Return a list in which every file is one sample."""
     several = np.flatnonzero(samples.included != 1)
     if several.size:
@@ -118,26 +113,15 @@ def _single(samples: SampleList, losses: _Losses) -> SampleList:
             code="lbann-kind",
         )
     if samples.has_integer_ids or samples.ids != samples.name:
-        losses.add("the ids of the samples")
+        add_loss("the ids of the samples")
     count = len(samples.name)
     return samples.with_columns(ids=Strings.empty(0), id_offsets=constant(0, count + 1, np.int64))
 
 
-class _Losses:
-    """Reports information that the other kind cannot store: as errors, or as findings."""
-
-    def __init__(self, findings: Findings, lossy: bool) -> None:
-        self._findings = findings
-        self._lossy = lossy
-
-    def add(self, what: str) -> None:
-        finding = Finding(
-            "lbann-lost",
-            Severity.WARNING,
-            f"a list of this kind cannot store {what}",
-            Place.of("sample list"),
-            None if self._lossy else "drop it with --lossy, or lossy=True in Python",
-        )
-        if not self._lossy:
-            raise FormatError.of(replace(finding, severity=Severity.ERROR))
-        self._findings.add(finding)
+def _add_loss(what: str, findings: Findings, lossy: bool) -> None:
+    """Add the finding of information that the other kind cannot store; FormatError unless lossy."""
+    message, place = f"a list of this kind cannot store {what}", Place.of("sample list")
+    if not lossy:
+        hint = "drop it with --lossy, or lossy=True in Python"
+        raise FormatError(message, place=place, hint=hint, code="lbann-lost")
+    findings.add(Finding("lbann-lost", Severity.WARNING, message, place))

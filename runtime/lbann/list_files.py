@@ -9,13 +9,14 @@ keeps it with `track_order=True` only.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from exset.core.errors import Finding, Findings, FormatError, Place, Severity
-from exset.core.jobs import Outcome
+from exset.core.jobs import Outcome, Value
 from exset.core.limits import DEFAULT, Limits
 from exset.core.text import counted
 from exset.grammars.columns.strings import Strings
@@ -26,13 +27,13 @@ from exset.io import files
 from exset.io.access import DEFAULT_ACCESS, Access, check_regular_file, is_folder, is_inside
 from exset.runtime.lbann.hdf5_files import run_in_batches
 from exset.runtime.lbann.hdf5_probe import (
-    Prober,
-    ProbeResult,
-    ProbeTask,
+    ListedFile,
+    check_exclusion,
     exclusion_problems,
-    file_finding,
+    missing_ids,
     no_creation_order,
     outside_roots,
+    top_level,
     unreadable_file,
     why_no_exclusion,
 )
@@ -74,19 +75,19 @@ class Checker:
         """
         kept: list[int] = []
         rows: list[list[str]] = []
-        counts = list(zip(samples.included.tolist(), samples.excluded.tolist(), strict=True))
-        for index, outcome in enumerate(self.probe(samples, names=True)):
+        for index, outcome in enumerate(self._run(top_level, samples)):
+            listed = outcome.item
             if outcome.error is not None:
-                finding = unreadable_file(outcome.item.path, outcome.error, samples.kind)
+                finding = unreadable_file(listed.path, outcome.error, samples.kind)
                 if finding.code == "hdf5-roots":
                     raise FormatError.of(finding)
                 findings.add(finding)
                 continue
-            probed, ids = outcome.result(), outcome.item.texts()
-            for finding in exclusion_problems(outcome.item.path, probed, ids, *counts[index]):
+            names = outcome.result()
+            for finding in exclusion_problems(listed, names):
                 raise FormatError.of(finding)
-            excluded = set(ids)
-            rows.append([name for name in probed.names if name not in excluded])
+            excluded = set(listed.texts())
+            rows.append([name for name in names or () if name not in excluded])
             kept.append(index)
         part = samples.select_files(np.array(kept, np.int64))
         return _with_ids(part, Kind.CONDUIT_HDF5_INCLUSION, rows, part.excluded)
@@ -97,40 +98,36 @@ class Checker:
         Raises FormatError if there is none, and OSError.
         """
         rows: list[list[str]] = []
-        for index, outcome in enumerate(self.probe(samples, names=True)):
-            probed, path = outcome.result(), outcome.item.path
-            ids = [str(each) for each in samples.ids_of(index)]
+        for outcome in self._run(top_level, samples):
+            names, path, ids = outcome.result(), outcome.item.path, outcome.item.texts()
             included = set(ids)
-            if not probed.is_ordered:
+            if names is None:
                 raise FormatError.of(no_creation_order(path))
-            if [name for name in probed.names if name in included] != ids:
-                raise FormatError.of(why_no_exclusion(path, probed, ids))
-            rows.append([name for name in probed.names if name not in included])
+            if [name for name in names if name in included] != ids:
+                raise FormatError.of(why_no_exclusion(path, names, ids))
+            rows.append([name for name in names if name not in included])
         return _with_ids(samples, Kind.CONDUIT_HDF5_EXCLUSION, rows, samples.included)
 
-    def probe(
-        self, samples: SampleList, *, ids: bool = False, names: bool = False
-    ) -> Iterator[Outcome[ProbeTask, ProbeResult]]:
-        """Probe every file, in order.
-
-        ids: look up the ids of the list; names: list the top level. Both for exclusion lists.
-        """
-        exclusion = samples.kind.is_exclusion
-        tasks = list(self._tasks(samples, ids or exclusion, names or exclusion))
-        yield from run_in_batches(Prober(self.access, self.limits), tasks, jobs=self.jobs)
+    def _run(
+        self, work: Callable[[ListedFile, Access, Limits], Value], samples: SampleList
+    ) -> Iterator[Outcome[ListedFile, Value]]:
+        """Run a function on every file of a list, and yield the outcomes in order."""
+        column, ends = samples.ids, samples.id_offsets
+        assert isinstance(column, Strings)
+        listed = [
+            ListedFile(self.path(file.path), column.take(np.arange(begin, end)), *counts)
+            for file, begin, end, *counts in zip(
+                *(samples.files, ends[:-1], ends[1:]),
+                *(samples.included.tolist(), samples.excluded.tolist()),
+                strict=True,
+            )
+        ]
+        run = partial(work, access=self.access, limits=self.limits)
+        yield from run_in_batches(run, listed, jobs=self.jobs)
 
     def path(self, path: str) -> str:
         """Return the path of a file that a list names."""
         return os.path.join(self.base, path)
-
-    def _tasks(self, samples: SampleList, ids: bool, names: bool) -> Iterable[ProbeTask]:
-        none, column = Strings.empty(0), samples.ids
-        assert isinstance(column, Strings)
-        for file, begin, end in zip(
-            samples.files, samples.id_offsets[:-1], samples.id_offsets[1:], strict=True
-        ):
-            looked_up = column.take(np.arange(begin, end)) if ids else none
-            yield ProbeTask(self.path(file.path), looked_up, names)
 
     def _check_names(self, samples: SampleList, findings: Findings) -> None:
         """Check that files exist whose samples have no ids in HDF5, and their labels."""
@@ -148,23 +145,12 @@ class Checker:
 
     def _check_samples(self, samples: SampleList, findings: Findings) -> None:
         """Check that every id is in its file, and what LBANN requires of exclusion lists."""
-        kind = samples.kind
-        counts = zip(samples.included.tolist(), samples.excluded.tolist(), strict=True)
-        for outcome, count in zip(self.probe(samples, ids=True), counts, strict=True):
-            path = outcome.item.path
+        for outcome in self._run(
+            check_exclusion if samples.kind.is_exclusion else missing_ids, samples
+        ):
             if outcome.error is not None:
-                findings.add(unreadable_file(path, outcome.error, kind))
-                continue
-            probed = outcome.result()
-            if kind.is_exclusion:
-                for finding in exclusion_problems(path, probed, outcome.item.texts(), *count):
-                    findings.add(finding)
-                continue
-            for each in probed.missing:
-                message = "the file has no sample with this id: LBANN fails when it reads it"
-                hint = "ids are exact paths in the file; exset list build finds them"
-                findings.add(file_finding("lbann-missing-id", message, path, each, hint=hint))
-            for finding in probed.errors:
+                findings.add(unreadable_file(outcome.item.path, outcome.error, samples.kind))
+            for finding in outcome.value or ():
                 findings.add(finding)
 
     def _check_labels(self, samples: SampleList, findings: Findings) -> None:

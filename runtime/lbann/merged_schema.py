@@ -110,9 +110,9 @@ def merge_schemas(
             code="schema-no-field",
         )
     fields = []
-    for path, leaf, replacing in _inherited(experiment, EXPERIMENT, experiment.root, (), {}):
-        below = _inherited_at(data, path)
-        if below is None:
+    for path, leaf, replacing in _leaves(experiment, EXPERIMENT):
+        below = list(_leaves(data, DATA, path))
+        if not below:
             hint = "add it to the data schema, or remove it here"
             if path[-1] in DIRECTIVES:
                 hint = "if it is the directive, write it under `metadata:`"
@@ -129,39 +129,28 @@ def merge_schemas(
     return MergedSchema(tuple(fields), data, experiment)
 
 
-_Metadata: TypeAlias = Mapping[str, MergedDirective]
+_Metadata: TypeAlias = dict[str, MergedDirective]
 
 
-def _inherited(
-    schema: Schema, role: Role, node: Node, path: Path, above: _Metadata
-) -> Iterator[tuple[Path, Node, _Metadata]]:
-    """Yield the leaves at and below a node, each with its own and its inherited metadata."""
-    metadata = _with_own(schema, role, node, path, above)
-    if not node.children:
-        yield path, node, metadata
-    for name, child in node.children.items():
-        yield from _inherited(schema, role, child, (*path, name), metadata)
+def _leaves(schema: Schema, role: Role, start: Path = ()) -> Iterator[tuple[Path, Node, _Metadata]]:
+    """Yield the leaves at and below a path with their metadata: their own, then the inherited.
 
+    Yields nothing if the schema has no such node.
+    """
 
-def _inherited_at(data: Schema, path: Path) -> Iterator[tuple[Path, Node, _Metadata]] | None:
-    """Yield the leaves at and below a path of the data schema; None if it has no such node."""
-    node, above = data.root, _with_own(data, DATA, data.root, (), {})
-    for depth, name in enumerate(path):
-        if name not in node.children:
-            return None
-        node = node.children[name]
-        if depth + 1 < len(path):
-            above = _with_own(data, DATA, node, path[: depth + 1], above)
-    return _inherited(data, DATA, node, path, above)
+    def visit(path: Path, node: Node, above: _Metadata) -> Iterator[tuple[Path, Node, _Metadata]]:
+        metadata = {
+            name: MergedDirective(name, each.value, role, path, schema, each.span)
+            for name, each in node.metadata.items()
+        }
+        metadata |= {name: each for name, each in above.items() if name not in metadata}
+        if not node.children and len(path) >= len(start):
+            yield path, node, metadata
+        for name in start[len(path) : len(path) + 1] or node.children:
+            if (child := node.children.get(name)) is not None:
+                yield from visit((*path, name), child, metadata)
 
-
-def _with_own(schema: Schema, role: Role, node: Node, path: Path, above: _Metadata) -> _Metadata:
-    """Return a node's metadata: its own, then what it inherits from `above`."""
-    own = {
-        name: MergedDirective(name, each.value, role, path, schema, each.span)
-        for name, each in node.metadata.items()
-    }
-    return own | {name: each for name, each in above.items() if name not in own}
+    return visit((), schema.root, {})
 
 
 def _merged(

@@ -11,7 +11,7 @@ from exset.core.text import size
 from exset.grammars.columns.spans import Spans
 from exset.grammars.lbann.list_ids import overlaps
 from exset.grammars.lbann.sample_list import SampleList, duplicate_files
-from exset.grammars.lbann.schema import METADATA, Node, Schema
+from exset.grammars.lbann.schema import METADATA, Schema
 from exset.runtime.reports.report import Report, limits_of, memory_of, some
 
 SHOWN = 12
@@ -83,32 +83,22 @@ def sample_names(model: SampleList) -> Iterator[bytes]:
 
 def schema(model: Schema, detailed: bool = False) -> Report:
     """Report the numbers of a schema; there are no details to add."""
-    directives: Counter[str] = Counter()
-    packed: dict[str, None] = {}
-    groups = nodes = depth = 0
-
-    def count(node: Node, level: int) -> None:
-        nonlocal groups, nodes, depth
-        depth = max(depth, level)
-        groups += bool(node.children) and level > 0
-        nodes += bool(node.metadata)
-        directives.update(list(node.metadata))
-        if (pack := node.metadata.get("pack")) is not None:
-            packed[str(pack.value)] = None
-        for child in node.children.values():
-            count(child, level + 1)
-
-    count(model.root, 0)
-    common = dict(directives.most_common())
+    nodes = dict(model.root.nodes())
+    groups = sum(bool(node.children) for node in nodes.values()) - bool(model.root.children)
+    described = [node.metadata for node in nodes.values() if node.metadata]
+    directives = Counter(name for metadata in described for name in metadata)
+    packs = (str(metadata["pack"].value) for metadata in described if "pack" in metadata)
+    depth, common = max(map(len, nodes)), dict(directives.most_common())
+    packed = list(dict.fromkeys(packs))
     made = Report()
-    made.add(fields=len(model), groups=groups, depth=depth, nodes_with_metadata=nodes)
+    made.add(fields=len(model), groups=groups, depth=depth, nodes_with_metadata=len(described))
     made.add(directives=common, packed=tuple(packed))
     made.row("fields", f"{len(model):,}")
     made.row("groups", f"{groups:,}", f"at most {depth} deep")
-    made.row(METADATA, f"{nodes:,} nodes")
+    made.row(METADATA, f"{len(described):,} nodes")
     made.row("directives", *(f"{name} {count}" for name, count in common.items()))
     more = len(packed) - SHOWN
-    made.row("packed", *[*packed][:SHOWN], f"and {more} more" if more > 0 else "")
+    made.row("packed", *packed[:SHOWN], f"and {more} more" if more > 0 else "")
     return made
 
 

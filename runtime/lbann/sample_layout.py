@@ -9,15 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any, Final
 
-import numpy as np
-
-from exset.core.errors import Findings, FormatError, Place
+from exset.core.errors import Finding, Findings, FormatError, Place, Severity
 from exset.grammars.lbann.schema_findings import finding_at
-from exset.runtime.lbann.hdf5 import DataType, File, is_group
+from exset.runtime.lbann.hdf5 import DataType, File, is_group, numpy_type
 from exset.runtime.lbann.packing import Plan
-from exset.runtime.lbann.transforms import FieldTransform, add_refusal
+from exset.runtime.lbann.transforms import Compat, FieldTransform, add_refusal
 
 _FLOATS: Final = ("float32", "float64")
 
@@ -69,145 +68,149 @@ class Layout:
     def bytes(self) -> int:
         """The bytes of one sample: all columns and all groups."""
         parts: tuple[Column | Packed, ...] = (*self.columns, *self.groups)
-        return sum(each.count * _itemsize(each.dtype) for each in parts)
+        return sum(each.count * numpy_type(each.dtype).itemsize for each in parts)
 
 
-def lay_out(file: File, sample: str, plan: Plan, findings: Findings) -> Layout:
-    """Return the layout of a sample; FormatError for missing or unsuitable fields."""
-    columns = []
-    for transform in plan.transforms:
-        for path, dataset in _datasets(file, sample, transform):
-            columns.append(_column(file, sample, path, dataset, transform, plan, findings))
+class Sample:
+    """A sample in an open HDF5 file: the group at a path; FormatError if there is none."""
+
+    def __init__(self, file: File, path: str) -> None:
+        found = file.find(path)
+        if found is None or not is_group(found):
+            raise FormatError(
+                "the file has no such sample" if found is None else "the sample is not a group",
+                place=Place(file.path, field=path),
+                hint="ids are exact paths in the file: LBANN pads no zeros",
+                code="hdf5-no-sample",
+            )
+        self.file, self.path, self._group = file, path, found
+
+    def find(self, names: tuple[str, ...]) -> Any:
+        """Return the object at a path below the sample, or None."""
+        found = self._group
+        for name in names:
+            # One name at a time, because a name of a schema may be empty or contain a slash.
+            if found is None or not name or "/" in name:
+                return None
+            found = self.file.find(name, found, self.path)
+        return found
+
+    def find_column(self, column: Column) -> tuple[Any, DataType, str]:
+        """Return the dataset of a column, its type and its path in the file.
+
+        Raises FormatError if it is missing, or differs from the sample that defined the layout.
+        """
+        dataset = self.find(column.path)
+        if dataset is None or is_group(dataset):
+            raise self.missing(column.name, column.transform.field.place)
+        where = f"{self.path}/{column.name}"
+        found, stored = self.file.data_type(dataset, where), column.stored
+        numbers = found.kind == stored.kind == "number"
+        coerced = numbers and column.transform.coerce is not None
+        if found.count != stored.count or (found.dtype != stored.dtype and not coerced):
+            place = Place(self.file.path, field=where)
+            raise FormatError.of(unlike(column, found, place, "the first sample"))
+        return dataset, found, where
+
+    def missing(self, field: str, place: Place | None) -> FormatError:
+        """Return the error of a field that the sample does not have; place: where it is named."""
+        return FormatError(
+            f"the sample has no field {field}",
+            place=Place(self.file.path, field=f"{self.path}/{field}"),
+            hint=None if place is None else f"{place} names it",
+            code="hdf5-no-field",
+        )
+
+
+def unlike(column: Column, found: DataType, place: Place, other: str) -> Finding:
+    """Return the finding of a field with another size or type than in another sample."""
+    message = f"{column.name} is {found} here, but {column.stored} in {other}"
+    hint = "each field must have one size and type in all samples of a list"
+    return Finding("hdf5-odd-sample", Severity.ERROR, message, place, hint)
+
+
+def lay_out(file: File, path: str, plan: Plan, findings: Findings) -> Layout:
+    """Return the layout of the sample at a path; FormatError for missing or unsuitable fields."""
+    sample = Sample(file, path)
+    columns = [
+        _column(sample, names, dataset, transform, plan.compat, findings)
+        for transform in plan.transforms
+        for names, dataset in _datasets(sample, transform)
+    ]
     at = {column.name: column for column in columns}
     groups = []
     for group in plan.groups:
-        starts, end = {}, 0
-        dtypes = {at[name].dtype for name in group.members}
-        if len(dtypes) > 1:
-            names = ", ".join(f"{name} {at[name].dtype}" for name in group.members[:4])
+        members = [at[name] for name in group.members]
+        if len({each.dtype for each in members}) > 1:
+            types = ", ".join(f"{each.name} {each.dtype}" for each in members[:4])
             raise FormatError(
-                f"the fields packed into {group.name} differ in type: {names}",
-                place=at[group.members[0]].transform.field.metadata["pack"].place,
+                f"the fields packed into {group.name} differ in type: {types}",
+                place=members[0].transform.field.metadata["pack"].place,
                 hint="coerce them to one type",
                 code="schema-pack",
             )
-        for name in group.members:
-            starts[name] = end
-            end += at[name].count
-        groups.append(Packed(group.name, dtypes.pop(), end, starts))
+        *starts, end = accumulate((each.count for each in members), initial=0)
+        begins = dict(zip(group.members, starts, strict=True))
+        groups.append(Packed(group.name, members[0].dtype, end, begins))
     return Layout(tuple(columns), tuple(groups))
 
 
-def sample_group(file: File, sample: str) -> Any:
-    """Return the group of a sample; FormatError if the file has none."""
-    found = file.find(sample)
-    if found is None or not is_group(found):
-        raise FormatError(
-            "the file has no such sample" if found is None else "the sample is not a group",
-            place=Place(file.path, field=sample),
-            hint="ids are exact paths in the file: LBANN pads no zeros",
-            code="hdf5-no-sample",
-        )
-    return found
-
-
-def find_column(file: File, sample: str, group: Any, column: Column) -> tuple[Any, DataType, str]:
-    """Return the dataset of a column in a sample, its type and its path.
-
-    Raises FormatError if it is missing, or differs from the sample that defined the layout.
-    """
-    dataset = group
-    for name in column.path:
-        dataset = None if dataset is None else file.find(name, dataset, sample)
-    if dataset is None or is_group(dataset):
-        raise missing(file, sample, column.name, column.transform.field.place)
-    where = f"{sample}/{column.name}"
-    found, stored = file.data_type(dataset, where), column.stored
-    same = found.dtype == stored.dtype
-    numbers = found.kind == stored.kind == "number"
-    if found.count == stored.count and (same or (numbers and column.transform.coerce is not None)):
-        return dataset, found, where
-    raise FormatError(
-        f"{column.name} is {found} here, but {stored} in the first sample",
-        place=Place(file.path, field=where),
-        hint="each field must have one size and type in all samples of a list",
-        code="hdf5-odd-sample",
-    )
-
-
-def missing(file: File, sample: str, name: str, place: Place | None = None) -> FormatError:
-    """Return the error of a field that a sample does not have."""
-    return FormatError(
-        f"the sample has no field {name}",
-        place=Place(file.path, field=f"{sample}/{name}"),
-        hint=None if place is None else f"{place} names it",
-        code="hdf5-no-field",
-    )
-
-
-def _datasets(
-    file: File, sample: str, transform: FieldTransform
-) -> list[tuple[tuple[str, ...], Any]]:
+def _datasets(sample: Sample, transform: FieldTransform) -> list[tuple[tuple[str, ...], Any]]:
     """Return the datasets of a field with their paths: itself, or all below it in a group."""
-    path = transform.field.path
-    found = sample_group(file, sample)
-    for name in path:
-        # One name at a time, because a name of a schema may be empty or contain a slash.
-        found = None if found is None or not name or "/" in name else file.find(name, found, sample)
+    field = transform.field
+    found = sample.find(field.path)
     if found is None:
-        raise missing(file, sample, transform.name, transform.field.place)
+        raise sample.missing(field.name, field.place)
     if not is_group(found):
-        return [(path, found)]
-    where = f"{sample}/{transform.name}"
+        return [(field.path, found)]
     for name in ("coerce", "scale", "bias", "pack", "transpose"):
-        if name in transform.field.metadata and (name != "transpose" or transform.repack):
+        if name in field.metadata and (name != "transpose" or transform.repack):
             raise FormatError(
-                f"{name} cannot apply to {transform.name}: it is a group in the file",
-                place=transform.field.metadata[name].place,
+                f"{name} cannot apply to {field.name}: it is a group in the file",
+                place=field.metadata[name].place,
                 hint="name the fields below it in the data schema",
                 code=f"schema-{name}",
             )
-    below = sorted(file.datasets(found, where))
+    below = sorted(sample.file.datasets(found, f"{sample.path}/{field.name}"))
     if not below:
-        raise missing(file, sample, f"{transform.name}/*", transform.field.place)
-    return [((*path, *name.split("/")), dataset) for name, dataset in below]
+        raise sample.missing(f"{field.name}/*", field.place)
+    return [((*field.path, *name.split("/")), dataset) for name, dataset in below]
 
 
 def _column(
-    file: File,
-    sample: str,
+    sample: Sample,
     path: tuple[str, ...],
     dataset: Any,
     transform: FieldTransform,
-    plan: Plan,
+    compat: Compat,
     findings: Findings,
 ) -> Column:
-    name = transform.name if path == transform.field.path else "/".join(path)
-    where = f"{sample}/{name}"
-    stored = file.data_type(dataset, where)
-    coerce = transform.field.metadata.get("coerce")
+    """Return the column of a dataset; FormatError for a type that the transform cannot convert."""
+    field = transform.field
+    name = field.name if path == field.path else "/".join(path)
+    stored = sample.file.data_type(dataset, f"{sample.path}/{name}")
+    coerce = field.metadata.get("coerce")
     if stored.kind == "text" and coerce is not None:
         raise FormatError(
             f"cannot coerce {name}: it is text", place=coerce.place, code="schema-coerce"
         )
     if stored.dtype == "float16":
         what, hint = "a field of type float16", "store it as float32"
-        add_refusal(what, hint, None, transform.field, plan.compat, findings)
+        add_refusal(what, hint, None, field, compat, findings)
     dtype = transform.coerce or stored.dtype
     directive = transform.float_directive
     if directive is not None and dtype not in _FLOATS:
         raise FormatError(
             f"{directive} needs float32 or float64, but {name} is {dtype}",
-            place=transform.field.metadata[directive].place,
+            place=field.metadata[directive].place,
             hint=None if stored.kind == "text" else "add `coerce: float`",
             code=f"schema-{directive}",
         )
-    if np.dtype(object if stored.kind == "text" else dtype).kind != "f":
+    if numpy_type(dtype).kind != "f":
         hint = "coerce it to float if a network reads it"
         if stored.kind == "text":
             hint = "a network cannot read text: store numbers, or leave the field out"
-        place = transform.field.place
-        findings.add(finding_at("lbann-not-float", place, path=name, dtype=dtype, hint=hint))
+        findings.add(finding_at("lbann-not-float", field.place, path=name, dtype=dtype, hint=hint))
     column = Column(name, path, transform, stored, dtype)
     _check_dims(column, findings)
     return column
@@ -225,7 +228,3 @@ def _check_dims(column: Column, findings: Findings) -> None:
         hint = "correct dims: LBANN would read or write outside of the array"
         raise FormatError(finding.message, place=place, hint=hint, code="lbann-dims")
     findings.add(finding)
-
-
-def _itemsize(dtype: str) -> int:
-    return np.dtype(object if dtype == "text" else dtype).itemsize

@@ -7,9 +7,8 @@ is read past the end of an array: a sample of another size is an error.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,10 +23,10 @@ from exset.grammars.lbann.schema_findings import finding_at
 from exset.io.access import DEFAULT_ACCESS, Access
 from exset.runtime.arrays import Device
 from exset.runtime.lbann.fields import apply_transform, wraps_around
-from exset.runtime.lbann.hdf5 import File
+from exset.runtime.lbann.hdf5 import File, numpy_type
 from exset.runtime.lbann.merged_schema import merge_schemas
 from exset.runtime.lbann.packing import plan
-from exset.runtime.lbann.sample_layout import Column, Layout, find_column, lay_out, sample_group
+from exset.runtime.lbann.sample_layout import Column, Layout, Sample, lay_out
 from exset.runtime.lbann.transforms import Compat
 from exset.runtime.training.dataset import Dataset, Values
 
@@ -40,42 +39,6 @@ def joined(base: str, name: str) -> str:
     return name if not base else f"{base}{name}" if base.endswith("/") else f"{base}/{name}"
 
 
-@runtime_checkable
-class HasPairs(Protocol):
-    """An object that lists samples, such as a sample list."""
-
-    def __len__(self) -> int:
-        """The number of samples."""
-        ...
-
-    def pairs(self) -> Iterator[Pair]:
-        """Yield the file and the id of each sample."""
-        ...
-
-
-@dataclass(frozen=True)
-class Batch:
-    """The values of some samples: an array [samples, values] for each field or packed group.
-
-    dims: the shape of one sample, channels first.
-    """
-
-    values: Mapping[str, NDArray[Any]]
-    dims: Mapping[str, tuple[int, ...]]
-    samples: int
-
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        """Return the values of a field or group, shape (samples, values); KeyError."""
-        return self.values[name]
-
-    def __len__(self) -> int:
-        return self.samples
-
-    def shaped(self, name: str) -> NDArray[Any]:
-        """Return the values of a field or group, shape (samples, *dims); KeyError."""
-        return self.values[name].reshape(self.samples, *self.dims[name])
-
-
 class SampleReader(Dataset):
     """Reads batches of samples; merges the schemas and finds the layout once.
 
@@ -85,7 +48,7 @@ class SampleReader(Dataset):
 
     def __init__(
         self,
-        samples: HasPairs | Iterable[Pair],
+        samples: Iterable[Pair],
         data: Schema,
         experiment: Schema,
         *,
@@ -98,16 +61,14 @@ class SampleReader(Dataset):
     ) -> None:
         """Merge the schemas.
 
-        samples: pairs of file and id, or an object with `pairs()`. base: the folder of the files.
-        keep_packed: return packed fields separately, too. findings: collects the findings; without
-        it, they are in the attribute `findings`, and the first batch issues one FormatWarning for
-        all. Raises FormatError for schemas that do not fit together.
+        samples: a sample list, or pairs of file and id. base: the folder of the files. keep_packed:
+        return packed fields separately, too. findings: collects the findings; without it, they are
+        in the attribute `findings`, and the first batch issues one FormatWarning for all. Raises
+        FormatError for schemas that do not fit together.
         """
         self._warns = findings is None
         self.findings = Findings() if findings is None else findings
-        if not isinstance(samples, SampleList):
-            samples = list(samples.pairs() if isinstance(samples, HasPairs) else samples)
-        self._samples = samples
+        self._samples = samples if isinstance(samples, SampleList) else list(samples)
         self._base = base
         self._keep = keep_packed
         self._access = access
@@ -140,45 +101,43 @@ class SampleReader(Dataset):
         """The names of the arrays of a batch: fields, then packed groups."""
         if not len(self):
             return ()
-        columns, groups = self.layout.columns, self.layout.groups
-        separate = (each.name for each in columns if self._keep or each.transform.pack is None)
-        return (*separate, *(each.name for each in groups))
+        groups = (group.name for group in self.layout.groups)
+        return (*(column.name for column in self._separate()), *groups)
 
     def batch(self, indices: ArrayLike) -> dict[str, Values]:
-        """Return the values of some samples, shape `(samples, *dims)`; raises as `read`."""
-        chosen = chosen_rows(indices, len(self))
-        if not len(self):
-            return {}
-        _ = self.layout
-        found = self.read(chosen)
-        return {name: found.shaped(name) for name in found.values}
-
-    def to_arrays(self, device: Device = "cpu") -> dict[str, Values]:
-        """Return the arrays of all samples; raises as `read`."""
-        if len(self):
-            self._check(self.layout, len(self))
-        return super().to_arrays(device)
-
-    def read(self, which: ArrayLike | slice | None = None) -> Batch:
-        """Return some samples, by default all. which: indices in any order, a mask, or a slice.
+        """Return the values of some samples, shape `(samples, *dims)`, channels first.
 
         Raises FormatError for a sample unlike the first one, LimitError for more than `max_array`
         bytes, OSError for files that cannot be opened, and IndexError and ValueError as
         `chosen_rows`.
         """
-        which, layout = slice(None) if which is None else which, self.layout
-        if isinstance(which, slice):
-            self._check(layout, len(range(*which.indices(len(self)))))
-        rows = chosen_rows(which, len(self))
-        self._check(layout, rows.size)
-        chosen = [(*pair, row) for row, pair in enumerate(self._pairs(rows))]
-        columns = self._allocated(layout, len(chosen))
-        for name, group in groupby(sorted(chosen), key=lambda each: each[0]):
+        rows = chosen_rows(indices, len(self))
+        if not len(self):
+            return {}
+        layout, count = self.layout, rows.size
+        self._check_size(layout, count)
+        columns, groups = _allocated(layout, count)
+        chosen = sorted((*pair, row) for row, pair in enumerate(self._pairs(rows)))
+        for name, samples in groupby(chosen, key=lambda each: each[0]):
             with self._open(name) as file:
-                self._read_file(file, [(sample, row) for _, sample, row in group], layout, columns)
-        return self._batch(layout, columns, len(chosen))
+                self._read_file(file, [(sample, row) for _, sample, row in samples], columns)
+        separate = {
+            each.name: columns[each.name].reshape(count, *each.dims) for each in self._separate()
+        }
+        return separate | groups
 
-    def _check(self, layout: Layout, count: int) -> None:
+    def to_arrays(self, device: Device = "cpu") -> dict[str, Values]:
+        """Return the arrays of all samples; raises as `batch`."""
+        if len(self):
+            self._check_size(self.layout, len(self))
+        return super().to_arrays(device)
+
+    def _separate(self) -> Iterator[Column]:
+        """Yield the columns that a batch does not only contain packed."""
+        columns = self.layout.columns
+        return (each for each in columns if self._keep or each.transform.pack is None)
+
+    def _check_size(self, layout: Layout, count: int) -> None:
         """Raise LimitError if so many samples take more than `max_array` bytes."""
         if layout.bytes * count > self._limits.max_array:
             size = f"{counted(count, 'sample')} of {layout.bytes:,} bytes each"
@@ -198,58 +157,32 @@ class SampleReader(Dataset):
     def _open(self, name: str) -> File:
         return File(joined(self._base, name), self._access, self._limits)
 
-    def _allocated(self, layout: Layout, count: int) -> dict[str, NDArray[Any]]:
-        """Return an array for each column and group. A packed column is a view of its group."""
-        arrays: dict[str, NDArray[Any]] = {}
-        sizes = {column.name: column.count for column in layout.columns}
-        for group in layout.groups:
-            whole = np.empty((count, group.count), group.dtype)
-            arrays[_GROUP + group.name] = whole
-            for name, start in group.starts.items():
-                arrays[name] = whole[:, start : start + sizes[name]]
-        for column in layout.columns:
-            if column.name not in arrays:
-                dtype = object if column.dtype == "text" else column.dtype
-                arrays[column.name] = np.empty((count, column.count), dtype)
-        return arrays
-
     def _read_file(
-        self,
-        file: File,
-        samples: Sequence[tuple[str, int]],
-        layout: Layout,
-        into: Mapping[str, NDArray[Any]],
+        self, file: File, samples: Sequence[tuple[str, int]], into: Mapping[str, Values]
     ) -> None:
-        groups = {sample: sample_group(file, sample) for sample, _ in samples}
-        for column in layout.columns:
-            stored = column.stored
-            dtype = object if stored.kind == "text" else stored.dtype
-            values = np.empty((len(samples), stored.count), dtype)
-            alike: list[int] = []
-            for at, (sample, row) in enumerate(samples):
-                dataset, found, where = find_column(file, sample, groups[sample], column)
+        """Read all columns of some samples of a file, each a pair of id and row."""
+        opened = {path: Sample(file, path) for path, _ in samples}
+        for column in self.layout.columns:
+            blocks: dict[str, tuple[Values, list[int], str]] = {}
+            for path, row in samples:
+                dataset, found, where = opened[path].find_column(column)
+                if found.dtype not in blocks:  # others than the first are coerced
+                    empty = np.empty((len(samples), column.count), numpy_type(found.dtype))
+                    blocks[found.dtype] = empty, [], where
+                values, rows, _ = blocks[found.dtype]
                 if found.kind == "text":
-                    values[at] = file.read_strings(dataset, where)
-                elif found.dtype == stored.dtype:
-                    file.read(dataset, values[at].reshape(found.shape), where)
+                    values[len(rows)] = file.read_strings(dataset, where)
                 else:
-                    other = np.empty(found.shape, found.dtype)
-                    file.read(dataset, other, where)
-                    done = self._transformed(file, where, column, other.reshape(1, -1))
-                    into[column.name][row] = done[0]
-                    continue
-                alike.append(at)
-            rows = [samples[at][1] for at in alike]
-            where = f"{samples[0][0]}/{column.name}"
-            block = values if len(alike) == len(samples) else values[alike]
-            into[column.name][rows] = self._transformed(file, where, column, block)
+                    file.read(dataset, values[len(rows)].reshape(found.shape), where)
+                rows.append(row)
+            for values, rows, where in blocks.values():
+                place = Place(file.path, field=where)
+                into[column.name][rows] = self._transformed(column, values[: len(rows)], place)
 
-    def _transformed(
-        self, file: File, where: str, column: Column, values: NDArray[Any]
-    ) -> NDArray[Any]:
+    def _transformed(self, column: Column, values: NDArray[Any], place: Place) -> NDArray[Any]:
         if column.stored.kind == "text":
             return values
-        transform, place = column.transform, Place(file.path, field=where)
+        transform = column.transform
         if transform.coerce is not None and wraps_around(values, transform.coerce):
             words = {"path": column.name, "dtype": transform.coerce}
             self.findings.add(finding_at("lbann-narrowed", place, **words))
@@ -263,16 +196,19 @@ class SampleReader(Dataset):
                 code="schema-coerce",
             ) from None
 
-    def _batch(self, layout: Layout, columns: Mapping[str, NDArray[Any]], count: int) -> Batch:
-        values, dims = {}, {}
-        for column in layout.columns:
-            if self._keep or column.transform.pack is None:
-                values[column.name] = columns[column.name]
-                dims[column.name] = column.dims
-        for group in layout.groups:
-            values[group.name] = columns[_GROUP + group.name]
-            dims[group.name] = (group.count,)
-        return Batch(values, dims, count)
 
+def _allocated(layout: Layout, count: int) -> tuple[dict[str, Values], dict[str, Values]]:
+    """Return an array for each column and for each group: [count, values of a sample].
 
-_GROUP: Final = "/"  # no name of a field starts with it
+    A packed column is a view of its group.
+    """
+    groups = {each.name: np.empty((count, each.count), each.dtype) for each in layout.groups}
+    starts = {each.name: each.starts for each in layout.groups}
+    columns = {}
+    for column in layout.columns:
+        if (pack := column.transform.pack) is None:
+            columns[column.name] = np.empty((count, column.count), numpy_type(column.dtype))
+        else:
+            start = starts[pack][column.name]
+            columns[column.name] = groups[pack][:, start : start + column.count]
+    return columns, groups

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal, TypeAlias
 
 from exset.core.errors import Finding, Findings, FormatError, Place, Severity
@@ -17,8 +16,9 @@ from exset.io.access import DEFAULT_ACCESS, Access
 from exset.parsers.lbann.schema import parse
 from exset.parsers.lbann.schema_text import written
 from exset.runtime.lbann.hdf5 import DataType
-from exset.runtime.lbann.hdf5_files import failure, run_in_batches
-from exset.runtime.lbann.hdf5_scan import Prototype, find_prototype, scan
+from exset.runtime.lbann.hdf5_files import run_in_batches
+from exset.runtime.lbann.hdf5_prototype import Prototype, find_prototype
+from exset.runtime.lbann.hdf5_search import Search, results_of
 from exset.runtime.reports.statistics import Spread
 
 Normalise: TypeAlias = Literal["range", "unit"]
@@ -70,24 +70,14 @@ def build(
     prototype = find_prototype(
         files, findings, sample=sample, access=access, limits=limits, jobs=jobs
     )
-    work = partial(
-        scan, prototype=prototype, spread=normalise is not None, access=access, limits=limits
-    )
+    search = Search(prototype, spread=normalise is not None, access=access, limits=limits)
     samples: dict[str, list[str]] = {}
     spreads = {name: Spread() for name in prototype.fields}
-    for outcome in run_in_batches(work, files, jobs=jobs):
-        path = outcome.item
-        if outcome.error is not None:
-            findings.add(failure(path, outcome.error))
-            continue
-        result = outcome.result()
+    outcomes = run_in_batches(search, files, jobs=jobs)
+    for path, result in results_of(outcomes, "hdf5-odd-sample", findings):
         samples[path] = result.samples
         for name, spread in result.spreads.items():
             spreads[name].add(spread)
-        for group, reason in result.rejected:
-            message = f"this group is not a sample: {reason}"
-            place = Place(path, field=group)
-            findings.add(Finding("hdf5-odd-sample", Severity.WARNING, message, place))
         if not result.samples:
             message = f"the file has no sample like {prototype.sample}"
             findings.add(Finding("hdf5-no-sample", Severity.WARNING, message, Place.of(path)))
@@ -110,18 +100,15 @@ def experiment(
     for a path that the data schema does not have, or that has only text.
     """
     findings = Findings() if findings is None else findings
-    root = Node({name: Node() for name in data.root.children})
     chosen = [(group, tuple(filter(None, path.split("/")))) for group, path in packs]
-    if chosen:
-        root = Node()
+    root = Node() if chosen else Node({name: Node() for name in data.root.children})
     for group, path in chosen:
         node = data.root.find(path)
         if not path or node is None:
             raise FormatError(
                 f"the data schema has no {'/'.join(path)!r}", code="schema-unknown-field"
             )
-        packed = {"pack": Directive(group), "coerce": Directive("float")}
-        root = _with(root, path, packed)
+        root = _with(root, path, {"pack": Directive(group), "coerce": Directive("float")})
         fields = {"/".join(field): field for field, _ in node.leaves(path)}
         skipped = [name for name in fields if name in text]
         if len(skipped) == len(fields):
@@ -146,12 +133,13 @@ def _schema(
     notes: dict[Path, str] = {}
     for number, (name, stored) in enumerate(prototype.fields.items(), 1):
         path = tuple(name.split("/"))
-        notes[path] = str(stored) + ("" if stored.dtype in _FLOATS else ", not a float")
+        kind = "" if stored.dtype in _FLOATS else "not a float"
+        notes[path] = ", ".join(filter(None, (str(stored), kind, spreads[name].text())))
         metadata = {"ordering": Directive(number * STEP)}
         if len(stored.shape) > 1:
             metadata |= {"dims": Directive(tuple(stored.shape)), "channels": Directive(1)}
         if normalise is not None and stored.kind == "number":
-            metadata |= _normalised(name, stored, spreads[name], normalise, notes, path, findings)
+            metadata |= _normalised(name, stored, spreads[name], normalise, findings)
         root = _with(root, path, metadata)
     count = sum(map(len, samples.values()))
     files = sum(map(bool, samples.values()))
@@ -162,18 +150,10 @@ def _schema(
 
 
 def _normalised(
-    name: str,
-    stored: DataType,
-    spread: Spread,
-    normalise: Normalise,
-    notes: dict[Path, str],
-    path: Path,
-    findings: Findings,
+    name: str, stored: DataType, spread: Spread, normalise: Normalise, findings: Findings
 ) -> dict[str, Directive]:
-    if spread.count:
-        notes[path] += f", {spread.low:g} to {spread.high:g}, mean {spread.mean:g}"
+    """Return the directives that normalise a field; none if all its values are equal."""
     if spread.not_finite:
-        notes[path] += f", {spread.not_finite} not finite"
         message = f"{spread.not_finite} values of {name} are not finite: scale and bias ignore them"
         findings.add(Finding("schema-not-finite", Severity.WARNING, message))
     line = spread.to_range() if normalise == "range" else spread.to_unit()

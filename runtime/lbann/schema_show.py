@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from exset.core.text import counted
 from exset.grammars.lbann.schema import Node, Path, path_text, to_json
 from exset.runtime.lbann.merged_schema import Field, MergedDirective, MergedSchema
-from exset.runtime.lbann.packing import Plan
+from exset.runtime.lbann.packing import Group, Plan
 from exset.runtime.lbann.sample_layout import Layout
 
 
@@ -20,14 +20,15 @@ def lines(schema: MergedSchema, plan: Plan, layout: Layout | None = None) -> Ite
     """
     sizes = _sizes(plan, layout)
     fields = {field.path: field for field in schema}
-    yield from _tree(schema.data.root, (), fields, sizes)
+    for path, node in schema.data.root.nodes():
+        if path:
+            yield from _node_lines(path, node, fields.get(path), sizes)
     if plan.groups:
         yield ""
         yield "packed"
     ordering = {each.name: each.ordering for each in plan.transforms}
     for group in plan.groups:
-        total = _total(sizes.get(name) for name in group.members)
-        yield f"  {group.name}: {_size(total)}"
+        yield f"  {group.name}: {_size(_total(group, sizes))}"
         for name in group.members:
             order = ordering[name]
             rank = "no ordering" if order is None else f"ordering {order}"
@@ -52,29 +53,26 @@ def to_dict(schema: MergedSchema, plan: Plan, layout: Layout | None = None) -> d
             {
                 "name": group.name,
                 "members": list(group.members),
-                "values": _total(sizes.get(name) for name in group.members),
+                "values": _total(group, sizes),
             }
             for group in plan.groups
         ],
     }
 
 
-def _tree(
-    node: Node, path: Path, fields: Mapping[Path, Field], sizes: Mapping[str, int]
+def _node_lines(
+    path: Path, node: Node, field: Field | None, sizes: Mapping[str, int]
 ) -> Iterator[str]:
-    for name, child in node.children.items():
-        here = (*path, name)
-        blank = "  " * len(path)
-        field = fields.get(here)
-        if child.children:
-            yield f"{blank}{name}"
-            yield from _tree(child, here, fields, sizes)
-        elif field is None:
-            yield f"{blank}{name}: not read"
-        else:
-            yield f"{blank}{name}: read, {_size(sizes.get(field.name))}"
-            for each in field.metadata.values():
-                yield f"{blank}    {each.name}: {_value(each)}  ({_origin(each, here)})"
+    head = "  " * (len(path) - 1) + path[-1]
+    if node.children:
+        yield head
+    elif field is None:
+        yield f"{head}: not read"
+    else:
+        yield f"{head}: read, {_size(sizes.get(field.name))}"
+        blank = "  " * (len(path) + 1)
+        for each in field.metadata.values():
+            yield f"{blank}{each.name}: {_value(each)}  ({_origin(each, path)})"
 
 
 def _origin(directive: MergedDirective, path: Path) -> str:
@@ -100,28 +98,23 @@ def _to_json(directive: MergedDirective) -> dict[str, object]:
 
 
 def _value(directive: MergedDirective) -> str:
-    value = to_json(directive.value)
-    return "" if value is None else str(value)
+    return "" if directive.value is None else str(to_json(directive.value))
 
 
 def _sizes(plan: Plan, layout: Layout | None) -> dict[str, int]:
     """Return the number of values of fields, from the layout or else from channels and dims."""
     if layout is not None:
         return {column.name: column.count for column in layout.columns}
-    return {
-        each.name: math.prod(each.dims) * (each.channels or 1)
-        for each in plan.transforms
-        if each.dims
-    }
+    transforms = [each for each in plan.transforms if each.dims]
+    return {each.name: math.prod(each.dims) * (each.channels or 1) for each in transforms}
 
 
-def _total(counts: Iterator[int | None]) -> int | None:
-    found = list(counts)
-    known = [count for count in found if count is not None]
-    return sum(known) if len(known) == len(found) else None
+def _total(group: Group, sizes: Mapping[str, int]) -> int | None:
+    """Return the number of values of a packed group, None if that of a member is unknown."""
+    if not sizes.keys() >= set(group.members):
+        return None
+    return sum(sizes[name] for name in group.members)
 
 
 def _size(count: int | None) -> str:
-    if count is None:
-        return "size unknown"
-    return counted(count, "value")
+    return "size unknown" if count is None else counted(count, "value")

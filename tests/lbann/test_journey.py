@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import exset
-from exset.runtime.lbann.sample_reader import Batch
 from tests.cli import command_line
 
 FILES, SAMPLES = 4, 5
@@ -45,10 +44,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def read(which: object = None) -> Batch:
+def reader() -> exset.SampleReader:
     samples = exset.load(LIST, model=exset.SampleList)
     data, experiment = (exset.load(path, model=exset.Schema) for path in (DATA, EXPERIMENT))
-    return exset.SampleReader(samples, data, experiment).read(which)  # type: ignore[arg-type]
+    return exset.SampleReader(samples, data, experiment)
 
 
 def test_from_a_folder_to_a_batch(folder: Path) -> None:
@@ -62,7 +61,7 @@ def test_from_a_folder_to_a_batch(folder: Path) -> None:
     assert [len(part) for part in parts] == [18, 2]
     whole = exset.load("all.sample_list", model=exset.SampleList)
     assert {*parts[0], *parts[1]} == {*whole} and len(whole) == FILES * SAMPLES
-    batch = read([5, 3, 8])
+    batch = reader().batch([5, 3, 8])
     for row, at in enumerate((5, 3, 8)):
         path, sample = parts[0][at]
         with h5py.File(path) as file:
@@ -114,5 +113,5 @@ def test_broken_files(folder: Path, harm: Callable[[Path], None], error: str) ->
     code, output = run("schema", "check", DATA, EXPERIMENT, LIST)
     assert code == 1 and f"[{error}]" in output, output
     with pytest.raises((exset.FormatError, OSError)) as caught:
-        read()
+        reader().to_arrays()
     assert getattr(caught.value, "code", "hdf5-file") == error

@@ -11,7 +11,7 @@ import exset
 from exset import Findings, FormatError, SampleList, Severity
 from exset.core.jobs import Outcome
 from exset.runtime.lbann.hdf5_files import files_in
-from exset.runtime.lbann.hdf5_scan import ScanResult
+from exset.runtime.lbann.hdf5_search import SearchResult
 from exset.runtime.lbann.list_build import built, search_for, searched
 from tests.cli.command_line import run
 from tests.lbann.hdf5_lists import write
@@ -57,7 +57,7 @@ def test_a_search_resumes_from_its_journal(folder: Path, monkeypatch: pytest.Mon
     paths = files_in(["d"])
     search = search_for(paths, Findings())
     first = searched(search, paths, journal="j")
-    assert next(first).result() == ScanResult(["a", "b"])
+    assert next(first).result() == SearchResult(["a", "b"])
     assert next(first).result()
     first.close()
     with open("j", "a") as file:
@@ -65,7 +65,7 @@ def test_a_search_resumes_from_its_journal(folder: Path, monkeypatch: pytest.Mon
     looked: list[str] = []
     run_search = type(search).__call__
 
-    def looking(self: object, path: str) -> ScanResult:
+    def looking(self: object, path: str) -> SearchResult:
         looked.append(path)
         return run_search(search, path)
 
@@ -73,7 +73,7 @@ def test_a_search_resumes_from_its_journal(folder: Path, monkeypatch: pytest.Mon
     outcomes = list(searched(search, paths, journal="j"))
     assert looked == paths[2:]
     assert [outcome.item for outcome in outcomes] == paths
-    assert all(outcome.result() == ScanResult(["a", "b"]) for outcome in outcomes)
+    assert all(outcome.result() == SearchResult(["a", "b"]) for outcome in outcomes)
     write("d/1.h5", ["a", "b", "c"])
     looked.clear()
     assert len(list(searched(search, paths, journal="j"))) == 4 and looked == ["d/1.h5"]
@@ -97,8 +97,8 @@ def test_a_cycle_of_groups_ends(folder: Path, how: list[str]) -> None:
 def test_names_with_blanks_are_findings(folder: Path) -> None:
     findings = Findings()
     outcomes = [
-        Outcome("d/a b.h5", ScanResult(["x"])),
-        Outcome("d/c.h5", ScanResult(["x y", "z"], [("w", "it lacks v")])),
+        Outcome("d/a b.h5", SearchResult(["x"])),
+        Outcome("d/c.h5", SearchResult(["x y", "z"], [("w", "it lacks v")])),
         Outcome("d/e.h5", error=FileNotFoundError(2, "gone", "d/e.h5")),
     ]
     samples = built(outcomes, findings)

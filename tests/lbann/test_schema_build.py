@@ -12,9 +12,10 @@ import pytest
 from exset.core.errors import Findings, FormatError, Severity
 from exset.grammars.lbann.schema import Schema
 from exset.parsers.lbann.schema_text import render
-from exset.runtime.lbann import hdf5_files, hdf5_scan
+from exset.runtime.lbann import hdf5_files
 from exset.runtime.lbann.hdf5 import File
-from exset.runtime.lbann.hdf5_scan import guess_sample
+from exset.runtime.lbann.hdf5_prototype import guess_sample
+from exset.runtime.lbann.hdf5_search import Search, SearchResult
 from exset.runtime.lbann.merged_schema import merge_schemas
 from exset.runtime.lbann.sample_reader import SampleReader
 from exset.runtime.lbann.schema_build import build, experiment
@@ -80,7 +81,7 @@ def test_scale_and_bias_come_from_all_values(
     reader = SampleReader(
         pairs, built.schema, wish, keep_packed=True, compat="lbann", findings=findings
     )
-    batch = reader.read()
+    batch = reader.to_arrays()
     assert not findings.count("lbann-refuses")
     for name in ("inputs/trans_u", "inputs/modes", "outputs/count", "outputs/image"):
         values = batch[name].astype(np.float64)
@@ -197,7 +198,7 @@ def test_text_below_a_packed_path_is_left_out(tmp_path: Path) -> None:
     found = check_files(pairs, built.schema, made, compat="lbann")
     assert found.worst is None or found.worst < Severity.WARNING
     reader = SampleReader(pairs, built.schema, made)
-    assert reader.read()["samples"].shape == (2, 2)
+    assert reader.to_arrays()["samples"].shape == (2, 2)
     with pytest.raises(FormatError, match="schema-pack"):
         experiment(built.schema, [("samples", "in/name")], text=built.text)
 
@@ -258,14 +259,17 @@ def test_findings_of_schemas_are_reported_once(files: list[str]) -> None:
     assert [finding.code for finding in found] == ["lbann-not-float"] * 2
 
 
-def dying(item: Any, **options: Any) -> Any:
-    if os.fspath(item).endswith("b.h5"):
-        os.kill(os.getpid(), signal.SIGSEGV)
-    return hdf5_scan.scan(item, **options)
+class DyingSearch(Search):
+    """A search that ends its process in one of the files."""
+
+    def __call__(self, path: str) -> SearchResult:
+        if path.endswith("b.h5"):
+            os.kill(os.getpid(), signal.SIGSEGV)
+        return super().__call__(path)
 
 
 def test_a_crash_of_hdf5_is_a_finding(files: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("exset.runtime.lbann.schema_build.scan", dying)
+    monkeypatch.setattr("exset.runtime.lbann.schema_build.Search", DyingSearch)
     built = build(files, jobs=2)
     assert [finding.code for finding in built.findings] == ["hdf5-crash"]
     assert len(built) == 3

@@ -1,9 +1,8 @@
 """`exset schema`, and the common verbs on schemas, as a user meets them."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import h5py
 import numpy as np
@@ -11,8 +10,6 @@ import pytest
 from click.testing import Result
 
 import exset
-from exset import api
-from exset.core.protocols import Model
 from exset.grammars.lbann.schema import Schema
 from tests.cli import command_line
 
@@ -111,30 +108,13 @@ def test_check(run: Run) -> None:
     row = json.loads(run(*pair, "--json", "--sample", "b.h5", "run/1", code=1).stdout)
     assert not row["ok"]
     assert [finding["code"] for finding in row["findings"]] == ["lbann-replaced", "hdf5-file"]
-    run(*pair, "exp.yaml", code=2)
     Path("bad.yaml").write_text("inputs:\n  z:\n")
     found = run("schema", "check", "data.yaml", "bad.yaml", "--sample", "a.h5", "run/1", code=1)
     assert found.stdout.startswith("bad.yaml:2:3: ") and "[schema-unknown-field]" in found.stdout
 
 
-class Listed:
-    """An object with the methods of a list of samples."""
-
-    def __len__(self) -> int:
-        return 3
-
-    def pairs(self) -> Iterator[tuple[str, str]]:
-        yield from [("a.h5", f"run/{i}") for i in range(3)]
-
-
-def test_check_accepts_any_list_of_samples(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    load = api.load
-
-    def lists_too(path: str, **options: Any) -> Model:
-        return Listed() if path == "x.list" else load(path, **options)
-
-    monkeypatch.setattr(api, "load", lists_too)
-    assert "3 samples: ok" in run("schema", "check", "data.yaml", "exp.yaml", "x.list").stdout
+def test_check_accepts_only_sample_lists(run: Run) -> None:
+    assert "[format]" in run("schema", "check", "data.yaml", "exp.yaml", "exp.yaml", code=1).stderr
 
 
 def test_build(run: Run) -> None:

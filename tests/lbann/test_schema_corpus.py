@@ -15,8 +15,9 @@ from exset.grammars.lbann.schema import Schema
 from exset.parsers.lbann.schema import parse
 from exset.parsers.lbann.schema_text import render, written
 from exset.runtime.lbann.merged_schema import MergedSchema, merge_schemas
-from exset.runtime.lbann.sample_reader import Batch, SampleReader
+from exset.runtime.lbann.sample_reader import SampleReader
 from exset.runtime.lbann.transforms import Compat
+from exset.runtime.training.dataset import Values
 
 # What LBANN refuses and exset reads, each with a finding, and what comes of it. The manual allows
 # all but the last: LBANN is stricter than its manual. compat="lbann" refuses them too.
@@ -94,11 +95,11 @@ def wanted_values(text: str) -> dict[str, tuple[str, list[float | str]]]:
     return values
 
 
-def values_of(batch: Batch) -> dict[str, tuple[str, list[float | str]]]:
+def values_of(batch: dict[str, Values]) -> dict[str, tuple[str, list[float | str]]]:
     names = {"object": "char8_str"}
     return {
-        name: (names.get(str(each.dtype), str(each.dtype)), each[0].tolist())
-        for name, each in batch.values.items()
+        name: (names.get(str(each.dtype), str(each.dtype)), each[0].ravel().tolist())
+        for name, each in batch.items()
     }
 
 
@@ -109,12 +110,12 @@ def test_verdicts(corpus: Path) -> None:
             findings = Findings()
             if row["verdict"] == "reject" and (compat or row["id"] not in READ):
                 with pytest.raises(FormatError):
-                    reader(corpus, row, compat, findings).read()
+                    reader(corpus, row, compat, findings).to_arrays()
                 continue
-            batch = reader(corpus, row, compat, findings).read()
+            batch = reader(corpus, row, compat, findings).to_arrays()
             if row["verdict"] == "reject":
                 assert findings.count("lbann-refuses") == 1, row["id"]
-                got = {name: each[0].tolist() for name, each in batch.values.items()}
+                got = {name: each[0].ravel().tolist() for name, each in batch.items()}
                 assert got == READ[row["id"]]
                 continue
             values = wanted_values(row["values_after_pack(packed fields dropped)"])
@@ -141,14 +142,12 @@ def test_sizes(corpus: Path) -> None:
     for row in rows(corpus):
         if not row["sizes(keep mode)"] or row["id"] == TEXT:
             continue
-        batch = reader(corpus, row, None, Findings(), keep=True).read()
+        batch = reader(corpus, row, None, Findings(), keep=True).to_arrays()
         got = {
-            f"{name}:{batch[name].shape[1]} [{' '.join(map(str, batch.dims[name]))}]"
-            for name in batch.values
+            f"{name}:{array[0].size} [{' '.join(map(str, array[0].shape))}]"
+            for name, array in batch.items()
         }
         assert got == set(row["sizes(keep mode)"].split("; ")), row["id"]
-        for name in batch.values:
-            assert batch.shaped(name).shape == (1, *batch.dims[name])
 
 
 UNIT = {
@@ -204,18 +203,18 @@ def test_results_of_lbanns_own_tests(corpus: Path, name: str) -> None:
         data, experiment = bare(data), bare(experiment)
     samples = [(f"inputs/{file}.h5", sample)]
     batches = SampleReader(samples, data, experiment, base=str(unit), keep_packed=keep)
-    batch = batches.read()
+    batch = batches.to_arrays()
     said_values = [line for line in lines if line[0] == "value"]
-    assert len(said_values) == len(batch.values)
+    assert len(said_values) == len(batch)
     for _, path, kind, text in said_values:
         got = batch[path.split("/", 2)[2]]
         assert got.dtype == kind
         assert got[0].tobytes() == np.array(text.split(), np.float64).astype(kind).tobytes(), path
     packed = {group.name: list(group.members) for group in batches.plan.groups}
     assert packed == {line[1]: line[2].split() for line in lines if line[0] == "group"}
-    for line in (line for line in lines if line[0] == "size" and line[1] in batch.values):
-        assert batch[line[1]].shape[1] == int(line[2])
-        assert batch.dims[line[1]] == tuple(map(int, line[3].split()[1:]))
+    for line in (line for line in lines if line[0] == "size" and line[1] in batch):
+        assert batch[line[1]][0].size == int(line[2])
+        assert batch[line[1]].shape[1:] == tuple(map(int, line[3].split()[1:]))
     assert not batches.findings.count("lbann-refuses")
 
 

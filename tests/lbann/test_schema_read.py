@@ -1,7 +1,6 @@
 """Batches of samples, compared with a model that reads one sample at a time."""
 
 import struct
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,8 @@ from exset.io.access import Access
 from exset.parsers.lbann.schema import parse
 from exset.runtime.lbann.fields import coerce, normalise, repack
 from exset.runtime.lbann.merged_schema import merge_schemas
-from exset.runtime.lbann.sample_reader import Batch, SampleReader
+from exset.runtime.lbann.sample_reader import SampleReader
+from exset.runtime.training.dataset import Values
 
 DATA = b"""
 inputs:
@@ -79,8 +79,11 @@ def files(folder: Path, contents: dict[str, dict[str, dict[str, Any]]]) -> list[
     return pairs
 
 
-def read(pairs: list[tuple[str, str]], data: Any, experiment: Any, **options: Any) -> Batch:
-    return SampleReader(pairs, schema(data), schema(experiment), **options).read()
+def read(
+    pairs: list[tuple[str, str]], data: Any, experiment: Any, **options: Any
+) -> dict[str, Values]:
+    reader = SampleReader(pairs, schema(data), schema(experiment), **options)
+    return reader.batch(range(len(pairs)))
 
 
 def test_the_example_of_the_manual(tmp_path: Path) -> None:
@@ -108,7 +111,7 @@ def test_the_example_of_the_manual(tmp_path: Path) -> None:
     findings = Findings()
     pairs = files(tmp_path, contents)
     batch = read(pairs, DATA, EXPERIMENT, findings=findings)
-    assert list(batch.values) == ["sample"] and batch["sample"].dtype == np.float64
+    assert list(batch) == ["sample"] and batch["sample"].dtype == np.float64
     scales = np.array([29.258502, 858.26596, 100048.72, 4807207.0])
     samples = [fields for each in contents.values() for fields in each.values()]
     for row, fields in zip(batch["sample"], samples, strict=True):
@@ -125,7 +128,7 @@ def test_the_example_of_the_manual(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="lbann-refuses"):
         read(pairs, DATA, EXPERIMENT, compat="lbann")
     whole = read(pairs, DATA, EXPERIMENT, keep_packed=True, findings=Findings())
-    assert whole.shaped("outputs/images/img_2").shape == (3, 4, 64, 64)
+    assert whole["outputs/images/img_2"].shape == (3, 4, 64, 64)
     assert whole["inputs/initial_modes"].shape == (3, 12)
 
 
@@ -207,9 +210,8 @@ def test_a_batch_agrees_with_a_slow_model(
     reader = SampleReader(
         pairs, schema(tree), schema(experiment), keep_packed=True, findings=Findings()
     )
-    batch = reader.read(which)
+    batch = reader.batch(which)
     dtype = {"float": "f4", "double": "f8"}[coerce]
-    assert len(batch) == len(which)
     for row, at in enumerate(which):
         slow = {name: slowly(samples[at][name], tree[name]["metadata"], coerce) for name in chosen}
         groups: dict[str, list[tuple[int, str]]] = {}
@@ -219,7 +221,7 @@ def test_a_batch_agrees_with_a_slow_model(
                 groups.setdefault(metadata["pack"], []).append((metadata["ordering"], name))
         for group, members in groups.items():
             slow[group] = [number for _, name in sorted(members) for number in slow[name]]
-        assert batch.values.keys() == slow.keys()
+        assert batch.keys() == slow.keys()
         for name, numbers in slow.items():
             assert batch[name].dtype == dtype
             assert batch[name][row].tobytes() == np.array(numbers, dtype).tobytes(), name
@@ -233,29 +235,20 @@ def test_samples_are_in_the_requested_order(tmp_path: Path) -> None:
     reader = SampleReader(files(tmp_path, contents), schema("x:\n"), schema("x:\n"))
     assert len(reader) == 6
     every = [0, 1, 2, 10, 11, 12]
-    assert reader.read()["x"][:, 0].tolist() == every
-    assert reader.read([5, 0, 0, 4])["x"][:, 0].tolist() == [12, 0, 0, 11]
-    assert reader.read(slice(None, None, -2))["x"][:, 0].tolist() == every[::-2]
-    assert reader.read(np.arange(6) % 2 == 0)["x"][:, 0].tolist() == every[::2]
-    assert reader.read([])["x"].shape == (0, 1)
+    assert reader.to_arrays()["x"][:, 0].tolist() == every
+    assert reader.batch([5, 0, 0, 4])["x"][:, 0].tolist() == [12, 0, 0, 11]
+    assert reader.batch(np.arange(6) % 2 == 0)["x"][:, 0].tolist() == every[::2]
+    assert reader.batch([])["x"].shape == (0, 1)
     with pytest.raises(IndexError):
-        reader.read([6])
-    assert reader.read([-1])["x"].tolist() == [[12]]
+        reader.batch([6])
+    assert reader.batch([-1])["x"].tolist() == [[12]]
 
 
 def test_a_list_and_a_base_folder(tmp_path: Path) -> None:
     files(tmp_path, {"a.h5": {"7": {"x": 1.5}}})
-
-    class Listed:
-        def __len__(self) -> int:
-            return 1
-
-        def pairs(self) -> Iterator[tuple[str, str | int]]:
-            yield "a.h5", 7
-
     for base in (str(tmp_path), f"{tmp_path}/"):
-        reader = SampleReader(Listed(), schema("x:\n"), schema("x:\n"), base=base)
-        assert reader.read()["x"].tolist() == [[1.5]]
+        reader = SampleReader([("a.h5", 7)], schema("x:\n"), schema("x:\n"), base=base)
+        assert reader.to_arrays()["x"].tolist() == [[1.5]]
     with pytest.raises(FormatError, match="hdf5-roots"):
         read([(f"{tmp_path}/a.h5", "7")], "x:\n", "x:\n", access=Access(roots=(f"{tmp_path}/b",)))
 
@@ -295,9 +288,9 @@ def test_one_warning_for_findings_without_collector(tmp_path: Path) -> None:
     pairs = files(tmp_path, {"a.h5": {"1": {"x": 1.0}}})
     reader = SampleReader(pairs, schema("x:\n"), schema({"x": {"metadata": {"bias": 1.0}}}))
     with pytest.warns(FormatWarning, match="bias without scale") as caught:
-        assert reader.read()["x"].tolist() == [[2.0]]
+        assert reader.to_arrays()["x"].tolist() == [[2.0]]
     assert caught[0].filename == __file__
-    assert reader.read([0])["x"].tolist() == [[2.0]]  # and no second one
+    assert reader.batch([0])["x"].tolist() == [[2.0]]  # and no second one
     assert reader.findings.count("lbann-refuses") == 1
 
 
@@ -309,13 +302,14 @@ def test_missing_samples_and_files(tmp_path: Path) -> None:
         read([(path, "1/x")], "x:\n", "x:\n")
     with pytest.raises(FileNotFoundError):
         read([("missing.h5", "1")], "x:\n", "x:\n")
+    assert read([], "x:\n", "x:\n") == {}
     with pytest.raises(ValueError, match="no samples"):
-        read([], "x:\n", "x:\n")
+        _ = SampleReader([], schema("x:\n"), schema("x:\n")).layout
 
 
 def test_a_batch_has_a_limit(tmp_path: Path) -> None:
     pairs = files(tmp_path, {"a.h5": {"1": {"x": np.zeros(100)}}}) * 10
-    assert len(read(pairs, "x:\n", "x:\n", limits=Limits(max_array=8000))) == 10
+    assert len(read(pairs, "x:\n", "x:\n", limits=Limits(max_array=8000))["x"]) == 10
     with pytest.raises(LimitError, match="10 samples of 800 bytes"):
         read(pairs, "x:\n", "x:\n", limits=Limits(max_array=7999))
 
@@ -323,7 +317,7 @@ def test_a_batch_has_a_limit(tmp_path: Path) -> None:
 def test_groups_on_disk_are_read_whole(tmp_path: Path) -> None:
     pairs = files(tmp_path, {"a.h5": {"1": {"g/b": 1.0, "g/a/z": np.arange(2), "g/t": "text"}}})
     batch = read(pairs, "g:\n", "g:\n")
-    assert {name: values[0].tolist() for name, values in batch.values.items()} == {
+    assert {name: values[0].tolist() for name, values in batch.items()} == {
         "g/a/z": [0, 1],
         "g/b": [1.0],
         "g/t": ["text"],

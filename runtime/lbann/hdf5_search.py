@@ -1,0 +1,173 @@
+"""Find the samples in HDF5 files: groups, at any depth, that are like a prototype or have a path.
+
+LBANN's own generator silently drops a group whose fields differ from the prototype's in size or
+type (generate_schema_and_sample_list.cpp); here such a group is a finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.core.errors import Finding, Findings, FormatError, LimitError, Place, Severity
+from exset.core.jobs import Outcome
+from exset.core.limits import DEFAULT, Limits, limit_hint
+from exset.grammars.lbann.schema import METADATA
+from exset.io.access import DEFAULT_ACCESS, Access
+from exset.runtime.lbann.hdf5 import DEEPEST, DataType, File, is_group
+from exset.runtime.lbann.hdf5_files import failure
+from exset.runtime.lbann.hdf5_prototype import Prototype, fields_of
+from exset.runtime.reports.statistics import Spread
+
+_MOST_REASONS = 4
+
+
+@dataclass
+class SearchResult:
+    """The samples of one file, the groups that are nearly samples, and the spread of each field."""
+
+    samples: list[str] = field(default_factory=list)
+    rejected: list[tuple[str, str]] = field(default_factory=list)
+    """The path of each group that is nearly a sample, and how it differs."""
+    spreads: dict[str, Spread] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Search:
+    """A search for the samples of a file; call it with a path.
+
+    prototype: a sample with the structure of all samples; without it, a sample is a group whose
+    path matches the shell pattern `pattern`. finite: fields that a sample must have, without NaN.
+    spread: read all numbers and collect their spread.
+    """
+
+    prototype: Prototype | None = None
+    pattern: str | None = None
+    finite: tuple[str, ...] = ()
+    spread: bool = False
+    access: Access = DEFAULT_ACCESS
+    limits: Limits = DEFAULT
+
+    def __call__(self, path: str) -> SearchResult:
+        """Search one file, depth first; ignore samples inside samples. Raises as `File`."""
+        result = SearchResult()
+        described = self.prototype.fields if self.prototype is not None and self.spread else ()
+        with File(path, self.access, self.limits) as file:
+            for where, group in _groups(file, self._is_candidate, self.limits):
+                fields = self._fields(file, where, group)
+                if reason := self._difference(fields) or self._nan(file, where, group, fields):
+                    result.rejected.append((where, reason))
+                    continue
+                result.samples.append(where)
+                for name in described:
+                    values = _numbers(file, where, group, name, fields)
+                    if values.size:
+                        result.spreads.setdefault(name, Spread()).add(Spread.of(values))
+        return result
+
+    def _is_candidate(self, where: str, names: Sequence[str]) -> bool:
+        if self.prototype is None:
+            return fnmatchcase(where, self.pattern or "")
+        return not self.prototype.names.isdisjoint(names)
+
+    def _fields(self, file: File, where: str, group: Any) -> dict[str, DataType]:
+        """Return the types of the fields of a group that the search depends on."""
+        if self.prototype is not None:
+            return fields_of(file, group, where)
+        found = [(name, file.find(name, group, where)) for name in self.finite]
+        return {
+            name: file.data_type(dataset, f"{where}/{name}")
+            for name, dataset in found
+            if dataset is not None and not is_group(dataset)
+        }
+
+    def _difference(self, fields: dict[str, DataType]) -> str:
+        """Return how a group differs from the prototype, empty if it does not."""
+        expected = dict.fromkeys(self.finite) if self.prototype is None else self.prototype.fields
+        reasons = [f"it lacks {name}" for name in expected if name not in fields]
+        reasons += [f"it also has {n}" for n in fields if n not in expected and METADATA not in n]
+        for name, type_ in expected.items():
+            other = fields.get(name, type_)
+            if type_ and other and (other.count, other.dtype) != (type_.count, type_.dtype):
+                reasons.append(f"{name} is {other}, not {type_}")
+        hidden = len(reasons) - _MOST_REASONS
+        more = f" and {hidden} more" if hidden > 0 else ""
+        return "; ".join(reasons[:_MOST_REASONS]) + more
+
+    def _nan(self, file: File, where: str, group: Any, fields: dict[str, DataType]) -> str:
+        """Return which field of `finite` contains NaN, empty for none."""
+        for name in self.finite:
+            if np.isnan(_numbers(file, where, group, name, fields)).any():
+                return f"{name} contains NaN"
+        return ""
+
+
+def _numbers(
+    file: File, where: str, group: Any, name: str, fields: dict[str, DataType]
+) -> NDArray[Any]:
+    """Return the numbers of a field of a group; none for text."""
+    stored = fields[name]
+    if stored.kind == "text":
+        return np.empty(0)
+    values = np.empty(stored.shape, stored.dtype)
+    if values.size:
+        file.read(file.find(name, group, where), values, f"{where}/{name}")
+    return values
+
+
+def _groups(
+    file: File, matches: Callable[[str, Sequence[str]], bool], limits: Limits
+) -> Iterator[tuple[str, Any]]:
+    """Yield the groups that match, depth first, with their paths, but none inside another.
+
+    matches: called with the path of a group and the names in it. Raises FormatError for groups
+    that are nested too deep, as in a cycle of hard links, and LimitError for too many groups.
+    """
+    stack = [("", file.find(""))]
+    left = limits.max_nodes
+    while stack:
+        where, group = stack.pop()
+        left -= 1
+        if left < 0:
+            raise LimitError(
+                f"the file has more than {limits.max_nodes:,} groups",
+                place=Place.of(file.path),
+                hint=limit_hint("max_nodes"),
+            )
+        if where.count("/") > DEEPEST:
+            raise FormatError(
+                f"groups are nested more than {DEEPEST} deep, or form a cycle",
+                place=Place(file.path, field=f"{where[:40]}..."),
+                code="hdf5",
+            )
+        names = file.names(group, where)
+        if where and matches(where, names):
+            yield where, group
+            continue
+        for name in reversed(names):
+            child = file.find(name, group, where)
+            if child is not None and is_group(child):
+                stack.append((f"{where}/{name}" if where else name, child))
+
+
+def results_of(
+    outcomes: Iterable[Outcome[str, SearchResult]], code: str, findings: Findings
+) -> Iterator[tuple[str, SearchResult]]:
+    """Yield the paths and results of the files that could be read.
+
+    Adds a finding for each other file, and one of the code for each rejected group.
+    """
+    for outcome in outcomes:
+        if outcome.value is None:
+            findings.add(failure(outcome.item, outcome.error))
+            continue
+        for group, reason in outcome.value.rejected:
+            place = Place(outcome.item, field=group)
+            message = f"this group is not a sample: {reason}"
+            findings.add(Finding(code, Severity.WARNING, message, place))
+        yield outcome.item, outcome.value
