@@ -32,46 +32,45 @@ class ListedFile:
         return [self.ids.text(row) or "" for row in range(len(self.ids))]
 
 
-def top_level(listed: ListedFile, access: Access, limits: Limits) -> list[str] | None:
-    """Return the top-level names in creation order, None if the file does not keep it.
+@dataclass(frozen=True)
+class Probe:
+    """Looks into the files of lists, perhaps in other processes. Methods raise as `File`."""
 
-    Raises FormatError and OSError as `File`.
-    """
-    with File(listed.path, access, limits) as file:
-        root = file.find("")
-        return file.names(root, "") if file.is_ordered(root, "") else None
+    access: Access
+    limits: Limits
 
+    def top_level(self, listed: ListedFile) -> list[str] | None:
+        """Return the top-level names in creation order, None if the file does not keep it."""
+        with File(listed.path, self.access, self.limits) as file:
+            root = file.find("")
+            return file.names(root, "") if file.is_ordered(root, "") else None
 
-def check_exclusion(listed: ListedFile, access: Access, limits: Limits) -> list[Finding]:
-    """Return the reasons why LBANN refuses a file of an exclusion list; raises as `top_level`."""
-    return list(exclusion_problems(listed, top_level(listed, access, limits)))
+    def exclusion_problems(self, listed: ListedFile) -> list[Finding]:
+        """Return the reasons why LBANN refuses a file of an exclusion list."""
+        return list(exclusion_problems(listed, self.top_level(listed)))
 
-
-def missing_ids(listed: ListedFile, access: Access, limits: Limits) -> list[Finding]:
-    """Return a finding for each id that the file does not have, or that cannot be looked up.
-
-    Raises FormatError and OSError as `File`.
-    """
-    findings = []
-    hint = "ids are exact paths in the file; exset list build finds them"
-    message = "the file has no sample with this id: LBANN fails when it reads it"
-    with File(listed.path, access, limits) as file:
-        parents = {"": file.find("")}
-        for each in listed.texts():
-            above, _, name = each.rpartition("/")
-            try:
-                if above not in parents:
-                    parents[above] = file.find(above)
-                parent = parents[above]
-                if not name or (is_group(parent) and file.has(parent, name, each)):
-                    continue
-                finding = file_finding("lbann-missing-id", message, listed.path, each, hint=hint)
-            except LimitError:
-                raise
-            except FormatError as error:
-                finding = error.finding
-            findings.append(finding)
-    return findings
+    def missing_ids(self, listed: ListedFile) -> list[Finding]:
+        """Return a finding for each id that the file does not have, or that is no path in it."""
+        findings = []
+        message = "the file has no sample with this id: LBANN fails when it reads it"
+        hint = "ids are exact paths in the file; exset list build finds them"
+        with File(listed.path, self.access, self.limits) as file:
+            parents = {"": file.find("")}
+            for each in listed.texts():
+                above, _, name = each.rpartition("/")
+                try:
+                    if above not in parents:
+                        parents[above] = file.find(above)
+                    parent = parents[above]
+                    if not name or (is_group(parent) and file.has(parent, name, each)):
+                        continue
+                    found = file_finding("lbann-missing-id", message, listed.path, each, hint=hint)
+                except LimitError:
+                    raise
+                except FormatError as error:
+                    found = error.finding
+                findings.append(found)
+        return findings
 
 
 def unreadable_file(path: str, error: FormatError | OSError, kind: Kind) -> Finding:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -28,12 +27,10 @@ from exset.io.access import DEFAULT_ACCESS, Access, check_regular_file, is_folde
 from exset.runtime.lbann.hdf5_files import run_in_batches
 from exset.runtime.lbann.hdf5_probe import (
     ListedFile,
-    check_exclusion,
+    Probe,
     exclusion_problems,
-    missing_ids,
     no_creation_order,
     outside_roots,
-    top_level,
     unreadable_file,
     why_no_exclusion,
 )
@@ -75,7 +72,7 @@ class Checker:
         """
         kept: list[int] = []
         rows: list[list[str]] = []
-        for index, outcome in enumerate(self._run(top_level, samples)):
+        for index, outcome in enumerate(self._run(self._probe.top_level, samples)):
             listed = outcome.item
             if outcome.error is not None:
                 finding = unreadable_file(listed.path, outcome.error, samples.kind)
@@ -98,7 +95,7 @@ class Checker:
         Raises FormatError if there is none, and OSError.
         """
         rows: list[list[str]] = []
-        for outcome in self._run(top_level, samples):
+        for outcome in self._run(self._probe.top_level, samples):
             names, path, ids = outcome.result(), outcome.item.path, outcome.item.texts()
             included = set(ids)
             if names is None:
@@ -108,8 +105,12 @@ class Checker:
             rows.append([name for name in names if name not in included])
         return _with_ids(samples, Kind.CONDUIT_HDF5_EXCLUSION, rows, samples.included)
 
+    @property
+    def _probe(self) -> Probe:
+        return Probe(self.access, self.limits)
+
     def _run(
-        self, work: Callable[[ListedFile, Access, Limits], Value], samples: SampleList
+        self, work: Callable[[ListedFile], Value], samples: SampleList
     ) -> Iterator[Outcome[ListedFile, Value]]:
         """Run a function on every file of a list, and yield the outcomes in order."""
         column, ends = samples.ids, samples.id_offsets
@@ -122,8 +123,7 @@ class Checker:
                 strict=True,
             )
         ]
-        run = partial(work, access=self.access, limits=self.limits)
-        yield from run_in_batches(run, listed, jobs=self.jobs)
+        yield from run_in_batches(work, listed, jobs=self.jobs)
 
     def path(self, path: str) -> str:
         """Return the path of a file that a list names."""
@@ -145,9 +145,9 @@ class Checker:
 
     def _check_samples(self, samples: SampleList, findings: Findings) -> None:
         """Check that every id is in its file, and what LBANN requires of exclusion lists."""
-        for outcome in self._run(
-            check_exclusion if samples.kind.is_exclusion else missing_ids, samples
-        ):
+        probe = self._probe
+        work = probe.exclusion_problems if samples.kind.is_exclusion else probe.missing_ids
+        for outcome in self._run(work, samples):
             if outcome.error is not None:
                 findings.add(unreadable_file(outcome.item.path, outcome.error, samples.kind))
             for finding in outcome.value or ():

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from exset.core.errors import Findings, FormatError, Place
+from exset.core.errors import Findings, FormatError
 from exset.grammars.lbann.schema_findings import finding_at, wrong_suffix
 from exset.runtime.lbann.merged_schema import MergedSchema
-from exset.runtime.lbann.transforms import Compat, FieldTransform, transform_of
+from exset.runtime.lbann.transforms import Compat, FieldTransform, TransformBuilder, error_of
 
 _PLURALS: Final = {
     "sample": "samples",
@@ -53,13 +53,8 @@ def plan(schema: MergedSchema, *, compat: Compat = None, findings: Findings | No
     if compat is not None:
         for source in (schema.data.source, schema.experiment.source):
             if source is not None and (finding := wrong_suffix(source.name)) is not None:
-                raise FormatError(
-                    finding.message,
-                    place=Place.of(source.name),
-                    hint=finding.hint,
-                    code=finding.code,
-                )
-    transforms = tuple(transform_of(field, compat, findings) for field in schema)
+                raise error_of(finding)
+    transforms = tuple(TransformBuilder(field, compat, findings).build() for field in schema)
     return Plan(transforms, _groups(transforms, findings), compat)
 
 
@@ -101,14 +96,15 @@ def _check_names(
             below.setdefault(around, []).append(each)
     names = {group.name for group in groups}
     for group in groups:
-        above = [at[name] for name in _above(group.name) if name in at]
-        others = [each for each in (*below.get(group.name, ()), *above) if each.pack != group.name]
+        above = _above(group.name)
+        others = [*below.get(group.name, ()), *(at[name] for name in above if name in at)]
         if (same := at.get(group.name)) is not None and same.pack is None:
             findings.add(finding_at("lbann-hidden-field", same.field.place, group=group.name))
-        elif same is not None and same.pack != group.name:
+        elif same is not None:
             others.append(same)
-        if others or any(name in names for name in _above(group.name)):
-            what = others[0].name if others else "another group"
+        hidden = [each.name for each in others if each.pack != group.name]
+        if hidden or not names.isdisjoint(above):
+            what = hidden[0] if hidden else "another group"
             raise FormatError(
                 f"the packed group {group.name} would hide {what}",
                 place=at[group.members[0]].field.metadata["pack"].place,

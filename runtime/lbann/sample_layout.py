@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ from exset.core.errors import Finding, Findings, FormatError, Place, Severity
 from exset.grammars.lbann.schema_findings import finding_at
 from exset.runtime.lbann.hdf5 import DataType, File, is_group, numpy_type
 from exset.runtime.lbann.packing import Plan
-from exset.runtime.lbann.transforms import Compat, FieldTransform, add_refusal
+from exset.runtime.lbann.transforms import Compat, FieldTransform, add_refusal, error_of
 
 _FLOATS: Final = ("float32", "float64")
 
@@ -226,5 +226,5 @@ def _check_dims(column: Column, findings: Findings) -> None:
     finding = finding_at("lbann-dims", place, path=column.name, size=size, count=column.count)
     if transform.repack:
         hint = "correct dims: LBANN would read or write outside of the array"
-        raise FormatError(finding.message, place=place, hint=hint, code="lbann-dims")
+        raise error_of(replace(finding, hint=hint))
     findings.add(finding)

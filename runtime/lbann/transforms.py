@@ -8,10 +8,10 @@ repack_image.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, NoReturn, TypeAlias
 
-from exset.core.errors import Findings, FormatError
+from exset.core.errors import Finding, Findings, FormatError, Severity
 from exset.core.text import counted
 from exset.grammars.lbann.schema import HWC, Value
 from exset.grammars.lbann.schema_findings import finding_at
@@ -77,21 +77,16 @@ def add_refusal(
     place = field.place if directive is None else directive.place
     finding = finding_at("lbann-refuses", place, what=f"{what} ({field.name})", hint=hint)
     if compat is not None:
-        raise FormatError(finding.message, place=place, hint=hint, code=finding.code)
+        raise error_of(finding)
     findings.add(finding)
 
 
-def transform_of(
-    field: Field, compat: Compat = None, findings: Findings | None = None
-) -> FieldTransform:
-    """Return the transform that the merged metadata of a field describe.
-
-    Raises FormatError for directives that cannot work; with `compat`, for all that LBANN refuses.
-    """
-    return _TransformBuilder(field, compat, Findings() if findings is None else findings).build()
+def error_of(finding: Finding) -> FormatError:
+    """Return a finding as an error."""
+    return FormatError.of(replace(finding, severity=Severity.ERROR))
 
 
-class _TransformBuilder:
+class TransformBuilder:
     """Reads the directives of one field."""
 
     def __init__(self, field: Field, compat: Compat, findings: Findings) -> None:
@@ -101,9 +96,14 @@ class _TransformBuilder:
         self._findings = findings
 
     def build(self) -> FieldTransform:
+        """Return the transform that the merged metadata of the field describe.
+
+        Raises FormatError for directives that cannot work; with `compat`, for all that LBANN
+        refuses.
+        """
         channels = self._channels()
         dims = self._dims(channels)
-        scale, bias = self._scale(channels), self._bias(channels)
+        scale, bias = self._factors("scale", channels), self._factors("bias", channels)
         if scale is None and bias is not None:
             self._refusal("bias without scale", "add `scale: 1.0`", self._metadata["bias"])
             scale = (1.0,) * (channels or 1)
@@ -160,28 +160,22 @@ class _TransformBuilder:
         hint = f"LBANN accepts {', '.join(COERCE)}"
         self._fail(directive, f"cannot coerce to {word!r}", hint)
 
-    def _scale(self, channels: int | None) -> tuple[float, ...] | None:
-        directive = self._metadata.get("scale")
+    def _factors(self, name: str, channels: int | None) -> tuple[float, ...] | None:
+        """Return the values of scale or bias: one for each channel, one without channels."""
+        directive = self._metadata.get(name)
         if directive is None:
             return None
         values = self._floats(directive)
         if channels is None:
-            return self._first(directive, values)
-        if len(values) != channels:
+            if len(values) > 1:
+                self._add("lbann-first-value", directive, name=name, hint="add `channels`")
+            return values[:1]
+        if len(values) < channels or (len(values) > channels and name == "scale"):
             hint = "write one for each channel" if channels > 1 else "write one"
-            self._fail(directive, _mismatch("scale", len(values), channels), hint)
-        return values
-
-    def _bias(self, channels: int | None) -> tuple[float, ...] | None:
-        directive = self._metadata.get("bias")
-        if directive is None:
-            return None
-        values = self._floats(directive)
-        if channels is None:
-            return self._first(directive, values)
-        if len(values) < channels:
-            hint = "write one for each channel: LBANN reads past the end of the list"
-            self._fail(directive, _mismatch("bias", len(values), channels), hint)
+            if name == "bias":
+                hint += ": LBANN reads past the end of the list"
+            given = f"{counted(len(values), 'value')} of {name}"
+            self._fail(directive, f"{given} for {counted(channels, 'channel')}", hint)
         if len(values) > channels:
             hint = f"write one for each of the {channels} channels"
             self._unused(directive, "its last values belong to no channel", hint)
@@ -239,11 +233,6 @@ class _TransformBuilder:
             return pack.value, None
         return pack.value, self._integer(ordering)
 
-    def _first(self, directive: MergedDirective, values: tuple[float, ...]) -> tuple[float, ...]:
-        if len(values) > 1:
-            self._add("lbann-first-value", directive, name=directive.name, hint="add `channels`")
-        return values[:1]
-
     def _floats(self, directive: MergedDirective) -> tuple[float, ...]:
         values = _as_tuple(directive.value)
         floats = tuple(float(value) for value in values if isinstance(value, int | float))
@@ -280,10 +269,6 @@ class _TransformBuilder:
 
     def _add(self, code: str, directive: MergedDirective, **words: object) -> None:
         self._findings.add(finding_at(code, directive.place, **words))
-
-
-def _mismatch(name: str, values: int, channels: int) -> str:
-    return f"{counted(values, 'value')} of {name} for {counted(channels, 'channel')}"
 
 
 def _as_tuple(value: Value) -> tuple[Value, ...]:
