@@ -124,8 +124,11 @@ class ExampleArrays:
         finite = xp.minimum(xp.where(self.grace_time > 0, self.grace_time, 0), self.max_time)
         grace = xp.where(self.grace_time > 0, ticks_until(xp, finite, ticks), 0)
         grace = xp.where(self.grace_time > self.max_time, count, grace)
-        arrays = {name: array[row] for name, array in self._arrays().items()}
-        return replace(self, **{**arrays, "tick": tick, "scored": tick >= grace[row]})
+        return replace(self.take(row), tick=tick, scored=tick >= grace[row])
+
+    def take(self, rows: Longs | slice) -> "ExampleArrays":
+        """Return some of the rows: a slice, or indices, int64."""
+        return replace(self, **{name: array[rows] for name, array in self._arrays().items()})
 
     def _arrays(self) -> dict[str, Floats]:
         return {name: each for name, each in vars(self).items() if not isinstance(each, Layout)}

@@ -1,7 +1,7 @@
-"""Pictures of examples: their inputs and targets as heat maps, one row an event or a tick.
+"""Pictures of examples: inputs and targets as heat maps, one row an event or a tick.
 
-Drawn by matplotlib, which is imported when the first is, without its pyplot: no display, no state
-that others see. Names are never read as mathematical formulas.
+matplotlib draws them. It is imported with the first picture, without pyplot: no display, no global
+state. Names are never read as mathematical formulas.
 """
 
 import io
@@ -12,10 +12,8 @@ from types import ModuleType
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from exset.core.errors import FormatError, Place
-from exset.grammars.columns.arrays import Flags
 from exset.io import files
 from exset.io.files import FilePath
 from exset.runtime.lens.network_layout import SIDES, Side
@@ -23,34 +21,33 @@ from exset.runtime.lens.plot_axes import DPI, LINE, NONE, SMALL, WIDE, Axes, Ima
 from exset.runtime.lens.plot_rows import PictureRows, shortened
 
 SUFFIXES = (".png", ".svg", ".pdf")
-"""What a picture may be, by the end of its name."""
+"""The suffixes of pictures."""
 
 _CELL, _LEAST = 0.17, 0.6
 """Inches: the side of a cell, and the least width of a side of the network."""
 _GAP = 0.3
 _FAINT = "0.85"
-_WORDS = ("no value (NaN)", "no value (NaN, or grace)")
-
 
 Figure: TypeAlias = Any
-"""A matplotlib.figure.Figure: the types of what is optional are not at hand."""
+"""A matplotlib.figure.Figure; the types of an optional package are not available."""
 
 
 def figure(shown: PictureRows, title: str = "") -> Figure:
-    """A figure of matplotlib: inputs and targets side by side, group by group.
+    """Return a figure of matplotlib: inputs and targets side by side, group by group.
 
-    Black is the highest value; where there are negative ones, too, red is above 0 and blue below.
-    What has no value, or no target that counts, is orange. Raises ImportError without matplotlib.
+    Black is the highest value; if some values are negative, red is above 0 and blue below. A cell
+    without value, or without a target that counts, is orange. Raises ImportError without
+    matplotlib.
     """
     with _matplotlib().rc_context({"text.usetex": False, "text.parse_math": False}):
         return _Drawing(shown, shortened(title, 100)).figure
 
 
 def write(shown: PictureRows, path: FilePath, title: str = "") -> None:
-    """Write a picture as its name says: `.png`, `.svg` or `.pdf`; whole, or not at all.
+    """Write a picture, atomically; the suffix of the path says which: `.png`, `.svg` or `.pdf`.
 
-    The same in every place: styles that a user has set are not asked. Raises FormatError for
-    another name, OSError, ImportError.
+    The user's styles of matplotlib are ignored, so that equal examples give equal files. Raises
+    FormatError for another suffix, OSError, ImportError.
     """
     form = suffix(path)[1:]
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form)
@@ -58,19 +55,19 @@ def write(shown: PictureRows, path: FilePath, title: str = "") -> None:
     _matplotlib()
     style = import_module("matplotlib.style")
     with style.context(["default", {"svg.hashsalt": "exset"}]), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing")  # a box stands for it
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # matplotlib draws a box
         drawn = figure(shown, title)
         drawn.savefig(out, format=form, dpi=DPI, bbox_inches="tight", metadata=metadata)
     files.write(path, out.getvalue())
 
 
 def suffix(path: FilePath) -> str:
-    """Which picture a name asks for. Raises FormatError for none."""
+    """Return the suffix of a picture, in lower case. Raises FormatError for another suffix."""
     name = os.fsdecode(path)
     found = os.path.splitext(name)[1].lower()
     if found not in SUFFIXES:
-        message = "nothing says what picture this is to be"
-        hint = f"use a name in {', '.join(SUFFIXES)}"
+        message = "unknown type of picture"
+        hint = f"use one of the suffixes {', '.join(SUFFIXES)}"
         raise FormatError(message, place=Place.of(name), hint=hint, code="file-name")
     return found
 
@@ -84,42 +81,39 @@ def _matplotlib() -> ModuleType:
 
 
 class _Drawing:
-    """Places everything by inches, from the upper left corner of the first side."""
+    """A figure; places and sizes are in inches, from the upper left corner of the first side."""
 
     def __init__(self, shown: PictureRows, title: str) -> None:
-        self.shown = shown
-        high = _CELL if shown.ticks is None else _CELL / 2
-        self.height = max(len(shown.arrays) * high, 2 * _CELL)
-        layouts = shown.arrays.input_layout, shown.arrays.target_layout
-        sides = [each for each in zip(SIDES, layouts, strict=True) if each[1].units]
-        widths = [min(max(layout.units * _CELL, _LEAST), WIDE) for _, layout in sides]
-        self.width = sum(widths) + _GAP * (len(sides) - 1)
+        self.shown, arrays = shown, shown.arrays
+        cell = _CELL if shown.ticks is None else _CELL / 2
+        self.height = max(len(arrays) * cell, 2 * _CELL)
+        layouts = dict(zip(SIDES, (arrays.input_layout, arrays.target_layout), strict=True))
+        widths = {
+            side: min(max(layout.units * _CELL, _LEAST), WIDE)
+            for side, layout in layouts.items()
+            if layout.units
+        }
+        self.width = sum(widths.values()) + _GAP * (len(widths) - 1)
         self.figure = import_module("matplotlib.figure").Figure((self.width, self.height))
-        begins: list[float] = []
-        left = above = 0.0
         images: dict[Side, Image] = {}
-        blank = False
-        for (side, layout), width in zip(sides, widths, strict=True):
+        begins: dict[Side, float] = {}
+        left = above = 0.0
+        all_valid = True
+        for side, width in widths.items():
             axes = self._axes(left, 0, width, self.height)
-            values, given = self._values(side)
-            images[side] = heat(axes, values, given)
-            above = max(above, columns(axes, layout, width))
-            self._rows(axes, first=left == 0, width=width / layout.units)
-            blank = blank or not given.all()
-            begins.append(left)
+            valid = arrays.input_mask if side == "inputs" else arrays.target_mask
+            # In float64, no difference of two float32 is infinite.
+            images[side] = heat(axes, getattr(arrays, side).astype(np.float64), valid)
+            above = max(above, columns(axes, layouts[side], width))
+            self._rows(axes, first=left == 0, width=width / layouts[side].units)
+            all_valid = all_valid and bool(valid.all())
+            begins[side] = left
             left += width + _GAP
-        for begin, (side, _) in zip(begins, sides, strict=True):
+        for side, begin in begins.items():
             self._text(begin, -above - 0.07, side, fontsize=9, fontweight="bold")
-        self._key(images, blank)
-        words = [title, "" if shown.cut is None else shown.cut]
-        self._text(0, -above - 0.3, ", ".join(filter(None, words)), fontsize=10)
-
-    def _values(self, side: Side) -> tuple[NDArray[np.float64], Flags]:
-        """The numbers and those that count; float64, in which all of float32 has a range."""
-        arrays = self.shown.arrays
-        if side == "inputs":
-            return arrays.inputs.astype(np.float64), arrays.input_mask
-        return arrays.targets.astype(np.float64), arrays.target_mask
+        self._key(images, all_valid)
+        words = filter(None, (title, shown.cut))
+        self._text(0, -above - 0.3, ", ".join(words), fontsize=10)
 
     def _axes(self, left: float, top: float, width: float, height: float) -> Axes:
         w, h = self.width, self.height
@@ -129,7 +123,7 @@ class _Drawing:
         self.figure.text(left / self.width, 1 - top / self.height, text, va="bottom", **looks)
 
     def _rows(self, axes: Axes, first: bool, width: float) -> None:
-        """Draw what parts rows, and cells that are wide enough; the first side has labels."""
+        """Draw lines between examples and between wide cells; the first side has labels."""
         count = len(self.shown.arrays)
         heads = self.shown.heads
         if heads.size < count:
@@ -142,11 +136,11 @@ class _Drawing:
         labels = self.shown.labels if first else [""] * count
         axes.set_yticks(np.arange(count), labels=labels, **SMALL)
 
-    def _key(self, images: dict[Side, Image], blank: bool) -> None:
-        """Draw what colours mean, right of all: one bar if both sides have the same scale."""
+    def _key(self, images: dict[Side, Image], all_valid: bool) -> None:
+        """Draw the meaning of the colours, on the right; one bar if both sides have one scale."""
         left, top = self.width + 0.25, 0.0
-        scales = {side: (image.norm.vmin, image.norm.vmax) for side, image in images.items()}
-        if len(set(scales.values())) == 1:
+        scales = {(image.norm.vmin, image.norm.vmax) for image in images.values()}
+        if len(scales) == 1:
             images = dict(list(images.items())[:1])
         for side, image in images.items():
             bar = self.figure.colorbar(image, cax=self._axes(left, top, 0.12, 0.8))
@@ -156,7 +150,8 @@ class _Drawing:
             if len(images) > 1:
                 bar.ax.set_title(side, fontsize=7, loc="left", pad=6)
             top += 1.2
-        if blank:
+        if not all_valid:
             axes = self._axes(left, top - (0.15 if len(images) == 1 else 0.2), 0.12, 0.12)
             axes.set(facecolor=NONE, xticks=[], yticks=[])
-            axes.text(1.4, 0.5, _WORDS[self.shown.ticks is not None], va="center", **SMALL)
+            text = "no value (NaN)" if self.shown.ticks is None else "no value (NaN, or grace)"
+            axes.text(1.4, 0.5, text, va="center", **SMALL)

@@ -1,9 +1,9 @@
-"""The axes of a picture: a side of the network as a heat map, with its groups and their units."""
+"""The axes of a picture: one side of the network as a heat map, with groups and unit numbers."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from importlib import import_module
 from itertools import accumulate, count
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,34 +13,28 @@ from exset.runtime.lens.network_layout import Layout
 from exset.runtime.lens.plot_rows import shortened
 
 WIDE = 7.0
-"""Inches of the widest side; cells get narrower then."""
+"""The width of the widest side, in inches; then cells get narrower."""
 LETTER = 0.065
-"""Inches of a letter, more or less."""
+"""The approximate width of a letter, in inches."""
 SMALL = {"fontsize": 7}
 NONE = "#f9cf95"
-"""The colour of what has no value: unlike all greys, reds and blues."""
+"""The colour of a cell without value: unlike all greys, reds and blues."""
 LINE = "0.35"
 DPI = 110
 
 Axes: TypeAlias = Any
-"""A matplotlib.axes.Axes: the types of what is optional are not at hand."""
+"""A matplotlib.axes.Axes; the types of an optional package are not available."""
 
 Image: TypeAlias = Any
 """A matplotlib.image.AxesImage."""
 
 
-class _Label(NamedTuple):
-    """What stands at a column: there are so many units that it is for."""
+def heat(axes: Axes, values: NDArray[np.float64], valid: Flags) -> Image:
+    """Draw numbers as colours; the scale includes 0 and all finite numbers.
 
-    at: float
-    units: int
-    text: str
-
-
-def heat(axes: Axes, values: NDArray[np.float64], given: Flags) -> Image:
-    """Draw the numbers; the scale is that of all that are finite, and always has 0."""
-    colours = import_module("matplotlib").colormaps
-    finite = values[given & np.isfinite(values)]
+    `values`, `valid`: [rows, units].
+    """
+    finite = values[valid & np.isfinite(values)]
     low, high = min(finite.min(initial=0), 0), max(finite.max(initial=0), 0)
     if low < 0 < high:
         name, high = "RdBu_r", max(-low, high)
@@ -49,18 +43,16 @@ def heat(axes: Axes, values: NDArray[np.float64], given: Flags) -> Image:
         name = "Greys_r" if low < 0 else "Greys"
         high = 1.0 if low == high else high
     axes.set_facecolor(NONE)
-    colour = colours[name].with_extremes(bad=NONE)
     rows, units = values.shape
     together = -(-units // int(WIDE * DPI))
-    # Infinity is drawn as the end of the scale; matplotlib would take it for no value.
-    cells = _strongest(np.where(given, np.clip(values, low, high), np.nan), together)
-    edges = -0.5, cells.shape[1] * together - 0.5, rows - 0.5, -0.5
+    # Clipped, because matplotlib draws infinity like a missing value.
+    cells = _strongest(np.where(valid, np.clip(values, low, high), np.nan), together)
     image = axes.imshow(
         cells,
-        cmap=colour,
+        cmap=import_module("matplotlib").colormaps[name].with_extremes(bad=NONE),
         vmin=low,
         vmax=high,
-        extent=edges,
+        extent=(-0.5, cells.shape[1] * together - 0.5, rows - 0.5, -0.5),
         aspect="auto",
         interpolation="nearest",
     )
@@ -69,7 +61,7 @@ def heat(axes: Axes, values: NDArray[np.float64], given: Flags) -> Image:
 
 
 def _strongest(values: NDArray[np.float64], together: int) -> NDArray[np.float64]:
-    """Of so many columns together the one that is furthest from 0, so that none gets lost."""
+    """Return, for each `together` columns, the value furthest from 0, so that none gets lost."""
     rows, units = values.shape
     padded = np.full((rows, -(-units // together) * together), np.nan)
     padded[:, :units] = values
@@ -80,37 +72,39 @@ def _strongest(values: NDArray[np.float64], together: int) -> NDArray[np.float64
 
 
 def columns(axes: Axes, layout: Layout, width: float) -> float:
-    """Draw where groups begin, their names and numbers of units; return how high the names are."""
+    """Draw unit numbers, and the borders and names of groups; return the height of the names.
+
+    `width`, and the result: in inches.
+    """
     for spine in axes.spines.values():
         spine.set(linewidth=0.8, color=LINE)
     groups = {name: size for name, size in layout.groups.items() if size}
     sizes = list(groups.values()) or [layout.units]
     begins = list(accumulate(sizes, initial=0))
     inch = width / layout.units
-    every = next(n for n in _steps() if n * inch > 0.12 + len(str(layout.units)) * LETTER)
+    steps = (digit * 10**power for power in count() for digit in (1, 2, 5))
+    every = next(step for step in steps if step * inch > 0.12 + len(str(layout.units)) * LETTER)
     numbers = [
-        _Label(begin + k, every, str(k))
+        (begin + unit, str(unit))
         for begin, size in zip(begins, sizes, strict=False)
-        for k in range(0, max(size - every // 2, 1), every)
+        for unit in range(0, max(size - every // 2, 1), every)
     ]
-    numbers = _apart(numbers, 0.14 / inch)
-    axes.set_xticks([each.at for each in numbers], labels=[each.text for each in numbers], **SMALL)
-    if not layout.groups:
+    ticks = dict(_apart(numbers, 0.14 / inch))
+    axes.set_xticks(list(ticks), labels=list(ticks.values()), **SMALL)
+    if not groups:
         return 0.05
-    for colour, wide in (("white", 2.4), (LINE, 0.8)):  # to be seen between black cells, too
+    for colour, wide in (("white", 2.4), (LINE, 0.8)):  # visible between black cells, too
         axes.vlines(np.array(begins[1:-1]) - 0.5, *axes.get_ylim(), color=colour, linewidth=wide)
-    raised = 0.2
-    names = [
-        _Label(begin + (size - 1) / 2, size, shortened(name))
-        for begin, (name, size) in zip(begins, groups.items(), strict=False)
-    ]
-    for at, size, name in _apart(names, 0.12 / inch):
+    height = 0.2
+    centres = (begin + (size - 1) / 2 for begin, size in zip(begins, sizes, strict=False))
+    for centre, group in _apart(zip(centres, groups, strict=True), 0.12 / inch):
+        name = shortened(group)
         length = len(name) * LETTER
-        fits = length <= size * inch
-        raised = max(raised, 0.2 if fits else length + 0.1)
+        fits = length <= groups[group] * inch
+        height = max(height, 0.2 if fits else length + 0.1)
         axes.annotate(
             name,
-            (at, 1),
+            (centre, 1),
             xycoords=("data", "axes fraction"),
             xytext=(0, 3),
             textcoords="offset points",
@@ -119,18 +113,13 @@ def columns(axes: Axes, layout: Layout, width: float) -> float:
             rotation=0 if fits else 90,
             **SMALL,
         )
-    return raised
+    return height
 
 
-def _steps() -> Iterator[int]:
-    """1, 2, 5, 10, 20 ..."""
-    return (digit * 10**power for power in count() for digit in (1, 2, 5))
-
-
-def _apart(labels: Iterable[_Label], least: float) -> list[_Label]:
-    """Labels, from left to right, without those too near to the one before."""
-    kept: list[_Label] = []
-    for label in labels:
-        if not kept or label.at - kept[-1].at >= least:
-            kept.append(label)
+def _apart(labels: Iterable[tuple[float, str]], least: float) -> list[tuple[float, str]]:
+    """Return labels, from left to right, without those too near to the label before."""
+    kept: list[tuple[float, str]] = []
+    for at, text in labels:
+        if not kept or at - kept[-1][0] >= least:
+            kept.append((at, text))
     return kept

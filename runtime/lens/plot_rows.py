@@ -1,16 +1,15 @@
-"""What a picture of examples shows: their events or ticks, row by row, no more than can be seen."""
+"""The rows of a picture of examples: its first events or ticks, no more than fit."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from exset.core.errors import Findings, LimitError, Place
 from exset.core.limits import DEFAULT, Limits
 from exset.core.text import safe
-from exset.grammars.columns.arrays import Longs
+from exset.grammars.columns.arrays import Longs, row_indices
 from exset.grammars.lens.examples import ExampleSet
-from exset.grammars.lens.normal_form import normal_form
-from exset.runtime.lens.arrays import ExampleArrays, ticks_until, to_arrays
+from exset.runtime.lens.arrays import ExampleArrays, arrays_of, ticks_until
 from exset.runtime.lens.fill import layouts_of
 from exset.runtime.lens.network_layout import MODEL, LayoutLike
 
@@ -18,9 +17,7 @@ ROWS = 200
 """The most rows of a picture."""
 
 CELLS = 10_000_000
-"""The most numbers of a picture, so that what has very many units gets fewer rows."""
-
-_COLUMNS = {each.name for each in fields(ExampleArrays) if not each.name.endswith("_layout")}
+"""The most cells of a picture: with very many units it has fewer rows."""
 
 _NAME = 32
 """The most characters of a name."""
@@ -28,35 +25,36 @@ _NAME = 32
 
 @dataclass(frozen=True, eq=False)
 class PictureRows:
-    """The rows of a picture, one row an event or a tick, and what is beside them."""
+    """The rows of a picture, one row an event or a tick.
+
+    names: of the examples that have rows; `arrays.example` is an index into them. ticks: the number
+    of ticks in an interval, None for events. cut: which part is shown, in words; None for all.
+    """
 
     arrays: ExampleArrays
     names: list[str]
-    """Of each example that has a row; `arrays.example` counts in it."""
     ticks: int | None
     cut: str | None
-    """What of it there is room for, in words; None if all is shown."""
 
     @property
     def labels(self) -> list[str]:
-        """What stands at each row: the example's name at its first, its events where it has more.
+        """The label of each row: the name at the first row of an example, the index of an event.
 
-        Nothing at the later ticks of an event.
+        An example with one event has no indices; later ticks of an event have no label.
         """
-        example, event, tick = (
-            each.tolist() for each in (self.arrays.example, self.arrays.event, self.arrays.tick)
-        )
-        several = {i for i, j in zip(example, event, strict=True) if j}
+        arrays = self.arrays
+        rows = [each.tolist() for each in (arrays.example, arrays.event, arrays.tick)]
+        several = {example for example, event, _ in zip(*rows, strict=True) if event}
         labels = []
-        for i, j, k in zip(example, event, tick, strict=True):
-            name = self.names[i] if j == 0 and k == 0 else ""
-            number = str(j) if i in several and k == 0 else ""
-            labels.append(f"{name}  {number}".strip())
+        for example, event, tick in zip(*rows, strict=True):
+            name = "" if event else self.names[example]
+            number = str(event) if example in several else ""
+            labels.append("" if tick else f"{name}  {number}".strip())
         return labels
 
     @property
     def heads(self) -> Longs:
-        """The numbers of the rows with which examples begin: int64."""
+        """The indices of the first rows of the examples: int64."""
         return np.flatnonzero((self.arrays.event == 0) & (self.arrays.tick == 0))
 
 
@@ -70,79 +68,60 @@ def picture_rows(
     findings: Findings | None = None,
     limits: Limits = DEFAULT,
 ) -> PictureRows:
-    """The first rows of the examples with these indices, or of all.
+    """Return the first rows of the examples with the indices `which`, by default of all.
 
-    `inputs`, `targets`: as in `to_arrays`; what is inferred is inferred from the whole set, so that
-    pictures of different examples are alike. `ticks`: one row a tick, of so many in an interval, as
-    in `by_tick`. Raises FormatError, LimitError, IndexError, and ValueError where there is nothing
-    to be seen.
+    `inputs`, `targets`: as in `to_arrays`; layouts are inferred from the whole set, so that
+    pictures of different examples are alike. `ticks`: draw a row a tick, as `by_tick`. Raises
+    FormatError, LimitError, IndexError, and ValueError if there is nothing to draw.
     """
     findings = Findings() if findings is None else findings
     layouts = layouts_of(examples, (inputs, targets), findings)
     units = layouts[0].units + layouts[1].units
     which = np.arange(len(examples))[slice(None) if which is None else which]
-    if not which.size or not units:
+    starts = examples.event_offsets[which]
+    counts = examples.event_offsets[which + 1] - starts
+    if not counts.any() or not units:
         raise ValueError("there is nothing to draw: no " + ("units" if which.size else "examples"))
     if units > CELLS:
         raise LimitError(
             f"{units:,} units are too many for a picture",
             place=Place.of(MODEL),
-            hint="say inputs=... and targets=... for some of the groups (--inputs GROUP=SIZE)",
+            hint="pass inputs=... and targets=... for some of the groups (--inputs GROUP=SIZE)",
         )
-    rows = min(ROWS, CELLS // units)
-    some = _events(examples.select(which[:rows]), rows)
-    arrays = to_arrays(some, *layouts, findings=findings, limits=limits)
+    room = min(ROWS, CELLS // units)
+    rows = row_indices(starts[:room], counts[:room])[:room]
+    arrays = arrays_of(np, examples, layouts, findings, limits, rows)
+    arrays = replace(arrays, example=np.repeat(np.arange(which[:room].size), counts[:room])[:room])
     if ticks is not None:
-        arrays = _ticks(arrays, ticks, rows)
-    total = int((examples.event_offsets[which + 1] - examples.event_offsets[which]).sum())
-    cut = len(arrays) > rows or np.count_nonzero(arrays.tick == 0) < total
-    arrays = _first(arrays, rows)
+        arrays = _by_tick(arrays, ticks, room)
+    is_cut = len(arrays) > room or np.count_nonzero(arrays.tick == 0) < counts.sum()
+    arrays = arrays.take(slice(room))
     shown = int(arrays.example[-1]) + 1
-    what = "events" if ticks is None else "ticks"
-    said = f"the first {len(arrays)} {what}: {shown} of {which.size:,} examples"
+    unit = "events" if ticks is None else "ticks"
+    cut = f"the first {len(arrays)} {unit}: {shown} of {which.size:,} examples" if is_cut else None
     names = [_name(examples, number) for number in which[:shown].tolist()]
-    return PictureRows(arrays, names, ticks, said if cut else None)
-
-
-def _events(examples: ExampleSet, most: int) -> ExampleSet:
-    """The first events of a set, so many at most; the last example may lose some of its."""
-    if examples.num_events <= most:
-        return examples
-    count = int(np.searchsorted(examples.event_offsets, most))
-    examples = examples.select(slice(count))
-    return normal_form(
-        examples.with_columns(
-            event_offsets=np.minimum(examples.event_offsets, most),
-            events=examples.events.take(np.arange(most)),
-        )
-    )
-
-
-def _ticks(arrays: ExampleArrays, ticks: int, most: int) -> ExampleArrays:
-    """The rows of ticks; of an event that lasts longer than can be seen only the beginning."""
-    if ticks < 1:
-        raise ValueError(f"ticks must be at least 1, not {ticks}")
-    seen = np.float32((most + 1) / ticks)
-    arrays = replace(arrays, max_time=np.minimum(arrays.max_time, seen))
-    if not np.isnan(arrays.max_time).any():
-        before = np.cumsum(ticks_until(np, arrays.max_time, ticks)).searchsorted(most)
-        arrays = _first(arrays, int(before) + 1)
-    return arrays.by_tick(ticks)
-
-
-def _first(arrays: ExampleArrays, rows: int) -> ExampleArrays:
-    """The first rows, so many at most."""
-    columns = {name: each[:rows] for name, each in vars(arrays).items() if name in _COLUMNS}
-    return replace(arrays, **columns)
+    return PictureRows(arrays, names, ticks, cut)
 
 
 def _name(examples: ExampleSet, number: int) -> str:
-    """The name of an example, made safe and not too long; its index, as Lens has it, if none."""
+    """Return the name of an example; for an example without a name its index, as in Lens."""
     name = examples.name.text(number)
     return shortened(str(number) if name is None else name)
 
 
+def _by_tick(arrays: ExampleArrays, ticks: int, room: int) -> ExampleArrays:
+    """Return one row a tick, for a little more than the ticks that there is room for."""
+    if ticks < 1:
+        raise ValueError(f"ticks must be at least 1, not {ticks}")
+    longest = np.float32((room + 1) / ticks)
+    arrays = replace(arrays, max_time=np.minimum(arrays.max_time, longest))
+    if not np.isnan(arrays.max_time).any():
+        before = np.cumsum(ticks_until(np, arrays.max_time, ticks)).searchsorted(room)
+        arrays = arrays.take(slice(int(before) + 1))
+    return arrays.by_tick(ticks)
+
+
 def shortened(text: str, most: int = _NAME) -> str:
-    """A name as it stands in a picture: safe to show, and of so many characters at most."""
+    """Return a text that is safe to show, of at most so many characters."""
     text = safe(text[: most + 1])
     return text if len(text) <= most else text[: most - 1] + "…"
