@@ -7,6 +7,7 @@ ranges override earlier ones (Lens, example.c: standardLoadEvent). The code work
 
 from dataclasses import dataclass, replace
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -130,7 +131,7 @@ class ExampleArrays:
         """Return some of the rows: a slice, or indices, int64."""
         return replace(self, **{name: array[rows] for name, array in self._arrays().items()})
 
-    def _arrays(self) -> dict[str, Floats]:
+    def _arrays(self) -> dict[str, Any]:
         return {name: each for name, each in vars(self).items() if not isinstance(each, Layout)}
 
     def check_flat(self, caller: str) -> None:
