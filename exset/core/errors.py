@@ -238,6 +238,14 @@ class Findings:
         for rank, item in enumerate(items[: self.keep]):
             self.add(make(item), len(items) - rank if rank == self.keep - 1 else 1)
 
+    def add_all(self, findings: Findings) -> None:
+        """Add the findings of another collection, also those that are only counted."""
+        more = Counter(findings._counts)
+        more.subtract(finding.code for finding in findings)
+        last = {finding.code: finding for finding in findings}
+        for finding in findings:
+            self.add(finding, 1 + more[finding.code] if finding is last[finding.code] else 1)
+
     def count(self, code: str | None = None) -> int:
         """Return how many findings were added, of one code or of all."""
         return self._counts.total() if code is None else self._counts[code]

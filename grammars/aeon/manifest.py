@@ -164,10 +164,6 @@ class Manifest(Table):
             lines=concat([part.lines for part in parts]),
         )
 
-    def to_dialect(self, dialect: Dialect | str) -> Self:
-        """Return the same records for another version of aeon; `render` checks that it has them."""
-        return self.with_columns(dialect=Dialect(dialect))
-
     def narrowed(self) -> Self:
         """Return the manifest without the fields that aeon drops, as they have no type."""
         width = len(self.types)

@@ -137,8 +137,7 @@ class Cache:
                 place = place or Place.of(path)
                 findings.add(finding_at("aeon-cache-block", place, number=number, why=why))
                 continue
-            for finding in of_block:
-                findings.add(finding)
+            findings.add_all(of_block)
             if of_block.worst is Severity.ERROR:
                 continue
             width = width or block.width

@@ -153,7 +153,7 @@ def _opened(source: Cache | Block | Opener, findings: Findings) -> Iterator[tupl
         for finding in of_cache:
             if finding.severity is Severity.ERROR and finding.code != "aeon-cache-incomplete":
                 raise FormatError.of(finding)
-            findings.add(finding)
+        findings.add_all(of_cache)
 
 
 def _same(block: Block) -> Block:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import exset
 from exset import Findings, Manifest
+from exset.grammars.aeon.manifest_types import Dialect
 from exset.runtime.aeon.crc32c import crc32c, update
 from exset.runtime.aeon.libstdcxx import MERSENNE, MINSTD, draw, generator, shuffled, subset
 from exset.runtime.aeon.manifest_build import from_folder, from_table
@@ -109,7 +110,7 @@ def test_all_files_are_there(pictures: Path) -> None:
     manifest = from_folder(str(pictures), suffixes=[".jpg"]).manifest
     findings = Findings(strict=True)
     check_files(manifest, findings, base=str(pictures))
-    check_files(manifest.to_dialect("seed"), findings, base=f"{pictures}/")
+    check_files(manifest.with_columns(dialect=Dialect.SEED), findings, base=f"{pictures}/")
     assert not len(findings)
 
 

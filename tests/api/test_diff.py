@@ -13,6 +13,7 @@ from exset import Dense, Event, Example, ExampleSet, Manifest, SampleList, SetHe
 from exset.core.protocols import Model
 from exset.grammars.aeon.block import Block
 from exset.grammars.aeon.config.model import LoaderConfig
+from exset.grammars.aeon.manifest_types import Dialect
 from exset.runtime.reports.column_diff import Pairs, unequal, unequal_strings
 from exset.testing import (
     archives,
@@ -199,7 +200,7 @@ def test_manifests_of_other_dialects() -> None:
     broken = Manifest.of(["FILE", "ASCII_FLOAT"], [["a.jpg", "1"], ["b.jpg", "two"]])
     assert paths(one, broken, tolerance=9) == ["records[1].fields[1]"]
     files = Manifest.of(["FILE", "FILE"], rows)
-    assert not exset.diff(files, files.to_dialect("csv"))
+    assert not exset.diff(files, files.with_columns(dialect=Dialect.CSV))
     assert paths(one, files)[0] == "types"
 
 

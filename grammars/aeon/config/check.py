@@ -53,22 +53,30 @@ class Invalid(Exception):
 class Check:
     """Reads objects by their tables as one version of aeon does, and collects all that is wrong.
 
-    loader: the configuration. errors: why aeon refuses it. others: all other findings. refused:
-    the path of the first error.
+    loader: the configuration. error: why aeon refuses it, the first of the errors; refused: its
+    path. more_errors: the other errors. notes: about the choice of the version. others: all other
+    findings.
     """
 
     def __init__(self, tree: Node, source: Source | str, dialect: Dialect) -> None:
         """Take a tree, and its text or a name."""
         self.dialect = dialect
-        self.errors = Findings()
+        self.error: Finding | None = None
+        self.refused = ""
+        self.more_errors = Findings()
+        self.notes = Findings()
         self.others = Findings()
-        self.refused: str | None = None
         self.loader = Settings("loader", dialect, {})
         self._last: dict[tuple[str, bool], Finding] = {}
         self._tree = tree
         self._source = source
         self._etl_types = _types(tree, "etl")
         self._is_image = _types(tree, "augmentation")[:1] == ["image"]
+
+    @property
+    def error_count(self) -> int:
+        """The number of errors."""
+        return (self.error is not None) + self.more_errors.count()
 
     def read(self) -> None:
         """Read the whole tree."""
@@ -93,9 +101,7 @@ class Check:
             unread = self._is_unread(code, path)
         severity = RULES.severity(code)
         is_error = severity is Severity.ERROR and not unread
-        if is_error and self.refused is None:
-            self.refused = path
-        findings = self.errors if is_error else self.others
+        findings = self.more_errors if is_error else self.others
         if findings.count(code) >= findings.keep:
             findings.add(self._last[code, is_error])
             return Invalid()
@@ -106,8 +112,11 @@ class Check:
             why = "aeon does not read this part, so it does not complain"
             hint = f"{found.hint}; {why}" if found.hint else why
             found = replace(found, severity=Severity.WARNING, hint=hint)
-        findings.add(found)
-        self._last[code, is_error] = found
+        if is_error and self.error is None:
+            self.error, self.refused = found, path
+        else:
+            findings.add(found)
+            self._last[code, is_error] = found
         return Invalid()
 
     def settings(self, node: Node, table: str, path: str) -> Settings:
