@@ -98,7 +98,8 @@ class CacheDataset(RecordDataset):
         """Return the elements of a block. Raises FormatError if it changed."""
         blobs = self._mapped.pop(number, None)
         if blobs is None:
-            block = self._openers[number]()
+            opener = self._openers[number]
+            block = opener if isinstance(opener, Block) else opener()
             if len(block) != self._begins[number + 1] - self._begins[number]:
                 message = f"block {number} has changed since the dataset was made"
                 raise FormatError(message, place=self._place, code="aeon-cache-block")
@@ -140,10 +141,12 @@ def _numbers(parts: list[tuple[Blobs, Longs]], element: Longs, kind: ElementType
     return found
 
 
-def _opened(source: Cache | Block | Opener, findings: Findings) -> Iterator[tuple[Opener, Block]]:
-    """Yield the blocks, and the function that opens each again. Raises FormatError."""
+def _opened(
+    source: Cache | Block | Opener, findings: Findings
+) -> Iterator[tuple[Block | Opener, Block]]:
+    """Yield the blocks, each after what opens it again. Raises FormatError."""
     if isinstance(source, Block):
-        yield partial(_same, source), source
+        yield source, source
     elif not isinstance(source, Cache):
         yield source, source()
     else:
@@ -154,10 +157,6 @@ def _opened(source: Cache | Block | Opener, findings: Findings) -> Iterator[tupl
             if finding.severity is Severity.ERROR and finding.code != "aeon-cache-incomplete":
                 raise FormatError.of(finding)
         findings.add_all(of_cache)
-
-
-def _same(block: Block) -> Block:
-    return block
 
 
 def _types(types: str | Iterable[ElementType | str]) -> tuple[ElementType, ...]:

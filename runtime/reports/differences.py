@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, TypeAlias
 
 from exset.core.protocols import Model
 from exset.core.text import safe
@@ -58,12 +58,9 @@ class Differences:
         }
 
 
-class Comparison(Protocol):
-    """A function that compares the models of a family."""
-
-    def __call__(self, one: Any, other: Any, tolerance: float, keep: int, /) -> Differences:
-        """Return the first `keep` differences; numbers may differ as `column_diff.unequal` says."""
-        ...
+Comparison: TypeAlias = Callable[[Any, Any, float, int], Differences]
+"""A function of two models of a family, the tolerance of `column_diff.unequal`, and the number of
+differences to keep. It returns the first of them."""
 
 
 def by_equality(one: Model, other: Model, tolerance: float, keep: int, /) -> Differences:

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import exset
@@ -18,6 +18,7 @@ from exset.runtime.aeon.elements import encoded
 from exset.testing import manifests
 
 
+@settings(max_examples=40)
 @given(manifests(dialect="head"), st.integers(1, 4), st.booleans())
 def test_from_manifest_to_cache_and_back(made: Manifest, size: int, is_known: bool) -> None:
     """The elements are the same, whether the manifest is at hand or only its types."""

@@ -9,7 +9,7 @@ import pytest
 import exset
 from exset import Finding, Findings, FormatError, FormatWarning, LoaderConfig, Severity
 from exset.core.source import Source
-from exset.grammars.aeon.config import check
+from exset.grammars.aeon.config import collector
 from exset.grammars.aeon.config.findings import finding_at
 from exset.grammars.aeon.config.schema import LOADER, RENAMED
 from exset.grammars.aeon.config.schema_types import DIALECTS, Dialect
@@ -267,15 +267,15 @@ def test_sizes_wrap_around_as_in_cpp() -> None:
 
 
 def test_the_time_for_a_hostile_configuration_is_linear() -> None:
-    many = 20_000
+    many = 5_000
     members = ", ".join(f'"member{number}": []' for number in range(many))
     findings = Findings()
-    with pytest.raises(FormatError, match=r"and 20,003 more errors"):
+    with pytest.raises(FormatError, match=r"and 5,003 more errors"):
         exset.loads("{" + members + ', "z": 1}', format="loader_config", findings=findings)
     assert len(findings) < 300 and findings.count("aeon-unknown") == many
     numbers = ", ".join(["2.5"] * many)
     text = f'{{"batch_size": 1, "etl": [{{"type": "blob", "output_count": [{numbers}]}}]}}'
-    with pytest.raises(FormatError, match="a list of 20000"):
+    with pytest.raises(FormatError, match="a list of 5000"):
         exset.loads(text, format="loader_config", findings=Findings())
 
 
@@ -290,7 +290,7 @@ def test_errors_that_are_only_counted_are_not_built(
         built.append(code)
         return real(code, *arguments, **words)
 
-    monkeypatch.setattr(check, "finding_at", make)
+    monkeypatch.setattr(collector, "finding_at", make)
     many = b"1," * 9_999 + b"1"
     findings = Findings()
     with pytest.raises(FormatError):

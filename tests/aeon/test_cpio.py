@@ -234,10 +234,11 @@ def test_any_bytes(tail: bytes) -> None:
     attempt(header(1) + entry(b"x", b"1")[:20] + tail + END)
 
 
-@pytest.mark.parametrize("number", [0, 1, 0x7FFF, 0x8000, 0xFFFF])
+@pytest.mark.parametrize("number", [0, 1, 0x8000, 0xFFFF])
 def test_any_word_may_be_wrong(number: int) -> None:
-    for at in range(0, len(BLOCK) - 1, 2):
-        attempt(BLOCK[:at] + number.to_bytes(2, "little") + BLOCK[at + 2 :])
+    data = block(RECORDS[:1])
+    for at in range(0, len(data) - 1, 2):
+        attempt(data[:at] + number.to_bytes(2, "little") + data[at + 2 :])
 
 
 def test_names() -> None:

@@ -1,14 +1,22 @@
-"""Hints for names and words that aeon does not know."""
+"""Words of messages: hints for names that aeon does not know, and values as text."""
 
-from collections.abc import Iterable
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
 from typing import Final
 
+from exset.core.text import safe
 from exset.grammars.aeon.config.schema import RENAMED, TABLES
-from exset.grammars.aeon.config.schema_types import DIALECTS, TITLES, Dialect
+from exset.grammars.aeon.config.schema_types import DIALECTS, TITLES, Dialect, Member
+from exset.grammars.aeon.config.settings import Value
+from exset.grammars.columns.tree import Node
 
 _LONGEST: Final = 100
 """Characters of a name; a longer name is compared with no other."""
 _MOST_NAMES: Final = 14
+_MOST_SHOWN: Final = 40
+_MOST_UNKNOWN: Final = 100
+"""Unknown members that may be a misspelling of a missing one."""
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
@@ -39,3 +47,34 @@ def unknown_hint(name: str, table: str, dialect: Dialect) -> str:
     if near := did_you_mean(name, known):
         return near
     return f"known members: {', '.join(known)}" if len(known) < _MOST_NAMES else "remove it"
+
+
+def value_hint(member: Member, value: Value) -> str:
+    """Return a hint for a value that a member does not allow."""
+    allowed = member.constraint.one_of if member.constraint else ()
+    near = did_you_mean(str(value), [word for word in allowed if isinstance(word, str)])
+    return near or (f"{member.name}: {member.about}" if member.about else "")
+
+
+def missing_hint(node: Node, declared: Member, known: Collection[str]) -> str:
+    """Return a hint for a member that an object lacks."""
+    others = [name for name in node.members if name not in known][:_MOST_UNKNOWN]
+    near = nearest(declared.name, others)
+    return f"rename {near!r}?" if near else f"add it: {declared.about}"
+
+
+def found_text(node: Node) -> str:
+    """Return what a message calls a value of the wrong type."""
+    if isinstance(node.content, tuple):
+        return f"a list of {len(node.content)}"
+    return {"object": "an object", "null": "null"}.get(
+        node.kind, f"the {node.kind} {value_text(node)}"
+    )
+
+
+def value_text(node: Node) -> str:
+    """Return a value as JSON for a message, in at most 40 characters."""
+    import json
+
+    text = safe(json.dumps(node.plain(), ensure_ascii=False)[: _MOST_SHOWN + 1])
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."

@@ -1,0 +1,133 @@
+"""Collect what is wrong with a configuration, as findings in a text or by paths."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from exset.core.errors import Finding, Findings, Place, Severity
+from exset.core.source import Source, Span
+from exset.grammars.aeon.config.findings import RULES, Problem, finding_at, titled
+from exset.grammars.columns.tree import Node
+
+IMAGES: Final = frozenset(
+    ("image", "pixelmask", "boundingbox", "localization", "localization_rcnn", "localization_ssd")
+)
+"""The etl types that use the members of an image augmentation."""
+
+
+class Invalid(Exception):
+    """A value that aeon refuses; its finding has been reported."""
+
+
+class Collector:
+    """Collects the findings of a configuration.
+
+    error: why aeon refuses it, the first of the errors; refused: its path. more_errors: the other
+    errors. notes: about the choice of the version. others: all other findings.
+    """
+
+    def __init__(self, tree: Node, source: Source | str) -> None:
+        """Take a tree, and its text or a name."""
+        self.error: Finding | None = None
+        self.refused = ""
+        self.more_errors = Findings()
+        self.notes = Findings()
+        self.others = Findings()
+        self.etl_types = _types(tree, "etl")
+        self._is_image = _types(tree, "augmentation")[:1] == ["image"]
+        self._last: dict[tuple[str, bool], Finding] = {}
+        self._tree = tree
+        self._source = source
+
+    @property
+    def error_count(self) -> int:
+        """The number of errors."""
+        return (self.error is not None) + self.more_errors.count()
+
+    def add(self, problem: Problem) -> None:
+        """Add a problem in a part that aeon reads."""
+        path = problem.path
+        span = problem.span or _span_at(self._tree, path)
+        self.report(problem.code, path, span, False, what=problem.what, hint=problem.hint)
+
+    def report(
+        self, code: str, path: str, span: Span | None, unread: bool | None = None, **words: object
+    ) -> Invalid:
+        """Add a finding; return the exception for a value that aeon refuses.
+
+        A word that is a function is called only if the finding is kept. unread: whether aeon does
+        not read this part, so that an error in it is a warning; by default the path says it.
+        """
+        if unread is None:
+            unread = self._is_unread(code, path)
+        severity = RULES.severity(code)
+        is_error = severity is Severity.ERROR and not unread
+        findings = self.more_errors if is_error else self.others
+        if findings.count(code) >= findings.keep:
+            findings.add(self._last[code, is_error])
+            return Invalid()
+        made = {name: word() if callable(word) else word for name, word in words.items()}
+        made = {"where": titled(path), "hint": "", **made}
+        found = finding_at(code, self._place(path, span), **made)
+        if severity is Severity.ERROR and unread:
+            why = "aeon does not read this part, so it does not complain"
+            hint = f"{found.hint}; {why}" if found.hint else why
+            found = replace(found, severity=Severity.WARNING, hint=hint)
+        if is_error and self.error is None:
+            self.error, self.refused = found, path
+        else:
+            findings.add(found)
+            self._last[code, is_error] = found
+        return Invalid()
+
+    def _is_unread(self, code: str, path: str) -> bool:
+        """Whether aeon never reads the value at a path: most parts of augmentation objects."""
+        if not path.startswith("augmentation[") or code == "aeon-unknown":
+            return False
+        if not path.startswith("augmentation[0]"):
+            # aeon looks for the type of every object, whether it uses the object or not.
+            return code != "aeon-missing" or ".frame" in path
+        inner = path.removeprefix("augmentation[0]")
+        if not inner or not self._is_image:
+            return False
+        if re.match(r"\.frame\b", inner):
+            return "video" not in self.etl_types or inner.startswith(".frame.frame")
+        return IMAGES.isdisjoint(self.etl_types)
+
+    def _place(self, path: str, span: Span | None) -> Place:
+        """Return the place of a span in a text; by a path if there is only a name."""
+        if isinstance(self._source, str):
+            return Place(self._source, field=path or None)
+        if span is None:
+            return Place.of(self._source.name)
+        return Place.in_text(self._source, span)
+
+
+def start_of(node: Node) -> Span | None:
+    """Return the span of a value; of an object its brace."""
+    if node.span is None or not isinstance(node.content, dict):
+        return node.span
+    return Span(node.span.start, node.span.start + 1)
+
+
+def _span_at(tree: Node, path: str) -> Span | None:
+    """Return the span of the value at a path, or of the object that lacks it."""
+    node = tree
+    for name, index in re.findall(r"(\w+)|\[(\d+)\]", path):
+        if index:
+            node = node.items[int(index)]
+        elif name in node.members:
+            node = node.members[name].value
+        else:
+            break
+    return start_of(node)
+
+
+def _types(tree: Node, name: str) -> list[str]:
+    """Return the types of the objects in a list."""
+    if name not in tree.members:
+        return []
+    types = (each.members.get("type") for each in tree.members[name].value.items)
+    return [each.value.content for each in types if each and isinstance(each.value.content, str)]
