@@ -20,7 +20,7 @@ from exset.core.errors import FormatError, LimitError, Place
 from exset.core.limits import Limits, limit_hint
 from exset.core.lookalikes import foreign
 from exset.core.source import Source
-from exset.grammars.columns.ragged import Longs
+from exset.grammars.columns.arrays import Longs
 
 
 class Reason(StrEnum):

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from exset.codecs.engine.layout import Layout
 from exset.core.errors import Place
 from exset.core.source import Source
-from exset.grammars.columns.ragged import Flags, Floats, Ints, Longs, Ragged, Strings
+from exset.grammars.columns.arrays import Flags, Floats, Ints, Longs
+from exset.grammars.columns.ragged import Ragged, Strings
 
 Values: TypeAlias = NDArray[np.generic] | Strings
 

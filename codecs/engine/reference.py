@@ -55,7 +55,8 @@ from exset.codecs.engine.program import Leaf
 from exset.core.errors import FormatError, Place
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
-from exset.grammars.columns.ragged import Longs, Strings, offsets_of
+from exset.grammars.columns.arrays import Longs, offsets_of
+from exset.grammars.columns.ragged import Strings
 
 # Type codes of Python's array for the dtypes that it lacks.
 _CODES: Final = {"?": "B", "e": "f"}

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from exset.grammars.columns.ragged import Ragged, Reals, Strings, offsets_of
+from exset.grammars.columns.arrays import offsets_of
+from exset.grammars.columns.ragged import Ragged, Reals, Strings
 from exset.grammars.lens.examples import REAL_FIELDS, Events, ExampleSet, Ranges, SetHeader
 from exset.parsers.lens.write_strings import faults
 

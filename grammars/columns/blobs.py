@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Self, SupportsIndex, overload
+from typing import Self
 
 import numpy as np
 
@@ -11,19 +11,18 @@ from exset.grammars.columns.arrays import (
     Longs,
     check_column,
     compact,
-    frozen,
     offsets_of,
     take,
 )
-from exset.grammars.columns.rows import Rows
+from exset.grammars.columns.rows import Column
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Blobs(Rows):
+class Blobs(Column[memoryview]):
     """A column of byte strings, each a span of the same bytes; copied only on request.
 
-    data: uint8, such as a mapped file. starts, lengths: int64
-    [n]. Spans may overlap and be in any order. Raises ValueError for one out of bounds.
+    data: uint8, such as a mapped file. starts, lengths: int64 [n]. Spans may overlap and be in any
+    order. Raises ValueError for a span out of bounds.
     """
 
     data: Bytes
@@ -62,16 +61,9 @@ class Blobs(Rows):
     def __len__(self) -> int:
         return self.starts.size
 
-    @overload
-    def __getitem__(self, index: SupportsIndex) -> memoryview: ...
-    @overload
-    def __getitem__(self, index: slice) -> Self: ...
-    def __getitem__(self, index: SupportsIndex | slice) -> memoryview | Self:
-        if isinstance(index, slice):
-            return self.take(np.arange(len(self))[index])
-        i = self._row(index)
-        start = int(self.starts[i])
-        return self.data.data[start : start + int(self.lengths[i])]
+    def _item(self, row: int) -> memoryview:
+        start = int(self.starts[row])
+        return self.data.data[start : start + int(self.lengths[row])]
 
     def __iter__(self) -> Iterator[memoryview]:
         view = self.data.data
@@ -100,10 +92,8 @@ class Blobs(Rows):
 
     def take(self, indices: Longs) -> Self:
         """The blobs at the indices, int64 [k], not copied. Raises IndexError."""
-        return self.unchecked(
-            data=self.data,
-            starts=frozen(take(self.starts, indices)),
-            lengths=frozen(take(self.lengths, indices)),
+        return self.with_columns(
+            starts=take(self.starts, indices), lengths=take(self.lengths, indices)
         )
 
     def tolist(self) -> list[bytes]:

@@ -7,57 +7,31 @@ slices are views, and equality is by value: bitwise on floats, so that -0.0 diff
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, Self, SupportsIndex, overload
+from typing import Generic, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from exset.grammars.columns.arrays import (
-    Bytes,
     Flags,
     Floats,
-    Ints,
     Longs,
     T,
-    canonical_nan,
     check_column,
     check_offsets,
-    compact,
     concat,
     concat_offsets,
     constant,
-    frozen,
     gather_ragged,
-    offsets_of,
-    same,
-    take,
 )
-from exset.grammars.columns.rows import Rows
+from exset.grammars.columns.rows import Column
 from exset.grammars.columns.strings import Strings
 
-__all__ = [
-    "Bytes",
-    "Flags",
-    "Floats",
-    "Ints",
-    "Longs",
-    "Ragged",
-    "Reals",
-    "Strings",
-    "canonical_nan",
-    "compact",
-    "concat",
-    "constant",
-    "frozen",
-    "gather_ragged",
-    "offsets_of",
-    "same",
-    "take",
-]
+__all__ = ["Ragged", "Reals", "Strings"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ragged(Rows, Generic[T]):
+class Ragged(Column[NDArray[T]], Generic[T]):
     """A column of rows of numbers: values, offsets int64 [n + 1]. Raises ValueError."""
 
     values: NDArray[T]
@@ -85,15 +59,8 @@ class Ragged(Rows, Generic[T]):
     def __len__(self) -> int:
         return self.offsets.size - 1
 
-    @overload
-    def __getitem__(self, index: SupportsIndex) -> NDArray[T]: ...
-    @overload
-    def __getitem__(self, index: slice) -> Self: ...
-    def __getitem__(self, index: SupportsIndex | slice) -> NDArray[T] | Self:
-        if isinstance(index, slice):
-            return self.take(np.arange(len(self))[index])
-        i = self._row(index)
-        return self.values[self.offsets[i] : self.offsets[i + 1]]
+    def _item(self, row: int) -> NDArray[T]:
+        return self.values[self.offsets[row] : self.offsets[row + 1]]
 
     def __repr__(self) -> str:
         return f"Ragged({len(self)} rows, {self.values.size} {self.values.dtype})"
@@ -105,11 +72,12 @@ class Ragged(Rows, Generic[T]):
 
     def take(self, indices: Longs) -> Self:
         """Return the rows at the indices, int64 [k]. Raises IndexError."""
-        return type(self)(*gather_ragged(self.values, self.offsets, indices))
+        values, offsets = gather_ragged(self.values, self.offsets, indices)
+        return self.unchecked(values=values, offsets=offsets)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Reals(Rows):
+class Reals(Column[float | None]):
     """A column of real numbers, each present or absent: values float32 [n], present bool [n].
 
     An absent value is held as 0. Raises ValueError.
@@ -134,15 +102,8 @@ class Reals(Rows):
     def __len__(self) -> int:
         return self.present.size
 
-    @overload
-    def __getitem__(self, index: SupportsIndex) -> float | None: ...
-    @overload
-    def __getitem__(self, index: slice) -> Self: ...
-    def __getitem__(self, index: SupportsIndex | slice) -> float | Self | None:
-        if isinstance(index, slice):
-            return type(self)(self.values[index], self.present[index])
-        i = self._row(index)
-        return float(self.values[i]) if self.present[i] else None
+    def _item(self, row: int) -> float | None:
+        return float(self.values[row]) if self.present[row] else None
 
     def __repr__(self) -> str:
         return f"Reals({np.count_nonzero(self.present)} of {len(self)} present)"

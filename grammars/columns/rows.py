@@ -5,12 +5,14 @@ Copies and pickles are read-only too, and a constant column takes no space in th
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import NamedTuple, Self, SupportsIndex
+from typing import Generic, NamedTuple, Self, SupportsIndex, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from exset.grammars.columns.arrays import Longs, concat, frozen, same, take
+
+Item = TypeVar("Item", covariant=True)
 
 
 class Table:
@@ -96,6 +98,23 @@ class Rows(Table, ABC):
             parts = [vars(table)[name] for table in tables]
             joined[name] = concat(parts) if isinstance(column, np.ndarray) else column.concat(parts)
         return cls.unchecked(**joined)
+
+
+class Column(Rows, Generic[Item]):
+    """The base of tables whose rows are items: an index gives an item, a slice some of the rows."""
+
+    @abstractmethod
+    def _item(self, row: int) -> Item:
+        """Return the item of a row; `row` is in range."""
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Item: ...
+    @overload
+    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, index: SupportsIndex | slice) -> Item | Self:
+        if isinstance(index, slice):
+            return self.take(np.arange(*index.indices(len(self))))
+        return self._item(self._row(index))
 
 
 class _Repeated(NamedTuple):

@@ -1,18 +1,18 @@
 """Spans: whole numbers as runs that go up by one, such as the ids of a sample list."""
 
 from dataclasses import dataclass
-from typing import Self, SupportsIndex
+from typing import Self
 
 import numpy as np
 
 from exset.grammars.columns.arrays import Longs, check_column, frozen, row_indices
 from exset.grammars.columns.html import text
-from exset.grammars.columns.rows import Rows
+from exset.grammars.columns.rows import Column
 from exset.grammars.columns.strings import Strings
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Spans(Rows):
+class Spans(Column[tuple[int, int]]):
     """A column of runs of whole numbers: first and last, both int64 [n]. Raises ValueError."""
 
     first: Longs
@@ -33,9 +33,8 @@ class Spans(Rows):
     def __len__(self) -> int:
         return self.first.size
 
-    def __getitem__(self, index: SupportsIndex) -> tuple[int, int]:
-        i = self._row(index)
-        return int(self.first[i]), int(self.last[i])
+    def _item(self, row: int) -> tuple[int, int]:
+        return int(self.first[row]), int(self.last[row])
 
     @property
     def counts(self) -> Longs:

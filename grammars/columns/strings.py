@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Self, SupportsIndex, overload
+from typing import Self, SupportsIndex
 
 import numpy as np
 
@@ -22,11 +22,11 @@ from exset.grammars.columns.arrays import (
     take,
 )
 from exset.grammars.columns.inputs import raw, shown
-from exset.grammars.columns.rows import Rows
+from exset.grammars.columns.rows import Column
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Strings(Rows):
+class Strings(Column[bytes | None]):
     """A column of byte strings, each present or absent.
 
     data: uint8. offsets: int64 [n + 1]. present: bool [n]. An absent string has no bytes; a
@@ -98,17 +98,9 @@ class Strings(Rows):
     def __len__(self) -> int:
         return self.present.size
 
-    @overload
-    def __getitem__(self, index: SupportsIndex) -> bytes | None: ...
-    @overload
-    def __getitem__(self, index: slice) -> Self: ...
-    def __getitem__(self, index: SupportsIndex | slice) -> bytes | Self | None:
-        if isinstance(index, slice):
-            return self.take(np.arange(len(self))[index])
-        i = self._row(index)
-        return (
-            self.data[self.offsets[i] : self.offsets[i + 1]].tobytes() if self.present[i] else None
-        )
+    def _item(self, row: int) -> bytes | None:
+        begin, end = self.offsets[row], self.offsets[row + 1]
+        return self.data[begin:end].tobytes() if self.present[row] else None
 
     def __iter__(self) -> Iterator[bytes | None]:
         data, ends = self.data.tobytes(), self.offsets.tolist()
@@ -130,9 +122,8 @@ class Strings(Rows):
 
     def take(self, indices: Longs) -> Self:
         """The strings at the indices, int64 [k]. Raises IndexError."""
-        return type(self)(
-            *gather_ragged(self.data, self.offsets, indices), take(self.present, indices)
-        )
+        data, offsets = gather_ragged(self.data, self.offsets, indices)
+        return self.unchecked(data=data, offsets=offsets, present=take(self.present, indices))
 
     def tolist(self) -> list[bytes | None]:
         """The strings as a list."""

@@ -27,7 +27,7 @@ from exset.grammars.columns.ragged import Ragged, Strings
 from exset.grammars.lens.columns import ExampleColumns
 from exset.parsers.lens import write_plan
 from exset.parsers.lens.write_checks import Sharing
-from exset.parsers.lens.write_crossed import CrossedLists, Step
+from exset.parsers.lens.write_crossed import Step
 from exset.parsers.lens.write_fields import own_fields
 from exset.parsers.lens.write_kernels import (
     EVENT_ROOM,
@@ -47,7 +47,9 @@ from exset.parsers.lens.write_plan import (
     ROLE_TARGETS,
     SETTINGS,
     TARGETS,
+    TURN_SIZE,
     Chains,
+    CrossedSteps,
     Script,
 )
 from exset.parsers.lens.write_strings import quoted_column, quoted_group
@@ -117,7 +119,6 @@ class _Chunk:
         compiled: bool,
     ) -> None:
         self.set = examples
-        self.start = start
         self.rows = slice(start, end)
         self.sharing = sharing
         self.compiled = compiled
@@ -127,22 +128,21 @@ class _Chunk:
         self.events = examples.events
         if end - start < len(examples):
             self.events = self.events.take(np.arange(first, last))
+        own, self.own_texts = own_fields(self.events, compact)
+        self.numbers = np.stack([own, self.events.inputs, self.events.targets])
         # Only the window of lists that is used, their numbers counted from its first.
-        used = [self.events.inputs, self.events.targets]
-        stop = max(int(numbers.max()) for numbers in used) + 1
-        begin = min(int(n.min(initial=stop, where=n >= 0)) for n in used)
+        used = self.numbers[INPUTS:]
+        stop = int(used.max()) + 1
+        begin = int(used.min(initial=stop, where=used >= 0))
         self.lists = slice(begin, stop)
-        self.inputs, self.targets = (
-            np.where(numbers < 0, NOTHING, numbers - begin) for numbers in used
-        )
-        self.own, self.own_texts = own_fields(self.events, compact)
+        used[used >= 0] -= begin
 
     def columns(self) -> tuple[Bytes, list[bytes] | None, Heads, Fields, Chains, Script, Lists]:
         """Return what `write_kernels.write` takes."""
         strings = _Strings()
-        name, name_end = strings.spans(quoted_column(_rows(self.set.name, self.rows)))
-        proc, proc_end = strings.spans(quoted_column(_rows(self.set.proc, self.rows)))
-        own, own_end = strings.chosen(Strings.of(self.own_texts), self.own)
+        name, name_end = strings.spans(quoted_column(self.set.name[self.rows]))
+        proc, proc_end = strings.spans(quoted_column(self.set.proc[self.rows]))
+        own, own_end = strings.chosen(Strings.of(self.own_texts), self.numbers[OWN])
         fields = Fields(
             own=np.append(own, NOTHING),
             own_end=np.append(own_end, NOTHING),
@@ -150,7 +150,8 @@ class _Chunk:
             active_target=self.active("active_target"),
         )
         lists, items = self.range_lists(strings)
-        chains, script, step, step_end, are_set = self.plan()
+        is_single = len(self.events) == self.offsets.size - 1
+        chains, script, step, is_set = self.plan_single() if is_single else self.plan()
         heads = Heads(
             name=name,
             name_end=name_end,
@@ -159,21 +160,19 @@ class _Chunk:
             frequency=_bits(self.set.frequency[self.rows]),
             events=self.offsets,
             step=step,
-            step_end=step_end,
-            are_set=are_set,
+            is_set=is_set,
             room=np.empty(0, np.int64),
         )
         rooms = self.rooms(heads, fields, lists)
         self.room = max(int(rooms.max()), min(int(rooms.sum()), _BUFFER))
-        heads = heads._replace(room=rooms)
         texts = strings.joined()
         return (
             texts if self.compiled else cast("Bytes", texts.tobytes()),
             items,
-            self.as_arguments(heads),
+            self.as_arguments(heads._replace(room=rooms)),
             self.as_arguments(fields),
-            chains,
-            script,
+            self.as_arguments(chains),
+            self.as_arguments(script),
             self.as_arguments(lists),
         )
 
@@ -192,7 +191,7 @@ class _Chunk:
         """Return one column as the kernels take it."""
         if self.compiled:
             return frozen(np.ascontiguousarray(column))
-        return cast("NDArray[T]", column.tolist())
+        return cast("NDArray[T]", column if isinstance(column, list) else column.tolist())
 
     def filled(self, value: int, n: int) -> Longs:
         """Return a column for kernels to fill, of n times the value."""
@@ -213,7 +212,7 @@ class _Chunk:
         rows = slice(int(offsets[0]), int(offsets[-1]))
         names = Strings.of(quoted_group(raw or b"") for raw in self.set.groups)
         group, group_end = strings.chosen(names, ranges.group[rows])
-        values, units = _window(ranges.values, rows), _window(ranges.units, rows)
+        values, units = ranges.values[rows], ranges.units[rows]
         value_begins, unit_begins, items = values.offsets, units.offsets, None
         if not self.compiled:
             dense, sparse = numerals.real_rows(values), numerals.unit_rows(units)
@@ -233,83 +232,68 @@ class _Chunk:
         )
         return lists, items
 
-    def plan(self) -> tuple[Chains, Script, Longs, Longs, Flags]:
-        """Return chains, script, where its steps of each example begin and end, and `are_set`."""
+    def plan(self) -> tuple[Chains, Script, Longs, Flags]:
+        """Return chains, script, where its steps of each example begin, and `Heads.is_set`."""
         m, n = len(self.events), self.offsets.size - 1
-        if m == n:
-            return self.plan_single()
-        chains = Chains(self.filled(NOTHING, 3 * m), self.filled(0, 3 * m))
-        crossed, begins, ends = (self.filled(0, n) for _ in range(3))
-        script = Script(*(self.filled(0, 3 * m) for _ in range(4)))
-        numbers = max(self.lists.stop - self.lists.start, len(self.own_texts))
-        columns = map(self.column, (self.offsets, self.inputs, self.targets))
-        data = next(columns), next(columns), next(columns)
-        last = self.filled(NOTHING, 3 * numbers)
-        self.run(write_plan.link)(*data, self.column(self.own), last, chains, crossed)
+        size = max(self.lists.stop - self.lists.start, len(self.own_texts))
+        offsets = self.column(self.offsets)
+        numbers = self.column(self.numbers.reshape(-1))
+        chains = Chains(numbers, self.filled(NOTHING, 3 * m), self.filled(0, 3 * m))
+        crossed, last = self.filled(NOTHING, n), self.filled(NOTHING, 3 * size)
+        self.run(write_plan.link)(offsets, chains, last, crossed)
         self.is_first = np.array(chains.is_first).reshape(3, m) > 0
-        first_steps = self.first_steps(crossed)
-        size = self.run(write_plan.plan)(*data, chains, crossed, script, begins, ends)
-        are_set = np.ones(n, np.bool_)
+        first = self.first_steps(crossed, chains)
+        room = 3 * m + len(first.script.role)
+        script = Script(*(self.filled(0, room) for _ in range(4)))
+        turn, begins = self.filled(0, TURN_SIZE), self.filled(0, n + 1)
+        self.run(write_plan.plan)(offsets, chains, crossed, first, turn, script, begins)
+        return chains, script, np.array(begins), np.array(crossed) == NOTHING
+
+    def plan_single(self) -> tuple[Chains, Script, Longs, Flags]:
+        """Return the plan of examples of one event: no range list needs an event list."""
+        self.is_first = self.numbers != NOTHING
+        inputs, targets = self.numbers[INPUTS:]
+        are_both = self.is_first[INPUTS] & (inputs == targets)
+        is_step = self.is_first.T.copy()
+        is_step[are_both, TARGETS] = False
+        event, kind = np.nonzero(is_step)
+        is_own = kind == OWN
+        roles = np.array([SETTINGS, ROLE_INPUTS, ROLE_TARGETS])[kind]
+        script = Script(
+            role=np.where(~is_own & are_both[event], ROLE_BOTH, roles),
+            number=np.where(is_own, NOTHING, self.numbers[kind, event]),
+            event=event,
+            listed=np.where(is_own, OWN, NOTHING),
+        )
+        none = constant(NOTHING, is_step.size, np.int64)
+        is_set = constant(True, len(self.events), np.bool_)
+        return Chains(none, none, none), script, offsets_of(is_step.sum(axis=1)), is_set
+
+    def first_steps(self, crossed: Longs, chains: Chains) -> CrossedSteps:
+        """Return the steps that come first in crossed examples, and number these examples.
+
+        Examples without such steps are then not crossed. No chain begins any more with a list that
+        the steps write. Raises FormatError.
+        """
         steps: list[Step] = []
-        for example, first in first_steps.items():
-            start, end = self.offsets[example : example + 2].tolist()
-            self.mark_written(first, start, end, chains)
-            rest = Script(*(self.filled(0, 3 * (end - start)) for _ in range(4)))
-            span = start, end, *data[1:]
-            at = self.run(write_plan.plan_data)(*span, chains, rest, 0, first.turn(start))
-            at = self.run(write_plan.plan_settings)(start, end, chains, rest, at)
-            begins[example] = size + len(steps)
-            for role, number, event, listed in first.steps:
+        begins = [0]
+        turns: list[int] = []
+        for example in np.flatnonzero(np.array(crossed) != NOTHING).tolist():
+            start = int(self.offsets[example])
+            lists = self.sharing.crossed_lists(self.rows.start + example)
+            crossed[example] = len(begins) - 1 if lists.steps else NOTHING
+            if not lists.steps:
+                continue
+            for role, number, event, listed in lists.steps:
                 shift = 0 if number == NOTHING else self.lists.start
                 steps.append((role, number - shift, event + start, listed))
-            steps += zip(*(column[:at] for column in rest), strict=True)
-            ends[example] = size + len(steps)
-            are_set[example] = False
-        if steps:
-            more = zip(script, zip(*steps, strict=True), strict=True)
-            script = Script(*(self.column(np.array([*old[:size], *new])) for old, new in more))
-        return chains, script, np.array(begins), np.array(ends), are_set
-
-    def plan_single(self) -> tuple[Chains, Script, Longs, Longs, Flags]:
-        """Return the plan of examples of one event: no range list needs an event list."""
-        are_both = (self.inputs == self.targets) & (self.inputs != NOTHING)
-        numbers = np.stack([self.own, self.inputs, self.targets], axis=1)
-        is_step = numbers != NOTHING
-        self.is_first = is_step.T[[1, 2, 0]]  # a copy, by kind
-        is_step[:, 2] &= ~are_both
-        event, step = np.nonzero(is_step)
-        roles = np.array([SETTINGS, ROLE_INPUTS, ROLE_TARGETS])[step]
-        script = Script(
-            role=np.where((step == 1) & are_both[event], ROLE_BOTH, roles),
-            number=np.where(step == 0, NOTHING, numbers[event, step]),
-            event=event,
-            listed=np.where(step == 0, OWN, NOTHING),
-        )
-        ends = np.cumsum(is_step.sum(axis=1))
-        begins = np.append(0, ends[:-1])
-        none = self.column(constant(NOTHING, is_step.size, np.int64))
-        chains = Chains(following=none, is_first=none)
-        return chains, self.as_arguments(script), begins, ends, constant(True, ends.size, np.bool_)
-
-    def first_steps(self, crossed: Longs) -> dict[int, CrossedLists]:
-        """Return the steps that come first in crossed examples; others are then not crossed."""
-        found = {}
-        for example in np.flatnonzero(crossed).tolist():
-            lists = self.sharing.crossed_lists(self.start + example)
-            crossed[example] = bool(lists.steps)
-            if lists.steps:
-                found[example] = lists
-        return found
-
-    def mark_written(self, first: CrossedLists, start: int, end: int, chains: Chains) -> None:
-        """Let no chain of an example begin with a list that is written already."""
-        for kind, numbers, written in (
-            (INPUTS, self.inputs, first.written_inputs),
-            (TARGETS, self.targets, first.written_targets),
-        ):
-            for event in range(start, end):
-                if int(numbers[event]) + self.lists.start in written:
-                    chains.is_first[kind * len(numbers) + event] = 0
+            for kind, event in lists.written:
+                chains.is_first[kind * len(self.events) + start + event] = 0
+            begins.append(len(steps))
+            turns += lists.turn(start)
+        columns = np.array(steps, np.int64).reshape(-1, 4).T
+        script = Script(*map(self.column, columns))
+        return CrossedSteps(script, *(self.column(np.array(x, np.int64)) for x in (begins, turns)))
 
     def rooms(self, heads: Heads, fields: Fields, lists: Lists) -> Longs:
         """Return the bytes that each example takes at most."""
@@ -319,8 +303,8 @@ class _Chunk:
         of_lists = np.append(lengths_of(offsets_of(of_ranges)[lists.offsets]), 0)  # and of none
         of_events = EVENT_ROOM + (fields.own_end - fields.own)[:-1]
         # A list is written once, or as inputs and as targets.
-        for kind, numbers in ((INPUTS, self.inputs), (TARGETS, self.targets)):
-            of_events += np.where(self.is_first[kind], of_lists[numbers], 0)
+        for kind in (INPUTS, TARGETS):
+            of_events += np.where(self.is_first[kind], of_lists[self.numbers[kind]], 0)
         of_heads = HEAD_ROOM + heads.name_end - heads.name + heads.proc_end - heads.proc
         of_heads += lengths_of(offsets_of(of_events)[self.offsets])
         return of_heads
@@ -328,20 +312,6 @@ class _Chunk:
 
 def _bits(array: Floats) -> Ints:
     return np.ascontiguousarray(array).view(np.int32)
-
-
-def _window(column: Ragged[T], rows: slice) -> Ragged[T]:
-    """Return some of the rows, their offsets counted from the first."""
-    offsets = column.offsets[rows.start : rows.stop + 1]
-    values = column.values[int(offsets[0]) : int(offsets[-1])]
-    return Ragged.unchecked(values=values, offsets=offsets - offsets[0])
-
-
-def _rows(column: Strings, rows: slice) -> Strings:
-    """Return some of the strings, a view of their bytes."""
-    offsets = column.offsets[rows.start : rows.stop + 1]
-    data = column.data[int(offsets[0]) : int(offsets[-1])]
-    return Strings.unchecked(data=data, offsets=offsets - offsets[0], present=column.present[rows])
 
 
 class _Strings:

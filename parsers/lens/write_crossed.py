@@ -11,13 +11,17 @@ from enum import Enum
 from typing import TypeAlias
 
 from exset.parsers.lens.write_plan import (
+    ACTIVE,
+    ARMED,
     INPUTS,
+    KIND,
+    NEXT,
     NOTHING,
     ROLE_BOTH,
     ROLE_INPUTS,
     ROLE_TARGETS,
     TARGETS,
-    Turn,
+    TURN_SIZE,
 )
 
 Events: TypeAlias = tuple[int, ...]
@@ -48,8 +52,8 @@ class _Side:
         self.role = role
         self.kind = kind
         self.numbers = numbers
-        self.uses = uses(numbers)
-        self.written: set[int] = set()
+        self.uses = _uses(numbers)
+        self.written: list[int] = []  # the first event of each list that is written
         self.reserved: set[int] = set()  # events that must not get any yet
         self.next = 0
         self.armed = False
@@ -59,11 +63,11 @@ class _Side:
         events = active if self.armed else (self.next,)
         self.next = max(self.next, events[-1] + 1)
         self.armed = False
-        self.written.add(number)
+        self.written += self.uses.get(number, ())[:1]
         return events[0]
 
 
-def uses(numbers: Iterable[int]) -> dict[int, Events]:
+def _uses(numbers: Iterable[int]) -> dict[int, Events]:
     """Return the events that use each list."""
     found: dict[int, list[int]] = {}
     for event, number in enumerate(numbers):
@@ -75,9 +79,8 @@ def uses(numbers: Iterable[int]) -> dict[int, Events]:
 class CrossedLists:
     """The steps of an example's crossed lists, of each event's list of inputs and of targets.
 
-    steps: those that come first. written_inputs, written_targets: the lists that they write. turn:
-    whose turn it is after them. split: by the lists that cannot be shared, the first event of each;
-    these are written twice. Raises Unshareable if there are any, unless `unshare`.
+    steps: those that come first. split: by the lists that cannot be shared, the first event of
+    each; these are written twice. Raises Unshareable if there are any, unless `unshare`.
     """
 
     def __init__(self, inputs: Sequence[int], targets: Sequence[int], *, unshare: bool) -> None:
@@ -101,49 +104,51 @@ class CrossedLists:
         self._write(order)
 
     @property
-    def written_inputs(self) -> set[int]:
-        """The lists that the steps write as inputs."""
-        return self._inputs.written
+    def written(self) -> list[tuple[int, int]]:
+        """The lists that the steps write: the kind of each, and the first event that uses it."""
+        return [(side.kind, at) for side in (self._inputs, self._targets) for at in side.written]
 
-    @property
-    def written_targets(self) -> set[int]:
-        """The lists that the steps write as targets."""
-        return self._targets.written
-
-    def turn(self, start: int) -> Turn:
-        """Return whose turn it is after the steps; `start`: the number of the first event."""
-        inputs, targets = self._inputs, self._targets
-        active = start + self._active[0] if self._active else NOTHING
-        armed = inputs.armed, targets.armed
-        return Turn(self._kind, active, *armed, start + inputs.next, start + targets.next)
+    def turn(self, start: int) -> list[int]:
+        """Return the turn after the steps; `start`: the number of the first event."""
+        turn = [NOTHING] * TURN_SIZE
+        turn[KIND] = self._kind
+        turn[ACTIVE] = start + self._active[0] if self._active else NOTHING
+        for side in (self._inputs, self._targets):
+            turn[ARMED + side.kind] = side.armed
+            turn[NEXT + side.kind] = start + side.next
+        return turn
 
     def _write(self, order: list[tuple[int, _Way]]) -> None:
+        inputs, targets = self._inputs, self._targets
         for number, way in order:
             if way is _Way.LISTED_INPUTS:
-                self._targets.reserved.update(self._inputs.uses[number])
+                targets.reserved.update(inputs.uses[number])
             elif way is _Way.LISTED_TARGETS:
-                self._inputs.reserved.update(self._targets.uses[number])
+                inputs.reserved.update(targets.uses[number])
         for number, way in order:
-            inputs, targets = self._inputs.uses[number], self._targets.uses[number]
+            input_event, target_event = inputs.uses[number][0], targets.uses[number][0]
             if way is _Way.LISTED_INPUTS:
-                self._use_up(self._targets, self._inputs, inputs)
+                self._list_events(inputs, targets, number)
+                input_event = 0
             elif way is _Way.LISTED_TARGETS:
-                self._use_up(self._inputs, self._targets, targets)
-            self._pass_to(
-                0 if way is _Way.LISTED_INPUTS else inputs[0],
-                0 if way is _Way.LISTED_TARGETS else targets[0],
-            )
-            self._add(ROLE_BOTH, number)
+                self._list_events(targets, inputs, number)
+                target_event = 0
+            self._advance(input_event, target_event)
+            self._add_step(ROLE_BOTH, number)
 
-    def _use_up(self, side: _Side, other: _Side, events: Events) -> None:
-        """List events of the other side. Then only this side's next data go to the next event."""
-        self._kind, self._active, self._listed = other.kind, events, other.kind
-        self._inputs.armed = self._targets.armed = True
-        number = side.numbers[events[0]]
-        is_theirs = number not in self._shared and side.uses.get(number) == events
-        self._add(side.role, number if is_theirs else NOTHING)
+    def _list_events(self, side: _Side, other: _Side, number: int) -> None:
+        """List the events of a side that use a list, and give them data of the other side.
 
-    def _pass_to(self, input_event: int, target_event: int) -> None:
+        Then the next data of the other side alone go to the next event.
+        """
+        events = side.uses[number]
+        self._kind, self._active, self._listed = side.kind, events, side.kind
+        side.armed = other.armed = True
+        theirs = other.numbers[events[0]]
+        is_theirs = theirs not in self._shared and other.uses.get(theirs) == events
+        self._add_step(other.role, theirs if is_theirs else NOTHING)
+
+    def _advance(self, input_event: int, target_event: int) -> None:
         """Move on to these events. Give the events before them what is theirs alone, or nothing."""
         inputs, targets = self._inputs, self._targets
         while inputs.next < input_event or targets.next < target_event:
@@ -154,20 +159,19 @@ class CrossedLists:
             event, number = side.next, side.numbers[side.next]
             is_level = inputs.next == targets.next < min(input_event, target_event)
             if number == NOTHING or side.uses[number] != (event,) or event in side.reserved:
-                self._add(side.role, NOTHING)
+                self._add_step(side.role, NOTHING)
             elif number not in self._shared:
-                self._add(side.role, number)
+                self._add_step(side.role, number)
             elif is_level and targets.uses[number] == (event,):
-                self._add(ROLE_BOTH, number)
+                self._add_step(ROLE_BOTH, number)
             else:
-                self._add(side.role, NOTHING)
+                self._add_step(side.role, NOTHING)
 
-    def _add(self, role: int, number: int) -> None:
+    def _add_step(self, role: int, number: int) -> None:
         first = NOTHING
-        if role != ROLE_INPUTS:
-            first = self._targets.give(number, self._active)
-        if role != ROLE_TARGETS:
-            first = self._inputs.give(number, self._active)
+        for side in (self._targets, self._inputs):
+            if role in (side.role, ROLE_BOTH):
+                first = side.give(number, self._active)
         self.steps.append((role, number, first, self._listed))
         self._listed = NOTHING
 

@@ -39,9 +39,9 @@ class Heads(NamedTuple):
     """Columns of n examples. Strings are spans of one array of bytes, quoted where they must be.
 
     An absent string begins at -1.
-    frequency: its bits. events: int64 [n + 1], where the examples' events begin. step, step_end:
-    the rows of the script. are_set: whether the events' own fields are set before the data. room:
-    the bytes that the example takes at most.
+    frequency: its bits. events, step: int64 [n + 1], where the examples' events and their rows of
+    the script begin. is_set: whether the events' own fields are set before the data. room: the
+    bytes that the example takes at most.
     """
 
     name: Longs
@@ -51,8 +51,7 @@ class Heads(NamedTuple):
     frequency: Ints
     events: Longs
     step: Longs
-    step_end: Longs
-    are_set: Flags
+    is_set: Flags
     room: Longs
 
 
@@ -109,7 +108,7 @@ def write(
     while example < len(heads.room) and at + heads.room[example] <= len(out):
         start = at
         at = _head(out, at, compact, strings, heads, example)
-        step, end = heads.step[example], heads.step_end[example]
+        step, end = heads.step[example], heads.step[example + 1]
         first = heads.events[example]
         count = heads.events[example + 1] - first
         in_rows = count > 1 and not compact
@@ -136,7 +135,7 @@ def write(
                     continue
                 at = _apart(out, at, compact, False)
             last = event
-            holds = event if heads.are_set[example] else len(fields.own) - 1
+            holds = event if heads.is_set[example] else len(fields.own) - 1
             of_input, of_target = fields.active_input[holds], fields.active_target[holds]
             active = of_target if role == ROLE_TARGETS else of_input
             if role == ROLE_BOTH and of_input != of_target:
@@ -247,7 +246,7 @@ def _event_list(
     count: int,
 ) -> int:
     """Write the event list of a chain. All events are `*`, or nothing where fields follow."""
-    chain = kind * (len(chains.following) // 3)
+    chain = kind * (len(chains.numbers) // 3)
     size, each = 0, event
     while each >= 0:
         size += 1

@@ -16,11 +16,11 @@ from exset.grammars.columns.arrays import Longs
 
 NOTHING: Final = -1
 
-# What the events of a chain have in common: a range list as inputs, one as targets, or equal fields
-# of their own.
-INPUTS: Final = 0
-TARGETS: Final = 1
-OWN: Final = 2
+# What the events of a chain have in common: equal fields of their own, a range list as inputs, or
+# one as targets.
+OWN: Final = 0
+INPUTS: Final = 1
+TARGETS: Final = 2
 
 # The role of a step: the capital letter that is written, or SETTINGS for an event list with fields
 # and without data.
@@ -29,14 +29,24 @@ ROLE_INPUTS: Final = ord("I")
 ROLE_TARGETS: Final = ord("T")
 ROLE_BOTH: Final = ord("B")
 
+# A turn: the events that would get the next inputs and targets. They get them as members of the
+# active event list, the chain of `KIND` from event `ACTIVE` on, while they are armed (`ARMED` plus
+# a kind); and otherwise as the next event (`NEXT` plus a kind).
+KIND: Final = 0
+ACTIVE: Final = 1
+ARMED: Final = 2
+NEXT: Final = ARMED + 3
+TURN_SIZE: Final = NEXT + 3
+
 
 class Chains(NamedTuple):
-    """Chains of the events of an example that have something in common.
+    """Chains of the events of an example that have something in common: columns int64 [3 * m].
 
-    following: int64 [3 * m], the next event of the chain, or -1. is_first: int64 [3 * m], 0 or 1.
-    The chain of a kind through an event is at index `kind * m + event`.
+    What an event has of a kind is at index `kind * m + event`. numbers: of its range list or own
+    fields, or NOTHING. following: the next event of the chain, or NOTHING. is_first: 0 or 1.
     """
 
+    numbers: Longs
     following: Longs
     is_first: Longs
 
@@ -55,67 +65,50 @@ class Script(NamedTuple):
     listed: Longs
 
 
-class Turn(NamedTuple):
-    """The events that would get the next inputs and targets.
+class CrossedSteps(NamedTuple):
+    """The first steps of k crossed examples, and the turns after them.
 
-    They get them as members of the active event list, the chain of `kind` from `active` on, while
-    they are armed; and otherwise as the next event.
+    begins: int64 [k + 1], where the steps of each begin. turns: int64 [k * TURN_SIZE].
     """
 
-    kind: int
-    active: int
-    inputs_armed: bool
-    targets_armed: bool
-    next_inputs: int
-    next_targets: int
+    script: Script
+    begins: Longs
+    turns: Longs
 
 
 @bare_kernel
-def link(
-    offsets: Longs,
-    inputs: Longs,
-    targets: Longs,
-    own: Longs,
-    last: Longs,
-    chains: Chains,
-    crossed: Longs,
-) -> None:
-    """Fill the chains of the m events, and `crossed`: int64 [n], 0 or 1.
+def link(offsets: Longs, chains: Chains, last: Longs, crossed: Longs) -> None:
+    """Fill the chains of m events with their numbers; set `crossed`, int64 [n], to 0 where it is.
 
-    own: int64 [m], equal where events have equal fields of their own, or -1. last: int64 [3 * k],
-    scratch filled with -1, where k is above any number.
+    last: int64 [3 * k], scratch filled with -1, where k is above any number.
     """
+    numbers, following, is_first = chains
+    m, k = len(numbers) // 3, len(last) // 3
     for example in range(len(offsets) - 1):
         start, end = offsets[example], offsets[example + 1]
-        for event in range(start, end):
-            _link(INPUTS, event, start, inputs, last, chains)
-            _link(TARGETS, event, start, targets, last, chains)
-            _link(OWN, event, start, own, last, chains)
-        crossed[example] = end - start > 1 and _is_crossed(start, end, inputs, targets, last)
+        for kind in range(3):
+            for event in range(start, end):
+                at = kind * m + event
+                number = numbers[at]
+                if number >= 0:
+                    before = last[kind * k + number]
+                    is_first[at] = before < start
+                    if before >= start:
+                        following[kind * m + before] = event
+                    last[kind * k + number] = event
+        if end - start > 1 and _is_crossed(start, end, numbers, last):
+            crossed[example] = 0
 
 
 @bare_kernel
-def _link(kind: int, event: int, start: int, numbers: Longs, last: Longs, chains: Chains) -> None:
-    number, chain = numbers[event], kind * len(numbers)
-    chains.following[chain + event] = NOTHING
-    chains.is_first[chain + event] = number >= 0
-    if number >= 0:
-        slot = kind * (len(last) // 3) + number
-        before = last[slot]
-        if before >= start:
-            chains.following[chain + before] = event
-            chains.is_first[chain + event] = False
-        last[slot] = event
-
-
-@bare_kernel
-def _is_crossed(start: int, end: int, inputs: Longs, targets: Longs, last: Longs) -> bool:
+def _is_crossed(start: int, end: int, numbers: Longs, last: Longs) -> bool:
     """Whether some list is used as inputs and as targets, and not for the same events."""
-    of_inputs, of_targets = INPUTS * (len(last) // 3), TARGETS * (len(last) // 3)
+    m, k = len(numbers) // 3, len(last) // 3
     for event in range(start, end):
-        a, b = inputs[event], targets[event]
+        a, b = numbers[INPUTS * m + event], numbers[TARGETS * m + event]
         if a != b and (
-            (a >= 0 and last[of_targets + a] >= start) or (b >= 0 and last[of_inputs + b] >= start)
+            (a >= 0 and last[TARGETS * k + a] >= start)
+            or (b >= 0 and last[INPUTS * k + b] >= start)
         ):
             return True
     return False
@@ -124,101 +117,94 @@ def _is_crossed(start: int, end: int, inputs: Longs, targets: Longs, last: Longs
 @bare_kernel
 def plan(
     offsets: Longs,
-    inputs: Longs,
-    targets: Longs,
     chains: Chains,
     crossed: Longs,
+    first: CrossedSteps,
+    turn: Longs,
     script: Script,
     begins: Longs,
-    ends: Longs,
-) -> int:
-    """Write the steps of all examples that are not crossed; return how many there are.
+) -> None:
+    """Write the steps of all examples, and where those of each begin: int64 [n + 1].
 
-    There must be room for three steps an event. begins, ends: of the steps of each example.
+    There must be room for three steps an event, besides the first steps. crossed: int64 [n], the
+    number of the example among the crossed ones, or NOTHING. turn: scratch int64 [TURN_SIZE].
     """
     at = 0
     for example in range(len(offsets) - 1):
+        start, end = offsets[example], offsets[example + 1]
         begins[example] = at
-        if not crossed[example]:
-            start, end = offsets[example], offsets[example + 1]
-            at = plan_settings(start, end, chains, script, at)
-            active = script.event[at - 1] if at > begins[example] else NOTHING
-            armed = active >= 0
-            turn = Turn(OWN, active, armed, armed, start, start)
-            at = plan_data(start, end, inputs, targets, chains, script, at, turn)
-        ends[example] = at
-    return at
+        which = crossed[example]
+        if which == NOTHING:
+            at = _plan_settings(start, end, chains, script, at)
+            is_set = at > begins[example]
+            turn[KIND] = OWN
+            turn[ACTIVE] = script.event[at - 1] if is_set else NOTHING
+            turn[ARMED + INPUTS] = turn[ARMED + TARGETS] = is_set
+            turn[NEXT + INPUTS] = turn[NEXT + TARGETS] = start
+            at = _plan_data(start, end, chains, turn, script, at)
+        else:
+            steps = first.script
+            for row in range(first.begins[which], first.begins[which + 1]):
+                at = _add_step(
+                    script,
+                    at,
+                    steps.role[row],
+                    steps.number[row],
+                    steps.event[row],
+                    steps.listed[row],
+                )
+            for slot in range(TURN_SIZE):
+                turn[slot] = first.turns[which * TURN_SIZE + slot]
+            at = _plan_data(start, end, chains, turn, script, at)
+            at = _plan_settings(start, end, chains, script, at)
+    begins[len(offsets) - 1] = at
 
 
 @bare_kernel
-def plan_settings(start: int, end: int, chains: Chains, script: Script, at: int) -> int:
+def _plan_settings(start: int, end: int, chains: Chains, script: Script, at: int) -> int:
     """Write the event lists that set the events' own fields."""
-    own = OWN * (len(chains.following) // 3)
+    own = OWN * (len(chains.numbers) // 3)
     for event in range(start, end):
         if chains.is_first[own + event]:
-            at = _add(script, at, SETTINGS, NOTHING, event, OWN)
+            at = _add_step(script, at, SETTINGS, NOTHING, event, OWN)
     return at
 
 
 @bare_kernel
-def plan_data(
-    start: int,
-    end: int,
-    inputs: Longs,
-    targets: Longs,
-    chains: Chains,
-    script: Script,
-    at: int,
-    turn: Turn,
-) -> int:
+def _plan_data(start: int, end: int, chains: Chains, turn: Longs, script: Script, at: int) -> int:
     """Write the steps of the range lists, each where its chain begins."""
-    following, m = chains.following, len(inputs)
+    numbers, following, is_first = chains
+    m = len(numbers) // 3
     of_inputs, of_targets = INPUTS * m, TARGETS * m
-    kind, active, inputs_armed, targets_armed, next_inputs, next_targets = turn
     for event in range(start, end):
-        has_inputs = chains.is_first[of_inputs + event]
-        has_targets = chains.is_first[of_targets + event]
+        inputs, targets = of_inputs + event, of_targets + event
         listed, is_both = NOTHING, False
-        if has_inputs and has_targets and _same(following, of_inputs, event, of_targets, event):
-            # One event list for both.
-            is_both = inputs[event] == targets[event]
-            chain = kind * m
+        if is_first[inputs] and is_first[targets] and _are_same(following, inputs, targets, event):
+            is_both = numbers[inputs] == numbers[targets]
             if not (
-                _is_turn(following, of_inputs, event, inputs_armed, chain, active, next_inputs)
-                and _is_turn(
-                    following, of_inputs, event, targets_armed, chain, active, next_targets
-                )
+                _is_turn(following, turn, INPUTS, inputs, event)
+                and _is_turn(following, turn, TARGETS, targets, event)
             ):
-                kind, active, listed = INPUTS, event, INPUTS
-                inputs_armed = targets_armed = True
-        if has_inputs:
-            chain = kind * m
-            if not _is_turn(following, of_inputs, event, inputs_armed, chain, active, next_inputs):
-                kind, active, listed = INPUTS, event, INPUTS
-                inputs_armed = targets_armed = True
-            role = ROLE_BOTH if is_both else ROLE_INPUTS
-            at = _add(script, at, role, inputs[event], event, listed)
-            after = _last(following, of_inputs, event) + 1
-            next_inputs = max(next_inputs, after)
-            inputs_armed, listed = False, NOTHING
-            if is_both:
-                next_targets = max(next_targets, after)
-                targets_armed = False
-        if has_targets and not is_both:
-            chain = kind * m
-            if not _is_turn(
-                following, of_targets, event, targets_armed, chain, active, next_targets
-            ):
-                kind, active, listed = TARGETS, event, TARGETS
-                inputs_armed = targets_armed = True
-            at = _add(script, at, ROLE_TARGETS, targets[event], event, listed)
-            next_targets = max(next_targets, _last(following, of_targets, event) + 1)
-            targets_armed = False
+                listed = _list_events(turn, INPUTS, event)  # one event list for both
+        for kind in range(INPUTS, INPUTS + 1 if is_both else TARGETS + 1):
+            place = kind * m + event
+            if is_first[place]:
+                if not _is_turn(following, turn, kind, place, event):
+                    listed = _list_events(turn, kind, event)
+                role = ROLE_BOTH if is_both else ROLE_INPUTS if kind == INPUTS else ROLE_TARGETS
+                at = _add_step(script, at, role, numbers[place], event, listed)
+                listed = NOTHING
+                after = _last(following, kind * m, event) + 1
+                turn[ARMED + kind] = False
+                turn[NEXT + kind] = max(turn[NEXT + kind], after)
+                if is_both:
+                    turn[ARMED + TARGETS] = False
+                    turn[NEXT + TARGETS] = max(turn[NEXT + TARGETS], after)
     return at
 
 
 @bare_kernel
-def _add(script: Script, at: int, role: int, number: int, event: int, listed: int) -> int:
+def _add_step(script: Script, at: int, role: int, number: int, event: int, listed: int) -> int:
     script.role[at] = role
     script.number[at] = number
     script.event[at] = event
@@ -227,21 +213,33 @@ def _add(script: Script, at: int, role: int, number: int, event: int, listed: in
 
 
 @bare_kernel
-def _is_turn(
-    following: Longs, wanted: int, event: int, armed: bool, chain: int, active: int, after: int
-) -> bool:
-    """Whether data would reach exactly the events of the chain `wanted` from this event on."""
-    if armed:
-        return _same(following, chain, active, wanted, event)
-    return bool(event == after and following[wanted + event] < 0)
+def _list_events(turn: Longs, kind: int, event: int) -> int:
+    """Make the chain of a kind from an event on the active event list; return the kind."""
+    turn[KIND] = kind
+    turn[ACTIVE] = event
+    turn[ARMED + INPUTS] = turn[ARMED + TARGETS] = True
+    return kind
 
 
 @bare_kernel
-def _same(following: Longs, a: int, first: int, b: int, second: int) -> bool:
-    """Whether the chains a and b, from these events on, are the same events."""
+def _is_turn(following: Longs, turn: Longs, kind: int, at: int, event: int) -> bool:
+    """Whether data of a kind would reach exactly the events of the chain from this event on.
+
+    at: where the chain of this kind has the event.
+    """
+    if turn[ARMED + kind]:
+        listed = turn[KIND] * (len(following) // 3) + event
+        return bool(turn[ACTIVE] == event and _are_same(following, listed, at, event))
+    return bool(turn[NEXT + kind] == event and following[at] < 0)
+
+
+@bare_kernel
+def _are_same(following: Longs, a: int, b: int, event: int) -> bool:
+    """Whether two chains have the same events; a, b: where they have this event."""
+    first = second = event
     while first == second and first >= 0:
-        first, second = following[a + first], following[b + second]
-    return first == second
+        first, second = following[a - event + first], following[b - event + second]
+    return bool(first == second)
 
 
 @bare_kernel

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from exset.grammars.columns.arrays import Floats, bits, offsets_of
+from exset.grammars.columns.arrays import Floats, bits, constant, offsets_of
 from exset.grammars.columns.inputs import raw
-from exset.grammars.columns.ragged import Ragged, Reals, Strings, constant
+from exset.grammars.columns.ragged import Ragged, Reals, Strings
 from exset.grammars.lens.examples import TIME_FIELDS, Events, ExampleSet, Ranges, SetHeader
 from exset.runtime.arrays import to_host
 from exset.runtime.lens.arrays import ExampleArrays

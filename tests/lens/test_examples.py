@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from exset.grammars.columns.ragged import Ragged, Reals, Strings, constant
+from exset.grammars.columns.arrays import constant
+from exset.grammars.columns.ragged import Ragged, Reals, Strings
 from exset.grammars.lens.build import Dense, Event, Example, Sparse
 from exset.grammars.lens.examples import ExampleSet, SetHeader
 

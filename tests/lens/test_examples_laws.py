@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exset.grammars.columns.ragged import Longs, Ragged, Reals, Strings, offsets_of
+from exset.grammars.columns.arrays import Longs, offsets_of
+from exset.grammars.columns.ragged import Ragged, Reals, Strings
 from exset.grammars.lens.examples import (
     REAL_FIELDS,
     TIME_FIELDS,
