@@ -20,7 +20,7 @@ def strings_of(text: Text, columns: Columns) -> StringsOf:
     if len(of_events):
         of_events = of_events[np.unique(of_events[:, 0], return_index=True)[1]]
     return StringsOf(
-        header_proc=text.quoted(columns.header_proc[None]),
+        header_proc=text.quoted(columns.header_proc),
         name=text.quoted(columns.name),
         proc=text.quoted(columns.proc),
         event_proc=text.quoted(of_events),
@@ -77,9 +77,9 @@ def _ragged(values: NDArray[T], offsets: Ints) -> Ragged[T]:
 
 
 def _events(text: Text, columns: Columns, header: SetHeader) -> Events:
-    m = len(columns.inputs)
-    events = Events.empty(m).with_columns(
-        inputs=compact(columns.inputs), targets=compact(columns.targets)
+    inputs, targets = columns.uses
+    events = Events.empty(len(inputs)).with_columns(
+        inputs=compact(inputs), targets=compact(targets)
     )
     if len(columns.event_proc):
         proc = without_empty(text.strings(text.quoted(columns.event_proc)))

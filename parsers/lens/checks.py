@@ -12,7 +12,7 @@ from exset.core.lookalikes import foreign
 from exset.core.text import counted
 from exset.parsers.engine.errors import shown
 from exset.parsers.lens import steps as c
-from exset.parsers.lens.steps import Columns, Ints, Tokens
+from exset.parsers.lens.steps import Columns, Ints, Reason, Tokens
 from exset.parsers.lens.string_kernels import DEEP, LONG
 from exset.parsers.lens.tokens import GRAMMAR, Quoted, Text
 
@@ -146,31 +146,30 @@ def impossible(text: Text, columns: Columns, limits: Limits) -> FormatError:
     token, number = int(state[c.CULPRIT]), state[c.NUMBER]
     events = counted(int(state[c.NUM_EVENTS_HERE]), "event")
     example = f"example {state[c.BEFORE] + state[c.EXAMPLES_DONE]}"
-    match state[c.REASON]:
-        case c.OUT_OF_RANGE:
+    match Reason(int(state[c.REASON])):
+        case Reason.OUT_OF_RANGE:
             message = f"event {number} is out of range: {example} has {events}"
             return _error(text, token, "lens-event-range", message, _count_hint(text, columns))
-        case c.BAD_SPAN:
+        case Reason.BAD_SPAN:
             advice = "a single event is written alone, a span from its lower number to its higher"
             message = f"a span of events cannot end at {number}"
             return _error(text, token, "lens-event-order", message, advice)
-        case c.NO_EVENT_LEFT:
+        case Reason.NO_EVENT_LEFT:
             message = f"these would be for event {number}, but {example} has {events}"
             return _error(text, token, "lens-no-event-left", message, _count_hint(text, columns))
-        case c.INPUTS_GIVEN | c.TARGETS_GIVEN:
-            role = "inputs" if state[c.REASON] == c.INPUTS_GIVEN else "targets"
+        case Reason.INPUTS_TWICE | Reason.TARGETS_TWICE as reason:
+            role = "inputs" if reason is Reason.INPUTS_TWICE else "targets"
             advice = f"an event list such as `[0]` says which events the next {role} are for"
             message = f"event {number} of {example} already has {role}"
             return _error(text, token, "lens-given-twice", message, advice)
-        case c.NO_UNIT_BEFORE | c.UNIT_SPAN_DOWN:
-            message = f"{shown(text.raw(token))} would end a span of units, but "
-            if state[c.REASON] == c.NO_UNIT_BEFORE:
-                message += "none has begun"
-            else:
-                message += f"the unit before it is {number}"
+        case Reason.NO_UNIT_BEFORE | Reason.UNIT_SPAN_DOWN as reason:
+            why = f"the unit before it is {number}"
+            if reason is Reason.NO_UNIT_BEFORE:
+                why = "none has begun"
+            message = f"{shown(text.raw(token))} would end a span of units, but {why}"
             advice = "a span is written from its lower unit to its higher, as 4-6"
             return _error(text, token, "lens-unit-order", message, advice)
-        case _:
+        case Reason.TOO_MANY:
             message = f"the event lists name more than {limits.max_expand} events in all"
             return _limit(text, token, message, "max_expand")
 

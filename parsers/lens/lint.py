@@ -12,7 +12,7 @@ from exset.parsers.engine.errors import shown
 from exset.parsers.engine.numbers import has_empty_exponent
 from exset.parsers.lens import steps as c
 from exset.parsers.lens import string_kernels as passes
-from exset.parsers.lens.steps import KEPT, NOTES, Columns, Ints, Tokens
+from exset.parsers.lens.steps import KEPT, Columns, Ints, Note, Tokens
 from exset.parsers.lens.tokens import Quoted, Text
 
 _INFINITE: Final = re.compile(rb"[-+]?[0-9.]+e999", re.IGNORECASE)  # the usual way to write it
@@ -62,7 +62,7 @@ def report(
         many = int(columns.noted[kind])
         for rank, (token, first, second) in enumerate(columns.notes[kind, :many].tolist()):
             times = many - rank if rank == KEPT - 1 else 1
-            kept.append((token, NOTES[kind], times, first, second))
+            kept.append((token, Note(kind).code, times, first, second))
     for token, code, times, first, second in sorted(kept):
         words = {"raw": shown(text.raw(token)), "first": first, "second": second, **LONG_STRING}
         findings.add(finding_at(code, text.place(token), **words), times)

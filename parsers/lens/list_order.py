@@ -7,15 +7,15 @@ import numpy as np
 
 from exset.core.kernels import bare_kernel, inline_kernel
 from exset.parsers.lens import steps as c
-from exset.parsers.lens.steps import Columns, Ints
+from exset.parsers.lens.steps import Columns, Ints, set_pair
 
 
 def room_for(columns: Columns) -> tuple[Columns, Ints]:
     """What `arrange` fills for these columns: others, and the new number of each list."""
     fields = ("lists", "group", "first", "value", "value_ends", "unit_ends", "values", "units")
-    made = {field: np.empty_like(getattr(columns, field)) for field in fields}
-    made |= {field: getattr(columns, field).copy() for field in ("inputs", "targets")}
-    return columns._replace(**made), np.full(columns.state[c.NUM_LISTS], -1, np.int64)
+    new = {field: np.empty_like(getattr(columns, field)) for field in fields}
+    numbers = np.full(columns.state[c.NUM_LISTS], -1, np.int64)
+    return columns._replace(uses=columns.uses.copy(), **new), numbers
 
 
 @bare_kernel
@@ -28,31 +28,26 @@ def arrange(old: Columns, new: Columns, numbers: Ints) -> None:
     new.lists[0] = new.value_ends[0] = new.unit_ends[0] = 0
     for example in range(len(old.event_offsets) - 1):
         low, high = old.event_offsets[example], old.event_offsets[example + 1]
-        for turn in range(2 * (high - low)):
-            is_input = turn < high - low
-            event = low + turn if is_input else turn + 2 * low - high
-            number = old.inputs[event] if is_input else old.targets[event]
-            if number < 0:
-                continue
-            if numbers[number] < 0:
-                for index in range(old.lists[number], old.lists[number + 1]):
-                    copy_range(old, index, new, ranges)
-                    ranges += 1
-                numbers[number] = lists
-                lists += 1
-                new.lists[lists] = ranges
-            if is_input:
-                new.inputs[event] = numbers[number]
-            else:
-                new.targets[event] = numbers[number]
+        for side in range(2):
+            for event in range(low, high):
+                number = old.uses[side, event]
+                if number < 0:
+                    continue
+                if numbers[number] < 0:
+                    for index in range(old.lists[number], old.lists[number + 1]):
+                        copy_range(old, index, new, ranges)
+                        ranges += 1
+                    numbers[number] = lists
+                    lists += 1
+                    new.lists[lists] = ranges
+                new.uses[side, event] = numbers[number]
 
 
 @inline_kernel
 def copy_range(old: Columns, index: int, new: Columns, at: int) -> None:
     """Copy a range, with its numbers."""
     if len(new.group):
-        new.group[at, 0] = old.group[index, 0]
-        new.group[at, 1] = old.group[index, 1]
+        set_pair(new.group, at, old.group[index, 0], old.group[index, 1])
     if len(new.first):
         new.first[at] = old.first[index]
     new.value[at] = old.value[index]

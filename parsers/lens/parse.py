@@ -164,7 +164,7 @@ class _Reading:
             [proc] = text.strings(strings.header_proc)
             reals_of_set = zip(REAL_FIELDS, columns.header.tolist(), strict=True)
             self.header = SetHeader(proc=proc, **dict(reals_of_set))
-        self.events += len(columns.inputs)
+        self.events += columns.uses.shape[1]
         examples = example_set(text, columns, strings, self.header)
         report(text, tokens, columns, count, hard, strings, examples.groups, self.findings)
         if len(self.groups) <= MAX_GROUPS:
@@ -185,10 +185,12 @@ class _Reading:
             check_event_counts(text, tokens, np.diff(offsets), self.events, self.limits)
         values = text.count("VALUE", "UNKNOWN") if count[c.DENSE_VALUES] else 0
         units = text.count("UNIT", "STAR") if count[[c.UNITS, c.ALL_UNITS]].any() else 0
-        columns = done = empty_columns(count, offsets, values, units)
+        limit = self.limits.max_expand
+        columns = done = empty_columns(count, offsets, values, units, limit)
         if self.done is not None:
             c.resume(columns, self.done)
-        if self.run(act)(tokens, columns, self.limits.max_expand):
+        self.run(act)(tokens, columns)
+        if columns.state[c.REASON]:
             raise impossible(text, columns, self.limits)
         if columns.state[c.UNORDERED]:
             arranged, numbers = room_for(columns)

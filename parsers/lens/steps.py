@@ -1,5 +1,6 @@
 """The numbers of the steps of a Lens text, and the arrays that its actions read and fill."""
 
+from enum import IntEnum
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -33,48 +34,62 @@ ACTIVE_TARGET: Final = REAL_FIELDS.index("active_target")
  DENSE_VALUES, UNITS, ALL_UNITS, DENSE_RANGE, SPARSE_RANGE, FIRST_UNIT, VALUE, GROUP, STRING,
 ) = range(2 * NUM_REALS, len(STEPS))  # fmt: skip
 
-# Why a step is impossible.
-(FINE, OUT_OF_RANGE, BAD_SPAN, NO_EVENT_LEFT, INPUTS_GIVEN, TARGETS_GIVEN, TOO_MANY,
- NO_UNIT_BEFORE, UNIT_SPAN_DOWN,
-) = range(9)  # fmt: skip
-
 MAX_INT: Final = 2**31 - 1
-
-# The codes of the findings that the actions note.
-NOTES: Final = (
-    "lens-repeated-field",
-    "lens-missing-value",
-    "lens-value-twice",
-    "lens-group-twice",
-    "lens-every-event",
-    "lens-late-active",
-    "lens-shared-active",
-    "lens-both-apart",
-    "lens-both-active",
-    "lens-no-ranges",
-    "lens-empty-range",
-    "lens-empty-example",
-    "lens-zero-span",
-    "lens-blank-span",
-    "lens-span-chain",
-    "lens-negative-first",
-    "lens-glued-numbers",
-    "lens-negative-frequency",
-)
-(REPEATED_FIELD, MISSING_VALUE, VALUE_TWICE, GROUP_TWICE, EVERY_EVENT, LATE_ACTIVE,
- SHARED_ACTIVE, BOTH_APART, BOTH_ACTIVE, NO_RANGES, EMPTY_RANGE, EMPTY_EXAMPLE,
- ZERO_SPAN, BLANK_SPAN, SPAN_CHAIN, NEGATIVE_FIRST, GLUED_NUMBERS, NEGATIVE_FREQUENCY,
-) = range(len(NOTES))  # fmt: skip
 
 KEPT: Final = 100  # notes of each kind that keep their place
 
-# The state of the actions: numbers in one array, so that the actions can stop and resume.
-(REASON, CULPRIT, NUMBER, EXPANDED, IN_HEADER, EXAMPLES_DONE, BASE, NUM_EVENTS_HERE, GIVEN_FIELDS,
- ANYTHING, STRING_START, LISTING, SPANS, EVERY, FIRST_LISTED, INPUTS_SEEN, TARGETS_SEEN,
- NEXT_INPUT, NEXT_TARGET, PENDING, PENDING_TOKEN, INPUT_EVENT, TARGET_EVENT, INPUTS_LISTED,
- TARGETS_LISTED, NUM_LISTS, LIST_START, NUM_RANGES, RUN_START, EXPLICIT, GROUP_START, GROUP_END,
- FIRST, NUMBERS_GIVEN, NUM_VALUES, NUM_UNITS, BEFORE, FIRST_LIST, UNORDERED, STATE_SIZE,
-) = range(40)  # fmt: skip
+# The state of the actions: numbers in one array, so that the actions can stop and resume. Plain
+# Python compares them too slowly if they are members of an `IntEnum`.
+(REASON, CULPRIT, NUMBER, LEFT, IN_HEADER, EXAMPLES_DONE, BASE, NUM_EVENTS_HERE, SEEN_FIELDS,
+ ANYTHING, STRING_START, LISTING, SPANS, EVERY, FIRST_LISTED, PENDING, PENDING_TOKEN, NUM_LISTS,
+ LIST_START, NUM_RANGES, RUN_START, EXPLICIT, GROUP_START, GROUP_END, FIRST, NUMBERS_SEEN,
+ NUM_VALUES, NUM_UNITS, BEFORE, FIRST_LIST, UNORDERED, STATE_SIZE,
+) = range(32)  # fmt: skip
+
+# The state of inputs, row 0, and of targets, row 1: whether the event list has had its data, the
+# next event, the event that gets the list being read, and whether the listed events get it too.
+(SEEN, NEXT, FOR_EVENT, LISTED, SIDE_SIZE) = range(5)
+
+
+class Reason(IntEnum):
+    """Why a step is impossible."""
+
+    OUT_OF_RANGE = 1
+    BAD_SPAN = 2
+    NO_EVENT_LEFT = 3
+    INPUTS_TWICE = 4
+    TARGETS_TWICE = 5
+    TOO_MANY = 6
+    NO_UNIT_BEFORE = 7
+    UNIT_SPAN_DOWN = 8
+
+
+class Note(IntEnum):
+    """The findings that the actions note."""
+
+    REPEATED_FIELD = 0
+    MISSING_VALUE = 1
+    VALUE_TWICE = 2
+    GROUP_TWICE = 3
+    EVERY_EVENT = 4
+    LATE_ACTIVE = 5
+    SHARED_ACTIVE = 6
+    BOTH_APART = 7
+    BOTH_ACTIVE = 8
+    NO_RANGES = 9
+    EMPTY_RANGE = 10
+    EMPTY_EXAMPLE = 11
+    ZERO_SPAN = 12
+    BLANK_SPAN = 13
+    SPAN_CHAIN = 14
+    NEGATIVE_FIRST = 15
+    GLUED_NUMBERS = 16
+    NEGATIVE_FREQUENCY = 17
+
+    @property
+    def code(self) -> str:
+        """The code of the finding."""
+        return f"lens-{self.name.lower().replace('_', '-')}"
 
 
 class Tokens(NamedTuple):
@@ -101,31 +116,24 @@ class Columns(NamedTuple):
     A string is a pair: its first token and the one after its last, or -1 twice for an absent one.
     Lists and ranges are in normal form, except that lists are out of order if the state has
     `UNORDERED`.
-
-    header, header_proc: the set's reals, and a string
-    name, proc, frequency: a row an example; event_offsets: the events of each example
-    event_proc, reals, present: strings, and a row a field by a column an event
-    inputs, targets: the list of each event, or -1; lists: the offsets of each list's ranges
-    group, first, value: of each range; value_ends, unit_ends: where its numbers end in values and
-        in units
-    lows, highs: the spans of events of the last event list
-    active: the active value of the list being read, and the value of the range being read
-    notes: token and two numbers of each note, by kind; noted: how many there were of each
-    state: the numbers above
     """
 
+    # Of the set
     header: Floats
-    header_proc: Ints
+    header_proc: Ints  # one string
+    # Of each example
     name: Ints
     proc: Ints
     frequency: Floats
     event_offsets: Ints
+    # Of each event: its proc, its own fields by row, and its lists by row, -1 for none
     event_proc: Ints
     reals: Floats
     present: NDArray[np.bool_]
-    inputs: Ints
-    targets: Ints
+    uses: Ints
+    # Where the ranges of each list begin
     lists: Ints
+    # Of each range; value_ends, unit_ends: where its numbers end in values and in units
     group: Ints
     first: NDArray[np.int32]
     value: Floats
@@ -133,18 +141,26 @@ class Columns(NamedTuple):
     unit_ends: Ints
     values: Floats
     units: NDArray[np.int32]
+    # The spans of events of the last event list
     lows: Ints
     highs: Ints
+    # The active value of the list being read, and the value of the range being read
     active: Floats
+    # Token and two numbers of each note, by kind, and how many there were of each kind
     notes: Ints
     noted: Ints
+    # The numbers above
     state: Ints
+    sides: Ints
 
 
-def empty_columns(count: Ints, event_offsets: Ints, values: int, units: int) -> Columns:
+def empty_columns(
+    count: Ints, event_offsets: Ints, values: int, units: int, max_expand: int
+) -> Columns:
     """Return columns with room for all steps, filled with defaults.
 
     count: how many steps there are of each kind. values, units: how many tokens can be such.
+    max_expand: how many events all event lists together may name.
     """
     examples, events = len(event_offsets) - 1, int(event_offsets[-1])
     lists = int(count[[INPUTS, TARGETS, BOTH]].sum())
@@ -158,12 +174,15 @@ def empty_columns(count: Ints, event_offsets: Ints, values: int, units: int) -> 
     groups = ranges if count[GROUP] else 0
     firsts = ranges if count[FIRST_UNIT] else 0
     state = np.zeros(STATE_SIZE, np.int64)
-    state[[IN_HEADER, INPUTS_SEEN, TARGETS_SEEN]] = 1
+    state[IN_HEADER] = 1
+    state[LEFT] = max_expand
     state[[STRING_START, GROUP_START, GROUP_END]] = -1
     state[NUM_EVENTS_HERE] = event_offsets[1] if examples else 0
+    sides = np.zeros((2, SIDE_SIZE), np.int64)
+    sides[:, SEEN] = 1
     return Columns(
         header=np.array([1, 0, 0, 0, 1, 0, 1], np.float32),
-        header_proc=np.full(2, -1, np.int64),
+        header_proc=np.full((1, 2), -1, np.int64),
         name=np.full((names, 2), -1, np.int64),
         proc=np.full((procs, 2), -1, np.int64),
         frequency=np.ones(frequencies, np.float32),
@@ -171,8 +190,7 @@ def empty_columns(count: Ints, event_offsets: Ints, values: int, units: int) -> 
         event_proc=np.full((event_procs, 2), -1, np.int64),
         reals=np.zeros((NUM_REALS, own), np.float32),
         present=np.zeros((NUM_REALS, own), np.bool_),
-        inputs=np.full(events, -1, np.int64),
-        targets=np.full(events, -1, np.int64),
+        uses=np.full((2, events), -1, np.int64),
         lists=np.zeros(lists + 1, np.int64),
         group=np.full((groups, 2), -1, np.int64),
         first=np.empty(firsts, np.int32),
@@ -184,17 +202,18 @@ def empty_columns(count: Ints, event_offsets: Ints, values: int, units: int) -> 
         lows=np.zeros(spans, np.int64),
         highs=np.zeros(spans, np.int64),
         active=np.zeros(2, np.float32),
-        notes=np.zeros((len(NOTES), KEPT, 3), np.int64),
-        noted=np.zeros(len(NOTES), np.int64),
+        notes=np.zeros((len(Note), KEPT, 3), np.int64),
+        noted=np.zeros(len(Note), np.int64),
         state=state,
+        sides=sides,
     )
 
 
 def resume(columns: Columns, done: Columns) -> None:
     """Let the actions of a chunk of a text resume after those of the chunk before."""
     columns.header[:] = done.header
-    columns.state[[IN_HEADER, GIVEN_FIELDS]] = 0
-    columns.state[EXPANDED] = done.state[EXPANDED]
+    columns.state[IN_HEADER] = 0
+    columns.state[LEFT] = done.state[LEFT]
     columns.state[BEFORE] = done.state[BEFORE] + done.state[EXAMPLES_DONE]
 
 
@@ -210,63 +229,73 @@ def note(columns: Columns, kind: int, token: int, first: int, second: int) -> No
 
 
 @inline_kernel
-def fail(columns: Columns, reason: int, token: int, number: int) -> int:
-    """Keep the token to blame and a number for the message; return the reason."""
+def fail(columns: Columns, reason: int, token: int, number: int) -> None:
+    """Keep the reason, the token to blame and a number for the message."""
+    columns.state[REASON] = reason
     columns.state[CULPRIT] = token
     columns.state[NUMBER] = number
-    return reason
 
 
 @inline_kernel
 def note_repeated(columns: Columns, bit: int, token: int) -> None:
     """Note a field that the same header or event list already has."""
-    mask = 1 << int(bit)  # NumPy would shift a step of 16 bits out
-    if columns.state[GIVEN_FIELDS] & mask:
-        note(columns, REPEATED_FIELD, token, 0, 0)
-    columns.state[GIVEN_FIELDS] |= mask
+    if columns.state[SEEN_FIELDS] & (1 << bit):
+        note(columns, Note.REPEATED_FIELD, token, 0, 0)
+    columns.state[SEEN_FIELDS] |= 1 << bit
 
 
 @inline_kernel
-def begin_examples(columns: Columns) -> None:
-    """End the set's header; the example is not empty."""
+def set_pair(pairs: Ints, row: int, start: int, end: int) -> None:
+    """Set a string: its first token and the one after its last."""
+    pairs[row, 0] = start
+    pairs[row, 1] = end
+
+
+@inline_kernel
+def end_header(columns: Columns) -> None:
+    """End the set's header, if it has not ended; the example is not empty."""
     if columns.state[IN_HEADER]:
         columns.state[IN_HEADER] = 0
-        columns.state[GIVEN_FIELDS] = 0
+        columns.state[SEEN_FIELDS] = 0
     columns.state[ANYTHING] = 1
 
 
 @inline_kernel
-def expand(columns: Columns, span: int, max_expand: int) -> bool:
-    """Count the events of a listed span against the limit."""
-    columns.state[EXPANDED] += columns.highs[span] + 1 - columns.lows[span]
-    return bool(columns.state[EXPANDED] <= max_expand)
+def expand(columns: Columns, span: int, token: int) -> bool:
+    """Count the events of a listed span, and fail at the token if there are too many."""
+    columns.state[LEFT] -= columns.highs[span] + 1 - columns.lows[span]
+    if columns.state[LEFT] >= 0:
+        return True
+    fail(columns, Reason.TOO_MANY, token, 0)
+    return False
 
 
 @inline_kernel
-def has_any(lists: Ints, low: int, high: int) -> bool:
+def has_any(uses: Ints, side: int, low: int, high: int) -> bool:
     """Whether an event of a span, which is not empty, has a list."""
-    return bool(lists[low + lists[low:high].argmax()] >= 0)  # compiled, max() would make an array
+    # The compiled max() would make an array.
+    return bool(uses[side, low + uses[side, low:high].argmax()] >= 0)
 
 
 @inline_kernel
-def other(lists: Ints, low: int, high: int, newest: int) -> int:
-    """The first event of a span, which is not empty, that has a list but the newest, or -1.
+def other(uses: Ints, side: int, low: int, high: int, newest: int) -> int:
+    """Return the first event of a span, which is not empty, with a list but the newest, or -1.
 
     newest: the number of the newest list, which is the highest; -1 for none.
     """
-    if not has_any(lists, low, high):
+    if not has_any(uses, side, low, high):
         return -1
-    if newest >= 0 and lists[low + lists[low:high].argmin()] == newest:
+    if newest >= 0 and uses[side, low + uses[side, low:high].argmin()] == newest:
         return -1
     for index in range(low, high):
-        if lists[index] >= 0 and lists[index] != newest:
+        if uses[side, index] >= 0 and uses[side, index] != newest:
             return index
     return -1
 
 
 @inline_kernel
 def effective(columns: Columns, field: int, event: int) -> float:
-    """The value of a real field for an event: its own, or else the set's."""
+    """Return the value of a real field for an event: its own, or else the set's."""
     if columns.present.shape[1] and columns.present[field, event]:
         return float(columns.reals[field, event])
     return float(columns.header[field])

@@ -9,6 +9,7 @@ from exset.core.errors import Findings, FormatError
 from exset.core.source import Source
 from exset.grammars.lens.build import Dense, Event, Example, RangeLike, Sparse
 from exset.grammars.lens.examples import ExampleSet, SetHeader
+from exset.grammars.lens.findings import RULES
 from exset.parsers.lens import steps
 from exset.parsers.lens.parse import parse
 
@@ -282,8 +283,7 @@ def test_strings_keep_their_bytes() -> None:
     assert read(b"name:{" + raw + b"} I:1;").name[0] == raw
 
 
-def test_the_constants_of_steps_and_notes_have_their_names() -> None:
+def test_steps_have_the_numbers_of_their_names_and_notes_the_codes_of_findings() -> None:
     for number, name in enumerate(steps.STEPS[2 * steps.NUM_REALS :], 2 * steps.NUM_REALS):
         assert getattr(steps, name.upper()) == number
-    for number, code in enumerate(steps.NOTES):
-        assert getattr(steps, code.removeprefix("lens-").replace("-", "_").upper()) == number
+    assert {note.code for note in steps.Note} <= RULES.keys()
