@@ -77,7 +77,7 @@ def example_sets(
     shift = np.repeat(list_offsets[:-1], np.diff(event_offsets))
     inputs = np.array([event.inputs for event in events], np.int64)
     targets = np.array([event.targets for event in events], np.int64)
-    return ExampleSet.normal(
+    return ExampleSet(
         header=header,
         name=Strings.of(example.name for example in examples),
         proc=Strings.of(example.proc for example in examples),
@@ -104,7 +104,7 @@ def example_sets(
             ),
         ),
         groups=Strings.of(groups),
-    )
+    ).normalized()
 
 
 class _Range(NamedTuple):

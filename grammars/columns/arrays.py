@@ -162,7 +162,7 @@ def chosen_rows(which: ArrayLike | slice, n: int) -> Longs:
         return np.arange(*which.indices(n))
     array = np.asarray(which)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iub"):
-        raise ValueError("a slice, a mask, or a list of indices is wanted")
+        raise ValueError("expected a slice, a mask, or a list of indices")
     if array.dtype.kind == "b":
         if array.size != n:
             raise ValueError(f"the mask has {array.size} rows, not {n}")
@@ -213,11 +213,9 @@ def check_column(
             if isinstance(array, np.ndarray)
             else type(array).__name__
         )
-        raise ValueError(
-            f"{what}: a one-dimensional {np.dtype(dtype)} array is wanted, not {found}"
-        )
+        raise ValueError(f"{what}: expected a one-dimensional {np.dtype(dtype)} array, not {found}")
     if n is not None and array.size != n:
-        raise ValueError(f"{what}: {n} rows are wanted, not {array.size}")
+        raise ValueError(f"{what}: expected {n} rows, not {array.size}")
 
 
 def check_offsets(what: str, offsets: Longs, total: int) -> None:

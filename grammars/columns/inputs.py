@@ -22,11 +22,11 @@ def shown(given: object) -> str:
     return repr(given) if isinstance(given, _SHOWN) else type(given).__name__
 
 
-def check_kind(where: str, given: object, kind: type, wanted: str = "") -> None:
-    """Raises ValueError unless an instance of the class was given."""
+def check_kind(where: str, given: object, kind: type, expected: str = "") -> None:
+    """Raise ValueError unless a value is an instance of the class."""
     if not isinstance(given, kind):
-        wanted = wanted or f"an instance of {kind.__name__}"
-        raise ValueError(f"{where}: {wanted} is wanted, not {type(given).__name__}")
+        expected = expected or f"an instance of {kind.__name__}"
+        raise ValueError(f"{where}: expected {expected}, not {type(given).__name__}")
 
 
 def raw(where: str, given: object) -> bytes | None:
@@ -36,7 +36,7 @@ def raw(where: str, given: object) -> bytes | None:
     if isinstance(given, bytes):
         return bytes(given)
     if not isinstance(given, str):
-        raise ValueError(f"{where}: text or bytes are wanted, not {shown(given)}")
+        raise ValueError(f"{where}: expected text or bytes, not {shown(given)}")
     try:
         return given.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:
@@ -48,10 +48,10 @@ def stored_units(where: str, given: Iterable[int | tuple[int, int]] | str) -> In
     """Return units as Lens stores them: a span as its first unit and minus its last, `*` as -1."""
     if isinstance(given, str | bytes):
         if given != "*":
-            raise ValueError(f'{where}: unit numbers, spans, or "*" are wanted, not {given!r}')
+            raise ValueError(f'{where}: expected unit numbers, spans, or "*", not {given!r}')
         return np.array([-1], np.int32)
     if not isinstance(given, Iterable) or isinstance(given, Mapping):
-        raise ValueError(f"{where}: a list of units is wanted, not {shown(given)}")
+        raise ValueError(f"{where}: expected a list of units, not {shown(given)}")
     stored: list[int] = []
     for i, unit in enumerate(given):
         span = unit if isinstance(unit, tuple) else (unit, unit)
@@ -66,11 +66,11 @@ def int32(where: str, value: object) -> int:
     """Return an integer of 32 bits."""
     if isinstance(value, bool | np.bool_):
         hint = "np.flatnonzero gives the numbers of a mask"
-        raise ValueError(f"{where}: an integer is wanted, not {value!r} ({hint})")
+        raise ValueError(f"{where}: expected an integer, not {value!r} ({hint})")
     try:
         number = index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise ValueError(f"{where}: an integer is wanted, not {shown(value)}") from None
+        raise ValueError(f"{where}: expected an integer, not {shown(value)}") from None
     if not -(2**31) <= number < 2**31:
         raise ValueError(f"{where}: {number} is beyond 32 bits")
     return number
@@ -80,7 +80,7 @@ def real(where: str, given: object) -> float:
     """Return one real number, rounded to float32."""
     number = given[()] if isinstance(given, np.ndarray) and given.ndim == 0 else given
     if not isinstance(number, Real):
-        raise ValueError(f"{where}: a real number is wanted, not {shown(given)}")
+        raise ValueError(f"{where}: expected a real number, not {shown(given)}")
     try:
         value: float = _FLOAT32.unpack(_FLOAT32.pack(float(number)))[0]
     except OverflowError:
@@ -95,9 +95,9 @@ def floats_in_shape(where: str, given: object) -> Floats:
     try:
         array = np.asarray(given)
     except ValueError:
-        raise ValueError(f"{where}: rows of one length are wanted") from None
+        raise ValueError(f"{where}: expected rows of one length") from None
     if array.dtype.kind not in "biuf":
-        raise ValueError(f"{where}: real numbers are wanted, not {_odd(array)}")
+        raise ValueError(f"{where}: expected real numbers, not {_odd(array)}")
     with np.errstate(over="ignore", invalid="ignore"):
         floats = array.astype(np.float32)
     if mask is not None:
@@ -129,7 +129,7 @@ def float_row(where: str, given: object) -> Floats:
     """Return the numbers of one row as float32, copied; a masked number is NaN."""
     floats = floats_in_shape(where, given)
     if floats.ndim != 1:
-        raise ValueError(f"{where}: one row of numbers is wanted, not the shape {floats.shape}")
+        raise ValueError(f"{where}: expected one row of numbers, not the shape {floats.shape}")
     return floats
 
 
@@ -140,5 +140,5 @@ def cube(where: str, given: object) -> Floats:
     """
     floats = floats_in_shape(where, given)
     if floats.ndim not in (2, 3):
-        raise ValueError(f"{where}: two or three dimensions are wanted, not {floats.ndim}")
+        raise ValueError(f"{where}: expected two or three dimensions, not {floats.ndim}")
     return floats[:, np.newaxis] if floats.ndim == 2 else floats

@@ -39,7 +39,7 @@ class Ragged(Column[NDArray[T]], Generic[T]):
 
     def __post_init__(self) -> None:
         if not isinstance(self.values, np.ndarray) or self.values.ndim != 1:
-            raise ValueError("values: a one-dimensional array is wanted")
+            raise ValueError("values: expected a one-dimensional array")
         check_offsets("offsets", self.offsets, self.values.size)
         self._freeze()
 

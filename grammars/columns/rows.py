@@ -73,7 +73,7 @@ class Rows(Table, ABC):
             name = type(self).__name__
             raise IndexError(f"{name}: no row {index}, there are {len(self)}") from None
         except TypeError:
-            found = f"{type(self).__name__}: an integer or a slice is wanted"
+            found = f"{type(self).__name__}: expected an integer or a slice"
             raise TypeError(f"{found}, not {type(index).__name__}") from None
 
     def take(self, indices: Longs) -> Self:

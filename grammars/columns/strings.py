@@ -52,7 +52,7 @@ class Strings(Column[bytes | None]):
         Text is encoded as UTF-8; lone surrogates become the bytes that they represent.
         """
         if isinstance(strings, str | bytes):
-            raise ValueError(f"strings: a list of strings is wanted, not {shown(strings)}")
+            raise ValueError(f"strings: expected a list of strings, not {shown(strings)}")
         rows = [
             row if row is None or type(row) is bytes else raw(f"strings[{i}]", row)
             for i, row in enumerate(strings)

@@ -36,7 +36,7 @@ class Views(Sequence[V]):
             raise IndexError(f"{self._what}: no index {index}, there are {len(self)}") from None
         except TypeError:
             kind = type(index).__name__
-            raise TypeError(f"{self._what}: an integer or a slice is wanted, not {kind}") from None
+            raise TypeError(f"{self._what}: expected an integer or a slice, not {kind}") from None
         return self._make(number)
 
     def __eq__(self, other: object) -> bool:

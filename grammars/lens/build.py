@@ -6,8 +6,8 @@
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal, TypedDict, TypeGuard
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -69,7 +69,7 @@ RangeLike = ArrayLike | Range | Sequence[Range] | None
 class Event:
     """An event: inputs and targets, each values, a range or a list of ranges; and its own fields.
 
-    What is None is not given; the set's value holds then.
+    A field that is None inherits the set's value.
     """
 
     inputs: RangeLike = None
@@ -95,7 +95,7 @@ class Example:
 
 
 def from_examples(examples: Iterable[Example], header: SetHeader | None = None) -> ExampleColumns:
-    """The columns of these examples; raises ValueError that says where.
+    """Return the columns of these examples. Raises ValueError that says where.
 
     A list of inputs or targets used again in the same example, the same object, is shared; tuples
     are not, as Python may make two equal ones the same.
@@ -119,6 +119,7 @@ def from_examples(examples: Iterable[Example], header: SetHeader | None = None) 
         weights.append(real(f"{where}.frequency", example.frequency))
         counts.append(len(example.events))
         events.add(where, example.events)
+    ranges, groups = events.lists.columns()
     return ExampleColumns(
         header=header,
         name=Strings.of(names),
@@ -126,7 +127,9 @@ def from_examples(examples: Iterable[Example], header: SetHeader | None = None) 
         frequency=np.array(weights, np.float32),
         event_offsets=_offsets(counts),
         events=events.columns(),
-        **events.lists.columns(),
+        lists=_offsets(events.lists.lengths),
+        ranges=ranges,
+        groups=groups,
     )
 
 
@@ -140,29 +143,26 @@ def from_arrays(
     input_group: Name = None,
     target_group: Name = None,
 ) -> ExampleColumns:
-    """The columns of dense arrays [example, unit] or [example, event, unit].
+    """Return the columns of dense arrays [example, unit] or [example, event, unit].
 
-    What is masked in a NumPy masked array is NaN, Lens's value for "not known". Raises ValueError.
+    A masked value of a NumPy masked array is NaN, Lens's value for "not known". Raises ValueError.
     """
-    both = {"inputs": inputs, "targets": targets}
-    given = {side: array for side, array in both.items() if array is not None}
-    arrays = {side: cube(side, array) for side, array in given.items()}
+    sides = {"inputs": (inputs, input_group), "targets": (targets, target_group)}
+    present = {side: array for side, (array, _) in sides.items() if array is not None}
+    arrays = {side: cube(side, array) for side, array in present.items()}
     shapes = {array.shape[:2] for array in arrays.values()}
     if len(shapes) != 1:
-        found = " and ".join(f"{side} {np.shape(array)}" for side, array in given.items())
-        wanted = "one number of examples and of events" if given else "inputs, or targets, or both"
-        raise ValueError(f"{wanted} must be given, not {found or 'none'}")
+        found = " and ".join(f"{side} {np.shape(array)}" for side, array in present.items())
+        what = "one number of examples and of events" if present else "inputs, or targets, or both"
+        raise ValueError(f"{what} must be given, not {found or 'none'}")
     n, k = shapes.pop()
     if k == 0 and n:
         raise ValueError("an example has at least one event")
-    group_of = {
-        "inputs": raw("input_group", input_group),
-        "targets": raw("target_group", target_group),
-    }
+    names_of = {side: raw(f"{side[:-1]}_group", group) for side, (_, group) in sides.items()}
     arrays = {side: array for side, array in arrays.items() if array.shape[2]}
     flat = [np.empty((n, 0), np.float32)]
     flat += [array.reshape(n, k * array.shape[2]) for array in arrays.values()]
-    group, groups = _grouped([group_of[side] for side in arrays for _ in range(k)])
+    group, groups = _grouped([names_of[side] for side in arrays for _ in range(k)])
     per_example = k * len(arrays)
     widths = np.repeat([array.shape[2] for array in arrays.values()], k)
     event = np.add.outer(np.arange(n) * per_example, np.arange(k)).reshape(-1)
@@ -173,7 +173,7 @@ def from_arrays(
         proc=Strings.empty(n),
         frequency=_frequency(frequency, n),
         event_offsets=np.arange(n + 1) * k,
-        events=replace(Events.empty(n * k), **places),
+        events=Events.empty(n * k).with_columns(**places),
         lists=np.arange(n * per_example + 1),
         ranges=Ranges(
             group=np.tile(group, n),
@@ -186,30 +186,30 @@ def from_arrays(
     )
 
 
-def _names(given: Iterable[Name] | None, n: int) -> Strings:
-    if given is None:
+def _names(names: Iterable[Name] | None, n: int) -> Strings:
+    if names is None:
         return Strings.empty(n)
-    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-        raise ValueError(f"names: a list of names is wanted, not {shown(given)}")
-    names = [raw(f"names[{i}]", name) for i, name in enumerate(given)]
-    if len(names) != n:
-        raise ValueError(f"names: {n} are wanted, one for each example, not {len(names)}")
-    return Strings.of(names)
+    if isinstance(names, str | bytes) or not isinstance(names, Iterable):
+        raise ValueError(f"names: expected a list of names, not {shown(names)}")
+    column = Strings.of(raw(f"names[{i}]", name) for i, name in enumerate(names))
+    if len(column) != n:
+        raise ValueError(f"names: expected {n}, one for each example, not {len(column)}")
+    return column
 
 
-def _frequency(given: ArrayLike | None, n: int) -> Floats:
-    if given is None:
+def _frequency(frequency: ArrayLike | None, n: int) -> Floats:
+    if frequency is None:
         return constant(1, n, np.float32)
-    if np.ma.is_masked(given):
+    if np.ma.is_masked(frequency):
         raise ValueError("frequency: each example needs a number, and one is masked")
-    weights = float_row("frequency", given)
-    if weights.size != n:
-        raise ValueError(f"frequency: {n} are wanted, one for each example, not {weights.size}")
-    return weights
+    column = float_row("frequency", frequency)
+    if column.size != n:
+        raise ValueError(f"frequency: expected {n}, one for each example, not {column.size}")
+    return column
 
 
 class _Events:
-    """The events so far: their procs, their real fields where given, and their range lists."""
+    """The events so far: their procs, their own real fields, and their range lists."""
 
     def __init__(self, header: SetHeader) -> None:
         self.lists = _Lists()
@@ -238,56 +238,51 @@ class _Events:
                 self._numbers[side].append(number)
 
     def columns(self) -> Events:
-        """The events as columns."""
+        """Return the events as columns."""
         reals = {}
         for name, column in self._reals.items():
             values = np.array([value or 0.0 for value in column], np.float32)
-            given = np.array([value is not None for value in column], np.bool_)
-            reals[name] = Reals(values, given)
+            reals[name] = Reals(values, np.array([value is not None for value in column], np.bool_))
         numbers = {side: np.array(column, np.int64) for side, column in self._numbers.items()}
         return Events.unchecked(proc=Strings.of(self._procs), **reals, **numbers)
 
 
-@dataclass(frozen=True, eq=False)
-class _Range:
+class _Range(NamedTuple):
     """A range as it will be stored."""
 
     group: bytes | None
     first: int = 0
     value: float = 0.0
-    values: Floats = field(default_factory=lambda: np.empty(0, np.float32))
-    units: Ints = field(default_factory=lambda: np.empty(0, np.int32))
-
-
-class _Parts(TypedDict):
-    lists: Longs
-    ranges: Ranges
-    groups: Strings
+    values: Floats = np.empty(0, np.float32)
+    units: Ints = np.empty(0, np.int32)
 
 
 class _Lists:
     """The range lists so far: the number of ranges of each, and all the ranges."""
 
     def __init__(self) -> None:
-        self._lengths: list[int] = []
+        self.lengths: list[int] = []
         self._ranges: list[_Range] = []
 
-    def add(self, where: str, given: RangeLike, value: float, seen: dict[int, int]) -> int:
-        """The number of the list that is given, new or seen in this example; -1 for none."""
-        if given is None:
+    def add(self, where: str, data: RangeLike, value: float, seen: dict[int, int]) -> int:
+        """Return the number of the list of these data; -1 for none.
+
+        seen: the numbers of the lists of this example, by the identity of their data.
+        """
+        if data is None:
             return -1
-        if id(given) in seen:
-            return seen[id(given)]
-        if not isinstance(given, tuple):
-            seen[id(given)] = len(self._lengths)
-        ranges = given if _is_list_of_ranges(given) else [given]
+        if id(data) in seen:
+            return seen[id(data)]
+        if not isinstance(data, tuple):
+            seen[id(data)] = len(self.lengths)
+        ranges = data if _is_list_of_ranges(data) else [data]
         for i, each in enumerate(ranges):
             self._ranges.append(_range(f"{where}[{i}]", each, value))
-        self._lengths.append(len(ranges))
-        return len(self._lengths) - 1
+        self.lengths.append(len(ranges))
+        return len(self.lengths) - 1
 
-    def columns(self) -> _Parts:
-        """The lists, their ranges and the groups as columns."""
+    def columns(self) -> tuple[Ranges, Strings]:
+        """Return the ranges and the groups as columns."""
         group, groups = _grouped([each.group for each in self._ranges])
         ranges = Ranges(
             group=group,
@@ -296,25 +291,25 @@ class _Lists:
             values=_rows([each.values for each in self._ranges], np.float32),
             units=_rows([each.units for each in self._ranges], np.int32),
         )
-        return {"lists": _offsets(self._lengths), "ranges": ranges, "groups": groups}
+        return ranges, groups
 
 
-def _is_list_of_ranges(given: object) -> TypeGuard[Sequence[Range]]:
-    return isinstance(given, list | tuple) and (
-        not given or any(isinstance(each, Range) for each in given)
+def _is_list_of_ranges(data: object) -> TypeGuard[Sequence[Range]]:
+    return isinstance(data, list | tuple) and (
+        not data or any(isinstance(each, Range) for each in data)
     )
 
 
-def _range(where: str, given: object, active: float) -> _Range:
-    if isinstance(given, Sparse):
-        value = active if given.value is None else real(f"{where}.value", given.value)
-        units = stored_units(f"{where}.units", given.units)
-        return _Range(raw(f"{where}.group", given.group), value=value, units=units)
-    if isinstance(given, Dense):
-        first = int32(f"{where}.first", given.first)
-        values = float_row(f"{where}.values", given.values)
-        return _Range(raw(f"{where}.group", given.group), first, values=values)
-    return _Range(None, values=float_row(where, given))
+def _range(where: str, data: object, active: float) -> _Range:
+    if isinstance(data, Sparse):
+        value = active if data.value is None else real(f"{where}.value", data.value)
+        units = stored_units(f"{where}.units", data.units)
+        return _Range(raw(f"{where}.group", data.group), value=value, units=units)
+    if isinstance(data, Dense):
+        first = int32(f"{where}.first", data.first)
+        values = float_row(f"{where}.values", data.values)
+        return _Range(raw(f"{where}.group", data.group), first, values=values)
+    return _Range(None, values=float_row(where, data))
 
 
 def _offsets(lengths: list[int]) -> Longs:
@@ -327,7 +322,7 @@ def _rows(rows: list[NDArray[T]], dtype: type[T]) -> Ragged[T]:
 
 
 def _grouped(names: list[bytes | None]) -> tuple[Ints, Strings]:
-    """The number of each name among the distinct ones, -1 for none, and those names."""
+    """Return the number of each name among the distinct ones, -1 for none, and those names."""
     numbers: dict[bytes, int] = {}
     group = [numbers.setdefault(name, len(numbers)) if name else -1 for name in names]
     return np.array(group, np.int32), Strings.of(numbers)

@@ -8,7 +8,7 @@ here: see `exset.grammars.lens.normal_form`.
 import math
 from collections.abc import Sized
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -61,7 +61,7 @@ class SetHeader:
         default_target: float = 0.0,
         active_target: float = 1.0,
     ) -> None:
-        given = (
+        values = (
             max_time,
             min_time,
             grace_time,
@@ -71,7 +71,7 @@ class SetHeader:
             active_target,
         )
         object.__setattr__(self, "proc", raw("proc", proc) or None)
-        for field, each in zip(REAL_FIELDS, given, strict=True):
+        for field, each in zip(REAL_FIELDS, values, strict=True):
             value = real(field, each)
             object.__setattr__(self, field, math.nan if math.isnan(value) else value)
 
@@ -82,9 +82,7 @@ class SetHeader:
 
     def real(self, field: str) -> np.float32:
         """The value of one of the seven real fields."""
-        if field not in REAL_FIELDS:
-            raise ValueError(f"no field is called {field!r}; there are {', '.join(REAL_FIELDS)}")
-        return np.float32(getattr(self, field))
+        return np.float32(_real_field(self, field))
 
     def _key(self) -> tuple[bytes | None, bytes]:
         return self.proc, np.array([self.real(field) for field in REAL_FIELDS]).tobytes()
@@ -134,9 +132,7 @@ class Events(Rows):
 
     def real(self, field: str) -> Reals:
         """The column of one of the seven real fields."""
-        if field not in REAL_FIELDS:
-            raise ValueError(f"no field is called {field!r}; there are {', '.join(REAL_FIELDS)}")
-        column: Reals = getattr(self, field)
+        column: Reals = _real_field(self, field)
         return column
 
 
@@ -260,12 +256,18 @@ class ExampleColumns(Table):
         return frozen(np.where(column.present, column.values, inherited))
 
 
+def _real_field(columns: SetHeader | Events, field: str) -> Any:
+    if field not in REAL_FIELDS:
+        raise ValueError(f"no field is called {field!r}; there are {', '.join(REAL_FIELDS)}")
+    return getattr(columns, field)
+
+
 def _check_rows(
     what: str, column: Sized, kind: type[Strings | Reals | Ragged[np.float32]], n: int
 ) -> None:
     check_kind(what, column, kind)
     if len(column) != n:
-        raise ValueError(f"{what}: {n} rows are wanted, not {len(column)}")
+        raise ValueError(f"{what}: expected {n} rows, not {len(column)}")
 
 
 def _check_numbers(what: str, numbers: Longs | Ints, n: int) -> None:

@@ -1,21 +1,19 @@
 """ExampleSet: the abstract syntax of Lens example files, text and binary.
 
-What a file says, and what it shares (one range list for several events, or for inputs and targets),
-is kept; how it was spelt is not. See the Lens manual, "Example Files".
+It keeps what a file says, and what it shares (one range list for several events, or for inputs and
+targets), but not how the file was written. See the Lens manual, "Example Files".
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from exset.core.text import counted
 from exset.grammars.columns.arrays import (
-    Floats,
     Longs,
     chosen_rows,
     compact,
@@ -56,51 +54,14 @@ __all__ = [
     "SetHeader",
 ]
 
-Number = TypeVar("Number", np.int32, np.int64)
-
 
 class ExampleSet(ExampleColumns):
     """A set of examples, held as columns; read-only.
 
-    The constructor checks the columns and keeps them as they are; `normal`, `from_examples` and
-    `from_arrays` give the normal form (`normal_form`), as every reader does. Equality is
-    by value, bitwise on floats. Raises ValueError that names the column.
+    The constructor checks the columns and keeps them as they are; `normalized`, `from_examples` and
+    `from_arrays` give the normal form (`normal_form`), as every reader does. Equality is by value,
+    bitwise on floats. Raises ValueError that names the column.
     """
-
-    @classmethod
-    def normal(
-        cls,
-        *,
-        header: SetHeader,
-        name: Strings,
-        proc: Strings,
-        frequency: Floats,
-        event_offsets: Longs,
-        events: Events,
-        lists: Longs,
-        ranges: Ranges,
-        groups: Strings,
-        check: bool = True,
-    ) -> Self:
-        """The set in normal form, of columns in any form.
-
-        Lists may be in any order, unused, empty, or used by two examples; groups may be unused,
-        repeated, or empty. Without `check` the columns must be known to fit together. Raises
-        ValueError.
-        """
-        make = cls if check else cls.unchecked
-        raw = make(
-            header=header,
-            name=name,
-            proc=proc,
-            frequency=frequency,
-            event_offsets=event_offsets,
-            events=events,
-            lists=lists,
-            ranges=ranges,
-            groups=groups,
-        )
-        return normal_form(raw)
 
     @classmethod
     def empty(cls, header: SetHeader) -> Self:
@@ -127,7 +88,7 @@ class ExampleSet(ExampleColumns):
         """
         from exset.grammars.lens import build
 
-        return cls.normal(**vars(build.from_examples(examples, header)), check=False)
+        return cls.unchecked(**vars(build.from_examples(examples, header))).normalized()
 
     @classmethod
     def from_arrays(
@@ -157,7 +118,15 @@ class ExampleSet(ExampleColumns):
             input_group=input_group,
             target_group=target_group,
         )
-        return cls.normal(**vars(columns), check=False)
+        return cls.unchecked(**vars(columns)).normalized()
+
+    def normalized(self) -> Self:
+        """Return the same set in normal form.
+
+        Lists may be in any order, unused, empty, or used by two examples; groups may be unused,
+        repeated, or empty.
+        """
+        return normal_form(self)
 
     @property
     def examples(self) -> Views[ExampleView]:
@@ -199,11 +168,7 @@ class ExampleSet(ExampleColumns):
                 proc=self.proc.take(chosen),
                 frequency=take(self.frequency, chosen),
                 event_offsets=offsets_of(lengths),
-                events=replace(
-                    events,
-                    inputs=_shifted(events.inputs, -begin),
-                    targets=_shifted(events.targets, -begin),
-                ),
+                events=_renumbered(events, -begin),
                 lists=self.lists[begin : end + 1] - self.lists[begin],
                 ranges=self.ranges.take(window),
             )
@@ -227,13 +192,9 @@ class ExampleSet(ExampleColumns):
 
         The sets are in normal form; so is what this gives.
         """
+        before = accumulate((each.lists.size - 1 for each in sets), initial=0)
         events = [
-            replace(
-                each.events,
-                inputs=_shifted(each.events.inputs, lists),
-                targets=_shifted(each.events.targets, lists),
-            )
-            for each, lists in _starts(sets, lambda each: each.lists.size - 1)
+            _renumbered(each.events, lists) for each, lists in zip(sets, before, strict=False)
         ]
         ranges, groups = _numbered_together(sets)
         return cls.unchecked(
@@ -258,20 +219,18 @@ def _sides(example: ExampleView) -> tuple[str, str]:
     return inputs, targets
 
 
-def _shifted(numbers: NDArray[Number], by: int) -> NDArray[Number]:
-    """The numbers that are not -1, moved."""
+def _renumbered(events: Events, by: int) -> Events:
+    """Return the events with the numbers of their lists moved."""
+    return events.with_columns(
+        inputs=_shifted(events.inputs, by), targets=_shifted(events.targets, by)
+    )
+
+
+def _shifted(numbers: Longs, by: int) -> Longs:
+    """Return the numbers that are not -1, moved."""
     if by == 0 or (is_constant(numbers) and not (numbers[:1] >= 0).any()):
         return numbers
-    moved = numbers + numbers.dtype.type(by)
-    np.copyto(moved, numbers, where=numbers < 0)
-    return moved
-
-
-def _starts(
-    sets: Sequence[ExampleSet], size: Callable[[ExampleSet], int]
-) -> Iterator[tuple[ExampleSet, int]]:
-    """Each set and how much of something the sets before it have."""
-    return zip(sets, accumulate(map(size, sets), initial=0), strict=False)
+    return np.where(numbers < 0, numbers, numbers + by)
 
 
 def _numbered_together(sets: Sequence[ExampleSet]) -> tuple[list[Ranges], Strings]:

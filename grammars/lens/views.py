@@ -4,20 +4,32 @@ They hold the set and a number, and nothing else. Text, of names, procs and grou
 bytes that are not are lone surrogates, as Python has them in file names. The bytes themselves are
 in the columns.
 
-Views are equal if they say the same: own values bit for bit, NaN equal to NaN. Where they stand,
-what the set's header says and which lists are shared is not compared. They have no hash.
+Views are equal if they say the same: own values bit for bit, NaN equal to NaN. Their places, the
+set's header and which lists are shared are not compared. They have no hash.
 """
 
 from functools import partial
 from typing import Literal, overload
 
 from exset.core.text import counted
-from exset.grammars.columns.arrays import Floats, Ints, canonical_nan, same
+from exset.grammars.columns.arrays import Floats, Ints, canonical_nan
 from exset.grammars.columns.views import Views
 from exset.grammars.lens.columns import REAL_FIELDS, ExampleColumns
 
 
-class ExampleView:
+class _View:
+    """An object that is equal to one of its class with the same key."""
+
+    def _key(self) -> tuple[object, ...]:
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return self._key() == other._key()
+
+
+class ExampleView(_View):
     """One example of a set: its index, name, proc, frequency and events."""
 
     def __init__(self, columns: ExampleColumns, index: int) -> None:
@@ -51,13 +63,8 @@ class ExampleView:
         make = partial(EventView, self._columns, self.index)
         return Views(make, range(begin, end), f"examples[{self.index}].events")
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ExampleView):
-            return NotImplemented
-        return self._key() == other._key() and self.events == other.events
-
-    def _key(self) -> tuple[str | None, str | None, str]:
-        return self.name, self.proc, self.frequency.hex()
+    def _key(self) -> tuple[object, ...]:
+        return self.name, self.proc, self.frequency.hex(), self.events
 
     def __repr__(self) -> str:
         name = "" if self.name is None else f" {self.name!r}"
@@ -79,7 +86,7 @@ class _Real:
         return self if view is None else view._columns.events.real(self._name)[view.row]
 
 
-class EventView:
+class EventView(_View):
     """One event: its index in the example, its own values where it has them, inputs and targets."""
 
     max_time = _Real()
@@ -116,18 +123,10 @@ class EventView:
         own = self._columns.events.real(field)[self.row]
         return float(self._columns.header.real(field)) if own is None else own
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, EventView):
-            return NotImplemented
-        return (
-            self._key() == other._key()
-            and self.inputs == other.inputs
-            and self.targets == other.targets
-        )
-
-    def _key(self) -> tuple[str | None, ...]:
+    def _key(self) -> tuple[object, ...]:
         reals: list[float | None] = [getattr(self, field) for field in REAL_FIELDS]
-        return self.proc, *(None if value is None else value.hex() for value in reals)
+        own = [None if value is None else value.hex() for value in reals]
+        return self.proc, own, self.inputs, self.targets
 
     def _list(self, side: str, number: int) -> "RangeList | None":
         if number < 0:
@@ -153,7 +152,7 @@ class RangeList(Views["RangeView"]):
         self.number = number
 
 
-class RangeView:
+class RangeView(_View):
     """One range: a group or none, and dense values, or sparse units with one value, or neither."""
 
     def __init__(self, columns: ExampleColumns, row: int) -> None:
@@ -193,17 +192,12 @@ class RangeView:
         """The units of a sparse range as stored: n, -m for the end of a span, or -1 for all."""
         return self._columns.ranges.units[self.row]
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, RangeView):
-            return NotImplemented
-        if self.kind != other.kind or self.group != other.group:
-            return False
+    def _key(self) -> tuple[object, ...]:
         if self.kind == "dense":
-            values = canonical_nan(self.values), canonical_nan(other.values)
-            return self.first == other.first and same(*values)
-        return self.kind is None or (
-            self.value.hex() == other.value.hex() and same(self.units, other.units)
-        )
+            return self.group, "dense", self.first, canonical_nan(self.values).tobytes()
+        if self.kind == "sparse":
+            return self.group, "sparse", self.value.hex(), self.units.tobytes()
+        return self.group, None
 
     def __repr__(self) -> str:
         where = "" if self.group is None else f" {self.group!r}"

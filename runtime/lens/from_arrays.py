@@ -36,7 +36,7 @@ def from_arrays(arrays: ExampleArrays) -> ExampleSet:
     header, times = _times(arrays)
     none = constant(-1, m, np.int64)
     number = np.arange(m, dtype=np.int64) * 2
-    return ExampleSet.normal(
+    return ExampleSet(
         header=header,
         name=Strings.empty(counts.size),
         proc=Strings.empty(counts.size),
@@ -54,7 +54,7 @@ def from_arrays(arrays: ExampleArrays) -> ExampleSet:
             units=Ragged.empty(m * len(groups), np.int32),
         ),
         groups=Strings.of(names),
-    )
+    ).normalized()
 
 
 def _groups(layout: Layout) -> list[tuple[bytes | None, int]]:

@@ -56,7 +56,7 @@ def test_what_is_masked_in_an_event() -> None:
 def test_masks_mean_nothing_elsewhere() -> None:
     with pytest.raises(ValueError, match="frequency: each example needs a number"):
         ExampleSet.from_arrays([[1]], None, frequency=masked([1], [True]))
-    with pytest.raises(ValueError, match=r"units\[1\]: an integer is wanted"):
+    with pytest.raises(ValueError, match=r"units\[1\]: expected an integer"):
         of(Event([Sparse(masked([1, 2], [False, True]))]))
 
 
@@ -66,24 +66,24 @@ ODD = "examples[0].events[0]."
 @pytest.mark.parametrize(
     ("event", "says"),
     [
-        (Event(max_time="1"), "max_time: a real number is wanted, not '1'"),  # type: ignore[arg-type]
-        (Event(min_time=[1]), "min_time: a real number is wanted, not list"),  # type: ignore[arg-type]
+        (Event(max_time="1"), "max_time: expected a real number, not '1'"),  # type: ignore[arg-type]
+        (Event(min_time=[1]), "min_time: expected a real number, not list"),  # type: ignore[arg-type]
         (Event(active_input=10**400), "active_input: a number is beyond float32"),
-        (Event(proc=3), "proc: text or bytes are wanted, not 3"),  # type: ignore[arg-type]
+        (Event(proc=3), "proc: expected text or bytes, not 3"),  # type: ignore[arg-type]
         (Event(proc="\ud800"), "proc: '\\ud800' stands for no character"),
-        (Event([Dense([1], group=0)]), "inputs[0].group: text or bytes"),  # type: ignore[arg-type]
-        (Event([Dense([1], first=True)]), "inputs[0].first: an integer is wanted, not True"),
-        (Event([Dense([1, None])]), "inputs[0].values: real numbers are wanted, not None"),  # type: ignore[arg-type]
-        (Event(None, ["x" * 99]), "targets[0]: real numbers are wanted, not text"),
-        (Event({"a": 1}), "inputs[0]: real numbers are wanted, not dict"),  # type: ignore[arg-type]
-        (Event([Sparse([1], "2")]), "inputs[0].value: a real number"),  # type: ignore[arg-type]
-        (Event([Sparse([0, True])]), "inputs[0].units[1]: an integer is wanted, not True"),
-        (Event([Sparse([(0, True)])]), "inputs[0].units[0]: an integer is wanted, not True"),
-        (Event([Sparse(np.array([True]))]), "units[0]: an integer is wanted, not np.True_"),
-        (Event([Sparse(b"*")]), "inputs[0].units: unit numbers, spans"),
-        (Event([Sparse(3)]), "inputs[0].units: a list of units is wanted"),  # type: ignore[arg-type]
-        (Event([Sparse({3: 0.5})]), "inputs[0].units: a list of units is wanted, not dict"),
-        (Event([Sparse([0, 5.5])]), "inputs[0].units[1]: an integer"),  # type: ignore[list-item]
+        (Event([Dense([1], group=0)]), "inputs[0].group: expected text or bytes"),  # type: ignore[arg-type]
+        (Event([Dense([1], first=True)]), "inputs[0].first: expected an integer, not True"),
+        (Event([Dense([1, None])]), "inputs[0].values: expected real numbers, not None"),  # type: ignore[arg-type]
+        (Event(None, ["x" * 99]), "targets[0]: expected real numbers, not text"),
+        (Event({"a": 1}), "inputs[0]: expected real numbers, not dict"),  # type: ignore[arg-type]
+        (Event([Sparse([1], "2")]), "inputs[0].value: expected a real number"),  # type: ignore[arg-type]
+        (Event([Sparse([0, True])]), "inputs[0].units[1]: expected an integer, not True"),
+        (Event([Sparse([(0, True)])]), "inputs[0].units[0]: expected an integer, not True"),
+        (Event([Sparse(np.array([True]))]), "units[0]: expected an integer, not np.True_"),
+        (Event([Sparse(b"*")]), "inputs[0].units: expected unit numbers, spans"),
+        (Event([Sparse(3)]), "inputs[0].units: expected a list of units"),  # type: ignore[arg-type]
+        (Event([Sparse({3: 0.5})]), "inputs[0].units: expected a list of units, not dict"),
+        (Event([Sparse([0, 5.5])]), "inputs[0].units[1]: expected an integer"),  # type: ignore[list-item]
     ],
 )
 def test_what_is_wrong_in_an_event(event: Event, says: str) -> None:
@@ -93,17 +93,17 @@ def test_what_is_wrong_in_an_event(event: Event, says: str) -> None:
 
 
 WRONG_EXAMPLES: list[tuple[object, str]] = [
-    ([Example([[1, 2]])], "examples[0].events[0]: an instance of Event is wanted, not list"),  # type: ignore[list-item]
-    ([Example(), Event([1])], "examples[1]: an instance of Example is wanted, not Event"),
-    ([Example(Event([1]))], "examples[0].events: a list of events is wanted, not Event"),  # type: ignore[arg-type]
-    ([Example(iter([Event()]))], "examples[0].events: a list of events is wanted"),  # type: ignore[arg-type]
-    ([Example(), Example(name=3)], "examples[1].name: text or bytes are wanted, not 3"),  # type: ignore[arg-type]
-    ([Example(proc=1.5)], "examples[0].proc: text or bytes are wanted, not 1.5"),  # type: ignore[arg-type]
-    ([Example(frequency="2")], "examples[0].frequency: a real number is wanted, not '2'"),  # type: ignore[arg-type]
+    ([Example([[1, 2]])], "examples[0].events[0]: expected an instance of Event, not list"),  # type: ignore[list-item]
+    ([Example(), Event([1])], "examples[1]: expected an instance of Example, not Event"),
+    ([Example(Event([1]))], "examples[0].events: expected a list of events, not Event"),  # type: ignore[arg-type]
+    ([Example(iter([Event()]))], "examples[0].events: expected a list of events"),  # type: ignore[arg-type]
+    ([Example(), Example(name=3)], "examples[1].name: expected text or bytes, not 3"),  # type: ignore[arg-type]
+    ([Example(proc=1.5)], "examples[0].proc: expected text or bytes, not 1.5"),  # type: ignore[arg-type]
+    ([Example(frequency="2")], "examples[0].frequency: expected a real number, not '2'"),  # type: ignore[arg-type]
     ([Example(frequency=1e39)], "examples[0].frequency: a number is beyond float32"),
-    (Example(), "examples: a list of examples is wanted, not Example"),
-    (ExampleSet.from_examples([]), "examples: a list of examples is wanted, not ExampleSet"),
-    ("ab", "examples[0]: an instance of Example is wanted, not str"),
+    (Example(), "examples: expected a list of examples, not Example"),
+    (ExampleSet.from_examples([]), "examples: expected a list of examples, not ExampleSet"),
+    ("ab", "examples[0]: expected an instance of Example, not str"),
 ]
 
 
@@ -115,9 +115,9 @@ def test_what_is_wrong_in_examples(examples: list[Example], says: str) -> None:
 
 @pytest.mark.parametrize("header", [0, b"proc", {}])
 def test_a_header_is_a_header(header: SetHeader) -> None:
-    with pytest.raises(ValueError, match="header: an instance of SetHeader is wanted"):
+    with pytest.raises(ValueError, match="header: expected an instance of SetHeader"):
         ExampleSet.from_examples([], header)
-    with pytest.raises(ValueError, match="header: an instance of SetHeader is wanted"):
+    with pytest.raises(ValueError, match="header: expected an instance of SetHeader"):
         ExampleSet.from_arrays([[1]], None, header=header)
 
 
@@ -126,14 +126,14 @@ def test_a_header_is_a_header(header: SetHeader) -> None:
     [
         ([[1], [2]], [[1]], {}, "not inputs (2, 1) and targets (1, 1)"),
         ([[[1], [2]]], [[1]], {}, "not inputs (1, 2, 1) and targets (1, 1)"),
-        ([[1]], None, {"names": "a"}, "names: a list of names is wanted, not 'a'"),
-        ([[1]], None, {"names": b"a"}, "names: a list of names is wanted, not b'a'"),
-        ([[1]], None, {"names": 1}, "names: a list of names is wanted, not 1"),
-        ([[1]], None, {"names": ["a", "b"]}, "names: 1 are wanted, one for each example, not 2"),
-        ([[1], [2]], None, {"names": ["a", 2]}, "names[1]: text or bytes are wanted, not 2"),
-        ([[1]], None, {"frequency": [1, 2]}, "frequency: 1 are wanted, one for each example"),
-        ([[1]], None, {"input_group": 1}, "input_group: text or bytes are wanted, not 1"),
-        (None, [[1]], {"target_group": 1}, "target_group: text or bytes are wanted, not 1"),
+        ([[1]], None, {"names": "a"}, "names: expected a list of names, not 'a'"),
+        ([[1]], None, {"names": b"a"}, "names: expected a list of names, not b'a'"),
+        ([[1]], None, {"names": 1}, "names: expected a list of names, not 1"),
+        ([[1]], None, {"names": ["a", "b"]}, "names: expected 1, one for each example, not 2"),
+        ([[1], [2]], None, {"names": ["a", 2]}, "names[1]: expected text or bytes, not 2"),
+        ([[1]], None, {"frequency": [1, 2]}, "frequency: expected 1, one for each example"),
+        ([[1]], None, {"input_group": 1}, "input_group: expected text or bytes, not 1"),
+        (None, [[1]], {"target_group": 1}, "target_group: expected text or bytes, not 1"),
     ],
 )
 def test_what_is_wrong_in_arrays(
@@ -163,9 +163,9 @@ def test_names_as_bytes_and_text() -> None:
     )
     assert one.name.tolist() == ["é".encode()] * 2 and len(one.groups) == 1
     assert Strings.of(np.array(["a", "é"])).tolist() == [b"a", "é".encode()]
-    with pytest.raises(ValueError, match="a list of strings is wanted, not 'abc'"):
+    with pytest.raises(ValueError, match="expected a list of strings, not 'abc'"):
         Strings.of("abc")
-    with pytest.raises(ValueError, match=r"strings\[1\]: text or bytes are wanted, not 2"):
+    with pytest.raises(ValueError, match=r"strings\[1\]: expected text or bytes, not 2"):
         Strings.of([b"a", 2])  # type: ignore[list-item]
 
 
@@ -182,7 +182,7 @@ def test_the_proc_of_a_set_is_like_that_of_an_example() -> None:
 
 
 def test_headers_are_checked() -> None:
-    with pytest.raises(ValueError, match="proc: text or bytes are wanted, not 3"):
+    with pytest.raises(ValueError, match="proc: expected text or bytes, not 3"):
         SetHeader(3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="active_input: a number is beyond float32"):
         SetHeader(active_input=1e39)
@@ -195,11 +195,11 @@ def test_headers_are_checked() -> None:
 
 def test_columns_of_another_kind_are_refused() -> None:
     one = of(Event([1]))
-    with pytest.raises(ValueError, match="groups: an instance of Strings is wanted, not list"):
+    with pytest.raises(ValueError, match="groups: expected an instance of Strings, not list"):
         ExampleSet(**{**vars(one), "groups": []})
-    with pytest.raises(ValueError, match=r"events\.proc: an instance of Strings is wanted"):
+    with pytest.raises(ValueError, match=r"events\.proc: expected an instance of Strings"):
         Events(**{**vars(one.events), "proc": None})
-    with pytest.raises(ValueError, match=r"ranges\.group: a one-dimensional int32 array"):
+    with pytest.raises(ValueError, match=r"ranges\.group: expected a one-dimensional int32 array"):
         type(one.ranges)(**{**vars(one.ranges), "group": []})
 
 
@@ -211,7 +211,7 @@ def test_rows_are_counted_in_errors(
 ) -> None:
     with pytest.raises(IndexError, match="no row 2, there are 2"):
         column[2]
-    with pytest.raises(TypeError, match="an integer or a slice is wanted, not str"):
+    with pytest.raises(TypeError, match="expected an integer or a slice, not str"):
         column["2"]  # type: ignore[call-overload]
 
 

@@ -96,19 +96,19 @@ def test_reprs_are_short() -> None:
 @pytest.mark.parametrize(
     ("event", "match"),
     [
-        (Event([[1, 2], [3]]), r"events\[0\].inputs\[0\]: rows of one length"),
-        (Event([[1, 2]]), "one row of numbers is wanted"),
-        (Event(targets=["x"]), r"targets\[0\]: real numbers are wanted"),
+        (Event([[1, 2], [3]]), r"events\[0\].inputs\[0\]: expected rows of one length"),
+        (Event([[1, 2]]), "expected one row of numbers"),
+        (Event(targets=["x"]), r"targets\[0\]: expected real numbers"),
         (Event([1e39]), "beyond float32"),
         (Event([Sparse([2, -1])]), r"units\[1\]: -1 is no unit"),
         (Event([Sparse([(5, 3)])]), "no unit, and no span"),
-        (Event([Sparse([1.5])]), "an integer is wanted"),  # type: ignore[list-item]
-        (Event([Sparse("all")]), "are wanted, not 'all'"),  # type: ignore[arg-type]
+        (Event([Sparse([1.5])]), "expected an integer"),  # type: ignore[list-item]
+        (Event([Sparse("all")]), "expected unit numbers"),  # type: ignore[arg-type]
         (Event([Sparse([2**31])]), "beyond 32 bits"),
         (Event([Dense([1], first=2**31)]), "first: 2147483648 is beyond"),
         (Event([Dense([1]), 2]), "one row of numbers"),  # type: ignore[arg-type]
         (Event(max_time=1e39), "max_time: a number is beyond"),
-        (Event(max_time="1"), "max_time: a real number"),  # type: ignore[arg-type]
+        (Event(max_time="1"), "max_time: expected a real number"),  # type: ignore[arg-type]
     ],
 )
 def test_from_examples_is_checked(event: Event, match: str) -> None:
@@ -163,18 +163,18 @@ def test_from_arrays_copies() -> None:
     ("inputs", "targets", "more", "match"),
     [
         (None, None, {}, "not none"),
-        ([1, 2], None, {}, "inputs: two or three dimensions"),
+        ([1, 2], None, {}, "inputs: expected two or three dimensions"),
         ([[1], [2]], [[1]], {}, r"inputs \(2, 1\) and targets \(1, 1\)"),
         ([[[1], [2]]], [[1]], {}, "one number of examples and of events"),
         (np.zeros((1, 0, 2)), None, {}, "at least one event"),
         ([[1j]], None, {}, "real numbers"),
         ([[1e300]], None, {}, "beyond float32"),
-        ([[1]], None, {"names": ["a", "b"]}, "names: 1 are wanted, one for each example, not 2"),
+        ([[1]], None, {"names": ["a", "b"]}, "names: expected 1, one for each example, not 2"),
         (
             [[1]],
             None,
             {"frequency": [1, 2]},
-            "frequency: 1 are wanted, one for each example, not 2",
+            "frequency: expected 1, one for each example, not 2",
         ),
     ],
 )
@@ -203,7 +203,7 @@ def test_headers() -> None:
     assert len({SetHeader(), SetHeader(), SetHeader(b"x")}) == 2
     with pytest.raises(ValueError, match="max_time: a number is beyond float32"):
         SetHeader(max_time=1e300)
-    with pytest.raises(ValueError, match="max_time: a real number"):
+    with pytest.raises(ValueError, match="max_time: expected a real number"):
         SetHeader(max_time=None)  # type: ignore[arg-type]
 
 
@@ -228,17 +228,17 @@ def changed(**columns: object) -> ExampleSet:
 @pytest.mark.parametrize(
     ("columns", "match"),
     [
-        ({"name": Strings.empty(2)}, "name: 3 rows are wanted, not 2"),
-        ({"proc": None}, "proc: an instance of Strings is wanted, not NoneType"),
-        ({"frequency": np.ones(3)}, "frequency: a one-dimensional float32"),
-        ({"frequency": np.ones(4, np.float32)}, "frequency: 3 rows"),
+        ({"name": Strings.empty(2)}, "name: expected 3 rows, not 2"),
+        ({"proc": None}, "proc: expected an instance of Strings, not NoneType"),
+        ({"frequency": np.ones(3)}, "frequency: expected a one-dimensional float32"),
+        ({"frequency": np.ones(4, np.float32)}, "frequency: expected 3 rows"),
         ({"event_offsets": np.array([0, 3, 4])}, "event_offsets: the last offset must be "),
         ({"event_offsets": np.array([0, 3, 3, 5])}, "event_offsets: example 1 has no event"),
         ({"event_offsets": np.array([0, 5, 4, 5])}, "event_offsets: offsets must not fall"),
         ({"lists": np.array([0, 1])}, "lists: the last offset must be 6, not 1"),
         ({"groups": Strings.of([b"a"])}, "ranges.group: each number must be from"),
         ({"groups": Strings.of([b"a", b"b", None])}, "groups: every name"),
-        ({"header": None}, "header: an instance of SetHeader is wanted"),
+        ({"header": None}, "header: expected an instance of SetHeader"),
         ({"events": xor().events.with_columns(inputs=constant(5, 5, np.int64))}, "events.inputs"),
         ({"events": xor().events.with_columns(targets=np.full(5, -2))}, "events.targets"),
     ],
@@ -250,11 +250,11 @@ def test_columns_are_checked(columns: dict[str, object], match: str) -> None:
 
 def test_parts_are_checked() -> None:
     one = xor()
-    with pytest.raises(ValueError, match=r"events\.min_time: 5 rows are wanted, not 2"):
+    with pytest.raises(ValueError, match=r"events\.min_time: expected 5 rows, not 2"):
         replace(one.events, min_time=Reals.empty(2))
     with pytest.raises(ValueError, match="range 0 has both values and units"):
         replace(one.ranges, units=Ragged(np.zeros(6, np.int32), np.arange(7)))
-    with pytest.raises(ValueError, match=r"ranges\.units: a one-dimensional int32"):
+    with pytest.raises(ValueError, match=r"ranges\.units: expected a one-dimensional int32"):
         replace(one.ranges, units=Ragged.empty(6, np.int64))  # type: ignore[arg-type]
 
 

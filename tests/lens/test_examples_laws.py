@@ -188,7 +188,7 @@ def as_lists(one: ExampleSet) -> dict[str, object]:
 
 @given(raw_sets())
 def test_the_normal_form(raw: ExampleSet) -> None:
-    normal = ExampleSet.normal(**vars(raw))
+    normal = ExampleSet(**vars(raw)).normalized()
     assert as_lists(normal) == normal_by_hand(raw)
     assert normal.header == raw.header
     ExampleSet(**vars(normal))  # the columns still fit
@@ -196,15 +196,15 @@ def test_the_normal_form(raw: ExampleSet) -> None:
 
 @given(raw_sets() | any_sets)
 def test_the_normal_form_is_one(raw: ExampleSet) -> None:
-    normal = ExampleSet.normal(**vars(raw))
-    again = ExampleSet.normal(**vars(normal), check=False)
+    normal = ExampleSet(**vars(raw)).normalized()
+    again = ExampleSet.unchecked(**vars(normal)).normalized()
     assert again == normal
     assert as_lists(again) == as_lists(normal)
 
 
 @given(any_sets)
 def test_strategies_draw_normal_sets(one: ExampleSet) -> None:
-    assert ExampleSet.normal(**vars(one)) == one
+    assert ExampleSet(**vars(one)).normalized() == one
 
 
 @given(example_sets())
@@ -282,7 +282,7 @@ def test_select(data: st.DataObject, one: ExampleSet) -> None:
 @given(st.lists(example_sets(max_examples=2), min_size=1, max_size=3))
 def test_concat(sets: list[ExampleSet]) -> None:
     header = SetHeader(b"proc", max_time=math.nan)
-    alike = [ExampleSet.normal(**{**vars(each), "header": header}) for each in sets]
+    alike = [ExampleSet(**{**vars(each), "header": header}).normalized() for each in sets]
     whole = alike[0].concat(*alike[1:])
     start = 0
     for each in alike:
@@ -294,8 +294,10 @@ def test_concat(sets: list[ExampleSet]) -> None:
 @given(example_sets(), example_sets())
 def test_concat_keeps_what_holds(a: ExampleSet, b: ExampleSet) -> None:
     quiet_times = {field: 1.0 for field in TIME_FIELDS}
-    a = ExampleSet.normal(**{**vars(a), "header": replace(a.header, proc=None, **quiet_times)})
-    b = ExampleSet.normal(**{**vars(b), "header": replace(b.header, proc=None)})
+    a = ExampleSet(
+        **{**vars(a), "header": replace(a.header, proc=None, **quiet_times)}
+    ).normalized()
+    b = ExampleSet(**{**vars(b), "header": replace(b.header, proc=None)}).normalized()
     if any(math.isnan(getattr(b.header, field)) for field in TIME_FIELDS) and len(b):
         return
     whole = a.concat(b)

@@ -39,7 +39,7 @@ def sharing(inputs: list[list[int]], targets: list[list[int]]) -> ExampleSet:
     events = Events.empty(num_examples * num_events).with_columns(
         inputs=numbers[0], targets=numbers[1]
     )
-    return ExampleSet.normal(
+    return ExampleSet(
         header=SetHeader(),
         name=Strings.empty(num_examples),
         proc=Strings.empty(num_examples),
@@ -55,7 +55,7 @@ def sharing(inputs: list[list[int]], targets: list[list[int]]) -> ExampleSet:
             Ragged.empty(num_lists, np.int32),
         ),
         groups=Strings.empty(0),
-    )
+    ).normalized()
 
 
 BOTH = [1, 2]
@@ -271,7 +271,7 @@ def with_units(units: list[list[int]]) -> ExampleSet:
     base = one(Event(None, [Sparse([1]) for _ in units]))
     lengths = np.array([len(each) for each in units])
     ranges = base.ranges
-    return ExampleSet.normal(
+    return ExampleSet(
         **(
             vars(base)
             | {
@@ -287,7 +287,7 @@ def with_units(units: list[list[int]]) -> ExampleSet:
                 )
             }
         )
-    )
+    ).normalized()
 
 
 @given(example_sets(text=True, binary=False))

@@ -39,9 +39,9 @@ def test_errors_say_which_sequence_and_how_long() -> None:
     where = r"^examples\[1\]\.events\[1\]\.inputs: "
     with pytest.raises(IndexError, match=where + "no index 2, there are 2$"):
         shared[2]
-    with pytest.raises(TypeError, match=where + "an integer or a slice is wanted, not str$"):
+    with pytest.raises(TypeError, match=where + "expected an integer or a slice, not str$"):
         shared["a"]  # type: ignore[call-overload]
-    with pytest.raises(TypeError, match=r"^examples: an integer or a slice is wanted, not list$"):
+    with pytest.raises(TypeError, match=r"^examples: expected an integer or a slice, not list$"):
         examples[[0, 1]]  # type: ignore[call-overload]
     assert examples[np.int64(1)].events[-1].index == 1
 

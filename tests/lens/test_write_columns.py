@@ -71,14 +71,14 @@ def test_every_way_to_share(in_small_chunks: None) -> None:
     )
     base = ExampleSet.from_arrays(np.arange(18 * len(rows)).reshape(len(rows), 3, 6), None)
     ranges = ExampleSet.from_arrays(np.arange(6 * len(rows)).reshape(-1, 1), None)
-    examples = ExampleSet.normal(
+    examples = ExampleSet(
         **vars(base)
         | {
             "events": base.events.with_columns(inputs=inputs, targets=targets),
             "lists": ranges.lists,
             "ranges": ranges.ranges,
         }
-    )
+    ).normalized()
     plain, compiled = (
         written(examples, many, compact=False, lossy=False, unshare=True) for many in (1 << 60, 0)
     )
