@@ -1,7 +1,6 @@
 """cpio archives and blocks of aeon's cache: reading, writing, findings and errors."""
 
 import io
-import json
 import pickle
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from exset.core.errors import Finding, Findings, FormatError
 from exset.core.kernels import Engine
 from exset.core.source import Source
 from exset.grammars.aeon.block import Block, BlockHeader
-from exset.grammars.columns.blobs import Blobs
 from exset.testing import archives, blocks
 from tests.aeon.cpio_files import BLOCK, END, RECORDS, TIME, TRAILER, block, elements, entry, header
 
@@ -289,77 +287,6 @@ def test_losses_of_archives_and_blocks() -> None:
     with pytest.raises(FormatError, match="cpio-not-a-file"):
         encode(folder)
     assert exset.loads(encode(folder, lossy=True, findings=findings), model=Block).width == 1
-
-
-def test_blobs() -> None:
-    blobs = Blobs.of([b"ab", b"", b"cde"])
-    assert blobs.tolist() == [b"ab", b"", b"cde"]
-    assert bytes(blobs[2]) == b"cde" and len(blobs[1:]) == 2
-    assert Blobs.concat([blobs, blobs[:1]]).tolist() == [b"ab", b"", b"cde", b"ab"]
-    assert blobs == Blobs.of([b"ab", b"", b"cde"]) != Blobs.of([b"ab", b"", b"cdf"])
-    assert blobs.take(np.array([2, 0])).tolist() == [b"cde", b"ab"]
-    assert pickle.loads(pickle.dumps(blobs[2:])).data.size == 3
-    assert repr(blobs) == "Blobs(3, 5 bytes)" and blobs != 1
-    for start, length in ((-1, 1), (0, 6), (5, 1), (6, -1), (2**62, 2**62)):
-        with pytest.raises(ValueError, match="out of bounds"):
-            Blobs(blobs.data, np.array([start]), np.array([length]))
-
-
-def blocks_of(corpus: Path) -> list[tuple[Path, dict[str, object]]]:
-    found = []
-    for path in sorted((corpus / "aeon/cpio").glob("*.json")):
-        for name, about in json.loads(path.read_text())["tree"].items():
-            if "raw" in about:
-                found.append((path.with_suffix("") / name, about))
-    return found
-
-
-def test_blocks_of_aeon(corpus: Path) -> None:
-    """Blocks are read like aeon's reader reads them, and written with the bytes of its writer."""
-    found_there = blocks_of(corpus)
-    assert len(found_there) == 34
-    for path, about in found_there:
-        findings = Findings()
-        found = exset.load(path, model=Block, findings=findings)
-        assert found.header is not None and encode(found) == path.read_bytes()
-        codes = [finding.code for finding in findings]
-        if "c07" in str(path):
-            assert codes == ["aeon-block-shift"] and found.width is None
-        else:
-            made = Block.of(found, time=TIME)
-            assert not codes and encode(made) == path.read_bytes()
-        if "c06" in str(path):  # the table does not list all of its elements
-            assert len(found) == 600 and len(set(found.elements.name)) == 1100
-            continue
-        raw = about["raw"]
-        assert isinstance(raw, dict)
-        for word in ("format_version", "writer_version", "record_count"):
-            assert getattr(found.header, word) == raw[word]
-        assert found.header.elements_per_record == raw["elements_per_record_field"]
-        assert found.header.data_type == raw["data_type"].encode()
-        framed = [found.elements, found.frame.take(np.arange(1, 3))]
-        whole = type(found.elements).concat(framed)
-        rows = zip(whole.name, whole.time.tolist(), whole.data, strict=True)
-        seen = [(str(name, "ascii"), time, bytes(data).hex()) for name, time, data in rows if name]
-        wanted = [
-            (each["name"], each["mtime"], each["hex"])
-            for each in raw["entries"]
-            if isinstance(each, dict)
-        ]
-        assert [each for each in seen if each in wanted] == wanted
-        assert len(seen) == len(raw["entries"]) or "..." in str(raw["entries"])
-
-
-def test_real_archives(corpus: Path) -> None:
-    """Archives of several versions of aeon's network server, and one that GNU cpio copied."""
-    paths = [*(corpus / "aeon/files").rglob("*.cpio"), corpus / "aeon/cpio/y.cpio"]
-    assert len(paths) == 4
-    for path in paths:
-        findings = Findings()
-        found = exset.load(path, model=Block, findings=findings)
-        assert not list(findings) and found.width in (2, 3)
-        assert encode(found) == path.read_bytes()
-        assert found.padding == (306 if path.name == "y.cpio" else 0)
 
 
 def test_blocks_as_text() -> None:
