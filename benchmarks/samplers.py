@@ -82,8 +82,7 @@ def _first(labels: Callable[[], NDArray[np.int64]], runs: int, batches: int) -> 
 
     def ours() -> None:
         sampler.set_epoch(number := next(numbers))
-        epoch = sampler._draw()
-        assert epoch.rows
+        assert sampler._current_epoch().rows
         if batches:
             sampler.batch(number % sampler.num_batches)
 

@@ -187,7 +187,7 @@ def _parse_limits(ctx: click.Context, option: click.Parameter, values: tuple[str
         if not equals:
             raise click.BadParameter(f"{name} is not of the form NAME=VALUE", ctx, option)
     try:
-        return Limits.parse({name.strip(): value.strip() for name, _, value in pairs})
+        return Limits().with_(**{name.strip(): value.strip() for name, _, value in pairs})
     except ValueError as error:
         raise click.BadParameter(str(error), ctx, option) from None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
 
@@ -34,11 +33,6 @@ class Limits:
             value = getattr(self, item.name)
             if not isinstance(value, int) or isinstance(value, bool) or value < 0:
                 raise ValueError(f"{item.name} must be a whole number from 0, not {value!r}")
-
-    @classmethod
-    def parse(cls, values: Mapping[str, str]) -> Limits:
-        """Return the default limits with some replaced by decimal texts; ValueError as `with_`."""
-        return cls().with_(**values)
 
     def with_(self, **values: int | str) -> Limits:
         """Return a copy with some limits replaced by numbers or decimal texts.

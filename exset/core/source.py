@@ -64,11 +64,6 @@ class Source:
         row = self._row(offset)
         return row + self.first_line, self._column(row, offset - self.start)
 
-    def line(self, offset: int) -> str:
-        """Return the line of a byte, without its end; ValueError for an offset outside the data."""
-        start, stop = self._bounds(self._row(offset))
-        return _decode(self.data[start:stop])
-
     def around(self, offset: int, reach: int) -> tuple[str, int]:
         """Return the part of a byte's line within `reach` (> 0) bytes of it, and its column.
 
@@ -114,10 +109,6 @@ class Source:
         return array("q", [0, *(end.end() for end in _LINE_END.finditer(self.data))])
 
     @cached_property
-    def _ascii(self) -> bool:
-        return self.data.isascii()
-
-    @cached_property
     def _tallies(self) -> array[int]:
         """The number of characters before each block, for columns in very long lines."""
         edges = [self._boundary(edge) for edge in range(0, len(self.data) + 1, _BLOCK)]
@@ -138,8 +129,6 @@ class Source:
 
     def _characters(self, start: int, stop: int) -> int:
         stop = self._boundary(stop)
-        if self._ascii:
-            return stop - start
         if stop - start <= _BLOCK:
             return len(_decode(self.data[start:stop]))
         return self._before(stop) - self._before(start)

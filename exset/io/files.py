@@ -103,27 +103,22 @@ def writing(path: FilePath) -> Iterator[BinaryIO]:
         yield file
         file.flush()
         return
-    if remote.is_remote(name):
-        with remote.writing(name) as file, compressing(file, name) as compressed:
-            yield compressed
-        return
-    try:
-        old = os.stat(name)
-    except FileNotFoundError:
-        old = None
-    special = old is not None and (not stat.S_ISREG(old.st_mode) or name.startswith(_STREAMS))
-    if special or not os.path.basename(name):
-        with (
-            with_file_name(name, FULL),
-            open(name, "wb") as device,
-            compressing(device, name) as compressed,
-        ):
-            yield compressed
-        return
-    if old is not None and not os.access(name, os.W_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), name)
-    with replacing(name, old) as file, compressing(file, name) as compressed:
-        yield compressed
+    old = None
+    with ExitStack() as stack:
+        if remote.is_remote(name):
+            file = stack.enter_context(remote.writing(name))
+        else:
+            with suppress(FileNotFoundError):
+                old = os.stat(name)
+            special = old and (not stat.S_ISREG(old.st_mode) or name.startswith(_STREAMS))
+            if special or not os.path.basename(name):
+                stack.enter_context(with_file_name(name, FULL))
+                file = stack.enter_context(open(name, "wb"))
+            elif old is not None and not os.access(name, os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), name)
+            else:
+                file = stack.enter_context(replacing(name, old))
+        yield stack.enter_context(compressing(file, name))
 
 
 def _checked(path: FilePath) -> str:

@@ -36,13 +36,9 @@ _CODES: Final = {
     TimeoutError: errno.ETIMEDOUT,
 }
 
-_OURS: Final = frozenset(
-    getattr(errno, name)
-    for name in (
-        *("ECONNREFUSED", "ECONNRESET", "EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT"),
-        *("ENOSPC", "EDQUOT", "EROFS"),
-    )
-    if hasattr(errno, name)
+_SYSTEM: Final = (
+    *("ECONNREFUSED", "ECONNRESET", "EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT"),
+    *("ENOSPC", "EDQUOT", "EROFS"),
 )
 """Errors of the system itself, reported through another library."""
 
@@ -167,8 +163,8 @@ def _reason(error: Exception, protocol: str) -> tuple[int, str]:
             reason = f"{protocol}:// needs more than fsspec: {error}"
         return errno.EPROTONOSUPPORT, reason
     code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), errno.EIO)
-    if isinstance(error, OSError) and error.errno is not None and error.errno in _OURS:
-        code = error.errno
+    if isinstance(error, OSError) and errno.errorcode.get(error.errno or 0) in _SYSTEM:
+        code = error.errno or code
     if code != errno.EIO:
         return code, os.strerror(code)
     status = getattr(error, "status", 0)

@@ -23,7 +23,7 @@ from pathlib import Path
 from exset.core.process_pool import Processes
 from exset.testing.mutations import Mutator, minimised
 from exset.testing.targets import Target, all_targets
-from exset.testing.trials import SLOW, Verdict, verdict, verdict_or_exit
+from exset.testing.trials import SLOW, Verdict, verdict
 
 ROOM = 64 << 20
 """Bytes of memory that a reader may add to the process, besides 8 for each byte of its input."""
@@ -47,38 +47,29 @@ class Tally:
     broken: Counter[str] = field(default_factory=Counter)
 
 
+@dataclass
 class Fuzzer:
-    """Tries cases of one target; the case of a number is always the same."""
+    """Tries cases of one target; the case of a number is always the same.
 
-    def __init__(
-        self,
-        target: Target,
-        mutator: Mutator,
-        start: int = 0,
-        *,
-        processes: Processes | None = None,
-        room: int = 0,
-        slow: float = SLOW,
-    ) -> None:
-        """Take the mutator that makes the cases, with the seed `start`.
+    `mutator`: makes the cases, with the seed `start`. `processes`: try the cases there, by default
+    in this process. `room`, `slow`: as `verdict`.
+    """
 
-        `processes`: try the cases there, by default in this process. `room`, `slow`: as `verdict`.
-        """
-        self.target = target
-        self.start = start
-        self.tally = Tally()
-        self._mutator = mutator
-        self._processes = processes
-        self._room = room
-        self._slow = slow
+    target: Target
+    mutator: Mutator
+    start: int = 0
+    processes: Processes | None = None
+    room: int = 0
+    slow: float = SLOW
+    tally: Tally = field(default_factory=Tally)
 
     def case(self, number: int) -> bytes:
         """Return the bytes of a case."""
-        return self._mutator.made(random.Random(f"{self.target.name} {self.start} {number}"))
+        return self.mutator.made(random.Random(f"{self.target.name} {self.start} {number}"))
 
     def warm(self) -> None:
         """Read good and bad files first: imports and compilation take time and memory."""
-        some = (*self._mutator.seeds[:_WARMUP], *map(self.case, range(_WARMUP)))
+        some = (*self.mutator.seeds[:_WARMUP], *map(self.case, range(_WARMUP)))
         for number, data in enumerate(some):
             if self.tried(data, number, slow=_COMPILATION).rule == "slow":
                 return
@@ -88,13 +79,13 @@ class Fuzzer:
 
         `slow`: the seconds that it may take, if other than usual.
         """
-        slow = self._slow if slow is None else slow
-        trial = (self.target, data, number, self._room, slow)
-        if self._processes is None:
+        slow = self.slow if slow is None else slow
+        trial = (self.target, data, number, self.room, slow)
+        if self.processes is None:
             return verdict(*trial)
         begun = time.monotonic()
         try:
-            return self._processes.submit(verdict_or_exit, *trial).result()
+            return self.processes.submit(verdict, *trial, exits=True).result()
         except BrokenExecutor as error:
             is_late = time.monotonic() - begun > slow
             return Verdict(rule="slow" if is_late else "crash", why=f"{error}", has_died=True)
@@ -114,7 +105,7 @@ class Fuzzer:
         if keep is None or self.tally.broken[found.kind] > _KEPT:
             return None
         end = time.monotonic() + PATIENCE
-        slow = self._slow / 5 if found.rule == "slow" else self._slow
+        slow = self.slow / 5 if found.rule == "slow" else self.slow
 
         def fails(smaller: bytes) -> bool:
             is_in_time = time.monotonic() < end

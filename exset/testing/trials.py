@@ -7,6 +7,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -43,25 +44,21 @@ class Verdict:
         return " ".join((str(self.rule), *places[-1:]))
 
 
-def verdict(target: Target, data: bytes, number: int | None, room: int, slow: float) -> Verdict:
+def verdict(
+    target: Target, data: bytes, number: int | None, room: int, slow: float, exits: bool = False
+) -> Verdict:
     """Check some bytes.
 
     `room`: the bytes of memory that the check may add to the process, 0 for any number. `slow`: the
-    seconds that it may take.
+    seconds that it may take. `exits`: whether to end this process if it hangs, even in a library.
     """
-    found = _checked(target, data, number, room, slow)
-    if found.rule in ("memory", "slow"):  # perhaps kernels were compiled
-        found = _checked(target, data, number, room, slow)
-    return found
-
-
-def verdict_or_exit(
-    target: Target, data: bytes, number: int | None, room: int, slow: float
-) -> Verdict:
-    """Check some bytes as `verdict`; end this process if that hangs, even inside a library."""
-    faulthandler.dump_traceback_later(_WAIT * slow, exit=True)
+    check = partial(_checked, target, data, number, room, slow)
+    if exits:
+        faulthandler.dump_traceback_later(_WAIT * slow, exit=True)
     try:
-        return verdict(target, data, number, room, slow)
+        found = check()
+        # Perhaps kernels were compiled.
+        return check() if found.rule in ("memory", "slow") else found
     finally:
         faulthandler.cancel_dump_traceback_later()
 

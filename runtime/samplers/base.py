@@ -3,9 +3,9 @@
 import logging
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from operator import index
-from typing import Literal, Protocol, TypeAlias, cast
+from typing import Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +23,8 @@ _MOST_AT_ONCE = 1 << 16
 """The most items that an iteration draws at once."""
 
 
-class EpochBatches(Protocol):
-    """The batches of one epoch."""
-
-    def items(self, batches: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the items of the batches with these numbers, int64 [batches, N*M]."""
+EpochItems: TypeAlias = Callable[[NDArray[np.int64]], NDArray[np.int64]]
+"""Returns the items of the batches of an epoch with these numbers: int64 [batches, N*M]."""
 
 
 class BatchSampler:
@@ -132,8 +129,8 @@ class NxMSampler(ABC):
         """Return the number of distinct batches of all replicas together."""
 
     @abstractmethod
-    def _draw(self) -> EpochBatches:
-        """Return the batches of the current epoch."""
+    def _draw(self) -> EpochItems:
+        """Return the items of the current epoch, as a function of the batches."""
 
     def batches(self) -> BatchSampler:
         """Return this replica's batches, for `DataLoader(batch_sampler=...)`."""
@@ -145,7 +142,7 @@ class NxMSampler(ABC):
 
     def plan(self) -> Plan:
         """Draw the current epoch for all replicas, and return its statistics."""
-        items = to_host(self._draw().items(np.arange(self.num_batches)))
+        items = to_host(self._draw()(np.arange(self.num_batches)))
         replicas = [self._batch_numbers(rank) for rank in range(self.num_replicas)]
         return measure(self.grouping, self.M_samples_per_class, items, replicas)
 
@@ -217,10 +214,10 @@ class NxMSampler(ABC):
 
     def _batches(self) -> Iterator[list[int]]:
         """Yield this replica's batches."""
-        drawn, numbers = self._draw(), self._batch_numbers(max(self.rank, 0), self._start)
+        items_of, numbers = self._draw(), self._batch_numbers(max(self.rank, 0), self._start)
         at, count = 0, 1
         while at < len(numbers):
-            rows = to_host(drawn.items(numbers[at : at + count]))
+            rows = to_host(items_of(numbers[at : at + count]))
             yield from cast("list[list[int]]", rows.tolist())
             at += count
             count = min(2 * count, max(_MOST_AT_ONCE // self.batch_size, 1))

@@ -10,7 +10,7 @@ row has one that is made of two affine maps: `turn` moves the columns that the c
 in the row before, `skew` those that it does not have in this row.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import gcd
 from typing import TypeAlias
@@ -18,11 +18,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.runtime.arrays import namespace_of, to_host
+from exset.runtime.arrays import namespace_of, repeat, spread, to_host
 from exset.runtime.samplers.grouping import Grouping
 from exset.runtime.samplers.layout import Layout
 from exset.runtime.samplers.slots import Drawing
-from exset.runtime.training.generator import number, numbers, places, words
+from exset.runtime.training.generator import number, ordered, places, words
 
 Longs: TypeAlias = NDArray[np.int64]
 Words: TypeAlias = NDArray[np.uint64]
@@ -60,12 +60,8 @@ class Runs:
     @property
     def slots(self) -> tuple[Longs, Longs]:
         """The result of `at` for all places in order."""
-        if (xp := namespace_of(self.ends)) is not np:  # CuPy cannot repeat by an array
-            return self.at(xp.arange(int(self.ends[-1])))
-        counts = self.ends - self.begins
-        places = np.arange(self.ends[-1])
-        places += np.repeat(self.firsts - self.begins, counts)
-        return np.repeat(self.classes, counts), places
+        xp, counts = namespace_of(self.ends), self.ends - self.begins
+        return repeat(xp, self.classes, counts), spread(xp, self.firsts, counts)
 
 
 @dataclass(frozen=True)
@@ -77,12 +73,14 @@ class Affine:
     plus: int
 
     @classmethod
-    def drawn(cls, size: int, key: int) -> "Affine":
-        """Return a bijection that the key decides."""
-        times = 1 + number(key, 0) % max(size - 1, 1)
+    def drawn(cls, size: int, key: int) -> "Affine | None":
+        """Return a bijection that the key decides, or None if there is only one."""
+        if size <= 1:
+            return None
+        times = 1 + number(key, 0) % (size - 1)
         while gcd(times, size) > 1:
             times = times % size + 1
-        return cls(size, times, number(key, 1) % max(size, 1))
+        return cls(size, times, number(key, 1) % size)
 
     def __call__(self, values: Words) -> Words:
         """Map values; uint64 in and out."""
@@ -119,28 +117,6 @@ class Row:
         return cells
 
 
-def _borders(layout: Layout) -> Longs:
-    """Return the first cell of each row, and the end of the last row."""
-    widths = np.full(layout.width, layout.distinct)
-    widths[: layout.short] -= 1
-    return np.concatenate([[0], np.cumsum(widths)])
-
-
-def _row(first: int, width: int, before: int, after: int, key: int) -> Row:
-    """Return the row from cell `first` on, in an order that the key decides.
-
-    `before`, `after`: the number of cells of the class at the first cell, before it and from it on;
-    both 0 if the class begins there.
-    """
-    turned, skewed = width - before, width - after
-    return Row(
-        first,
-        width,
-        Affine.drawn(turned, number(key, 0)) if turned > 1 else None,
-        Affine.drawn(skewed, number(key, 1)) if skewed > 1 else None,
-    )
-
-
 @dataclass(frozen=True)
 class Epoch:
     """The batches of an epoch.
@@ -168,10 +144,6 @@ class Epoch:
         rows: Longs = items.reshape(len(batches), self.layout.width * self.samples)
         return rows
 
-    def classes(self, batches: Longs) -> Longs:
-        """Return the classes of the batches with these numbers, int64 [batches, N]."""
-        return self.runs.at(self._cells(batches))[0]
-
     @cached_property
     def drawing(self) -> Drawing:
         """The items of the slots."""
@@ -187,9 +159,7 @@ class Epoch:
         layout, count = self.layout, len(self.slots)
         classes = xp.arange(count)
         if self.shuffle:
-            key = words(xp, number(self.key, ORDER))
-            # The numbers of one key all differ, so the order is unique.
-            classes = xp.argsort(numbers(key, classes.astype(np.uint64)))
+            classes = ordered(classes, number(self.key, ORDER))
         placed = layout.lowered(self.slots[classes])
         always = placed == layout.distinct
         moved = xp.concatenate([xp.flatnonzero(~always), xp.flatnonzero(always)])
@@ -207,20 +177,24 @@ class Epoch:
     def rows(self) -> tuple[Row, ...]:
         """The rows of the layout."""
         xp = namespace_of(self.slots)
-        borders = _borders(self.layout)
-        firsts, widths = borders[:-1].tolist(), np.diff(borders).tolist()
+        widths = np.full(self.layout.width, self.layout.distinct)
+        widths[: self.layout.short] -= 1
+        firsts = np.cumsum(widths) - widths
+        rows = list(map(Row, firsts.tolist(), widths.tolist()))
         if not self.shuffle:
-            return tuple(map(Row, firsts, widths))
-        begins = xp.asarray(borders[:-1])
+            return tuple(rows)
+        # The number of cells of the class at the first cell of a row: before it, and from it on.
+        begins = xp.asarray(firsts)
         at = xp.searchsorted(self.runs.ends, begins, side="right")
         before = to_host(begins - self.runs.begins[at])
-        after = to_host(self.runs.ends[at] - begins)
-        after[before == 0] = 0
-        key = number(self.key, ROWS)
-        keys = [number(key, index) for index in range(len(firsts))]
-        others = zip(firsts, widths, before.tolist(), after.tolist(), keys, strict=True)
-        first, *rest = others
-        return Row(*first[:2]), *(_row(*each) for each in rest)
+        after = np.where(before == 0, 0, to_host(self.runs.ends[at] - begins))
+        turned, skewed = (widths - before).tolist(), (widths - after).tolist()
+        for index in range(1, len(rows)):
+            key = number(number(self.key, ROWS), index)
+            turn = Affine.drawn(turned[index], number(key, 0))
+            skew = Affine.drawn(skewed[index], number(key, 1))
+            rows[index] = replace(rows[index], turn=turn, skew=skew)
+        return tuple(rows)
 
     def _cells(self, batches: Longs) -> Longs:
         """Return the cells of `runs` that batches have, int64 [batches, N]."""

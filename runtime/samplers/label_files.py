@@ -44,12 +44,10 @@ def _npy(source: Source) -> NDArray[np.generic]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about headers that Python 2 wrote
-            major, _ = np.lib.format.read_magic(file)
-            one = major == 1
-            header = (
-                np.lib.format.read_array_header_1_0 if one else np.lib.format.read_array_header_2_0
-            )
-            shape, _, dtype = header(file)
+            if np.lib.format.read_magic(file) == (1, 0):
+                shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+            else:
+                shape, _, dtype = np.lib.format.read_array_header_2_0(file)
     except Exception as error:  # NumPy's parser of headers raises errors of many kinds
         _refuse(source, f"not a valid NumPy array: {error}")
     if len(shape) != 1 or dtype.kind not in _KINDS or not dtype.itemsize:
@@ -105,7 +103,8 @@ def _hdf5(source: Source, column: str | None) -> NDArray[np.generic]:
     try:
         with h5py.File(io.BytesIO(source.data), "r") as file:
             if column is None:
-                root = [name for name in file if _is_dataset(file, name)]
+                links = [name for name in file if _is_hard_link(file, name)]
+                root = [name for name in links if isinstance(file[name], h5py.Dataset)]
                 named = [name for name in NAMES if name in root]
                 if not named and len(root) != 1:
                     _choose(source, None, root)
@@ -124,24 +123,21 @@ def _hdf5(source: Source, column: str | None) -> NDArray[np.generic]:
     return cast("NDArray[np.generic]", array)
 
 
-def _is_dataset(file: "h5py.File", name: str) -> bool:
+def _is_hard_link(group: "h5py.Group", name: str) -> bool:
+    """Return whether a name is in the file itself; soft and external links are not followed."""
     import h5py
 
-    return file.get(name, getclass=True, getlink=True) is h5py.HardLink and (
-        file.get(name, getclass=True) is h5py.Dataset
-    )
+    return isinstance(group.get(name, getlink=True), h5py.HardLink)
 
 
 def _dataset(source: Source, file: "h5py.File", path: str) -> "h5py.Dataset":
-    """Return the dataset at a path. Do not follow soft and external links."""
+    """Return the dataset at a path."""
     import h5py
 
     found: object = file
     for part in filter(None, path.split("/")):
-        link = found.get(part, getlink=True) if isinstance(found, h5py.Group) else None
-        if not isinstance(link, h5py.HardLink):
+        if not isinstance(found, h5py.Group) or not _is_hard_link(found, part):
             _refuse(source, f"unknown dataset {path!r}: links are not followed")
-        assert isinstance(found, h5py.Group)
         found = found[part]
     if not isinstance(found, h5py.Dataset) or found.ndim != 1:
         _refuse(source, f"{path!r} must be a dataset in one dimension")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.runtime.arrays import namespace_of, to_host
-from exset.runtime.samplers.base import BatchSampler, NxMSampler
+from exset.runtime.samplers.base import BatchSampler, EpochItems, NxMSampler
 from exset.runtime.samplers.epoch import Epoch
 from exset.runtime.samplers.grouping import MOST, Grouping, Labels, group
 from exset.runtime.samplers.layout import Layout, lay_out
@@ -97,8 +97,8 @@ class PlannedNxMSampler(NxMSampler):
         """
         numbers = np.arange(self.num_batches)
         if isinstance(which, slice):
-            return self._draw().items(numbers[which])
-        only: NDArray[np.int64] = self._draw().items(np.array([numbers[index(which)]]))[0]
+            return self._draw()(numbers[which])
+        only: NDArray[np.int64] = self._draw()(np.array([numbers[index(which)]]))[0]
         return only
 
     def set_epoch(self, epoch: int) -> None:
@@ -180,7 +180,10 @@ class PlannedNxMSampler(NxMSampler):
     def _count_batches(self) -> int:
         return self._layout.batches
 
-    def _draw(self) -> Epoch:
+    def _draw(self) -> EpochItems:
+        return self._current_epoch().items
+
+    def _current_epoch(self) -> Epoch:
         of = self.seed, self.epoch
         if self._epoch is None or self._epoch[0] != of:
             plan = (self.grouping, self._slots, self._layout, self.M_samples_per_class)

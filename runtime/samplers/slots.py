@@ -32,10 +32,6 @@ _ARRAY_BLOCK = 1 << 14
 """The items of one step of the array operations: on the host their arrays fit in a cache."""
 
 # Numba computes floats from an unsigned and a signed integer, so each constant has a type.
-_GAMMA: Final = np.uint64(GAMMA)
-_FIRST: Final = np.uint64(FIRST)
-_SECOND: Final = np.uint64(SECOND)
-_ROUNDS: Final = ROUNDS
 _ZERO: Final = np.uint64(0)
 _ONE: Final = np.uint64(1)
 _SIX: Final = np.uint64(6)
@@ -50,9 +46,9 @@ _BLOCK: Final = 512  # the numbers of so count slots fit in the L1 cache
 @kernel
 def word(key: np.uint64, counter: np.uint64) -> np.uint64:
     """Return a number of SplitMix64, as `generator.number`."""
-    mixed = key + (counter + _ONE) * _GAMMA
-    mixed = (mixed ^ (mixed >> _S30)) * _FIRST
-    mixed = (mixed ^ (mixed >> _S27)) * _SECOND
+    mixed = key + (counter + _ONE) * GAMMA
+    mixed = (mixed ^ (mixed >> _S30)) * FIRST
+    mixed = (mixed ^ (mixed >> _S27)) * SECOND
     return mixed ^ (mixed >> _S31)
 
 
@@ -69,7 +65,7 @@ def place(
 
     The compiler can vectorise these loops over columns: they read all values before they choose.
     """
-    for step in range(_ROUNDS):
+    for step in range(ROUNDS):
         for slot in range(np.uint64(count)):
             rounds[slot] = word(keys[slot], np.uint64(step))
             sums[slot] = ((rounds[slot] >> _HALF) * sizes[slot]) >> _HALF

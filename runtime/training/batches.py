@@ -277,23 +277,17 @@ def batches_of(
     Raises TypeError for anything but integers in one dimension.
     """
     if batch_size is None:
-        yield from map(_checked, sampler)
-        return
-    for chunk in _chunks(sampler, batch_size):
-        indices = _checked(chunk)
-        if drop_last and len(indices) < batch_size:
-            return
-        yield indices
-
-
-def _chunks(sampler: Iterable[object], size: int) -> Iterator[object]:
-    """Yield the indices of a sampler, `size` at a time."""
-    if isinstance(sampler, np.ndarray):
-        yield from (sampler[at : at + size] for at in range(0, len(sampler), size))
+        chunks = iter(sampler)
+    elif isinstance(sampler, np.ndarray):
+        chunks = (sampler[at : at + batch_size] for at in range(0, len(sampler), batch_size))
     else:
         stream = iter(sampler)
-        while chunk := list(islice(stream, size)):
-            yield chunk
+        chunks = iter(lambda: list(islice(stream, batch_size)), [])
+    for chunk in chunks:
+        indices = _checked(chunk)
+        if drop_last and batch_size is not None and len(indices) < batch_size:
+            return
+        yield indices
 
 
 def _checked(batch: object) -> Indices:

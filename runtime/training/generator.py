@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from exset.runtime.arrays import namespace_of
 
-GAMMA: Final = 0x9E3779B97F4A7C15
-FIRST: Final = 0xBF58476D1CE4E5B9
-SECOND: Final = 0x94D049BB133111EB
+GAMMA: Final = np.uint64(0x9E3779B97F4A7C15)
+FIRST: Final = np.uint64(0xBF58476D1CE4E5B9)
+SECOND: Final = np.uint64(0x94D049BB133111EB)
 ROUNDS: Final = 24
 
 _WORD: Final = (1 << 64) - 1
@@ -32,20 +32,20 @@ _WORD: Final = (1 << 64) - 1
 
 def number(key: int, counter: int) -> int:
     """Return output number `counter`, from 0, of SplitMix64 seeded with `key`."""
-    word = (key + (counter + 1) * GAMMA) & _WORD
-    word = ((word ^ word >> 30) * FIRST) & _WORD
-    word = ((word ^ word >> 27) * SECOND) & _WORD
+    word = (key + (counter + 1) * int(GAMMA)) & _WORD
+    word = ((word ^ word >> 30) * int(FIRST)) & _WORD
+    word = ((word ^ word >> 27) * int(SECOND)) & _WORD
     return word ^ word >> 31
 
 
 def numbers(keys: NDArray[np.uint64], counters: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return the numbers of keys and counters: uint64 arrays that broadcast, not scalars."""
-    words = (counters + np.uint64(1)) * np.uint64(GAMMA)
+    words = (counters + np.uint64(1)) * GAMMA
     words = words + keys
     words ^= words >> np.uint64(30)
-    words *= np.uint64(FIRST)
+    words *= FIRST
     words ^= words >> np.uint64(27)
-    words *= np.uint64(SECOND)
+    words *= SECOND
     words ^= words >> np.uint64(31)
     return words
 
@@ -54,6 +54,15 @@ def words(xp: ModuleType, *values: int) -> NDArray[np.uint64]:
     """Return numbers below 2**64 as an array of a namespace."""
     array: NDArray[np.uint64] = xp.asarray(np.array(values, np.uint64))
     return array
+
+
+def ordered(values: NDArray[np.int64], key: int) -> NDArray[np.int64]:
+    """Return the numbers 0, 1, ... in an order that the key decides."""
+    # The numbers of one key all differ, so the order is unique.
+    order: NDArray[np.int64] = numbers(
+        words(namespace_of(values), key), values.astype(np.uint64)
+    ).argsort()
+    return order
 
 
 def below(words: NDArray[np.uint64], bounds: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -28,7 +28,7 @@ def test_defaults() -> None:
 
 @given(st.dictionaries(st.sampled_from(NAMES), st.integers(0, 10**12)))
 def test_parse_replaces_only_the_named_limits(values: dict[str, int]) -> None:
-    parsed = Limits.parse({name: str(value) for name, value in values.items()})
+    parsed = Limits().with_(**{name: str(value) for name, value in values.items()})
     assert asdict(parsed) == asdict(DEFAULT) | values
     assert parsed == DEFAULT.with_(**values) == Limits(**values)
 
@@ -41,7 +41,7 @@ def test_with_keeps_earlier_changes() -> None:
 @pytest.mark.parametrize("text", ["", "x", "-1", "1.5", "1e3", "0x10", "9" * 5000])
 def test_a_value_must_be_a_whole_number(text: str) -> None:
     with pytest.raises(ValueError, match="max_depth must be a whole number from 0"):
-        Limits.parse({"max_depth": text})
+        Limits().with_(max_depth=text)
 
 
 @pytest.mark.parametrize("value", [-1, True, 1.5, None, "3"])
@@ -52,7 +52,7 @@ def test_the_constructor_checks_too(value: object) -> None:
 
 def test_unknown_limit_lists_the_known_ones() -> None:
     with pytest.raises(ValueError, match="'max_dept'") as caught:
-        Limits.parse({"max_dept": "1"})
+        Limits().with_(max_dept="1")
     assert all(name in str(caught.value) for name in NAMES)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from numpy.typing import NDArray
@@ -182,6 +182,7 @@ class Training(RuleBasedStateMachine):
 
 
 TestTraining = Training.TestCase
+TestTraining.settings = settings(max_examples=30, stateful_step_count=20)
 
 
 @given(sizes_of_classes, st.integers(1, 4), st.integers(0, 9), st.data())
