@@ -144,11 +144,11 @@ class Block(Table):
         check_kind("elements", self.elements, Entries)
         check_kind("frame", self.frame, Entries)
         names = self.frame.name.tolist()
-        wanted: list[list[bytes]] = [[END_NAME]]
+        expected: list[list[bytes]] = [[END_NAME]]
         if self.header is not None:
-            wanted = [[HEADER_NAME, END_NAME]]
-            wanted += [[HEADER_NAME, name, END_NAME] for name in TRAILER_NAMES]
-        if names not in wanted:
+            expected = [[HEADER_NAME, END_NAME]]
+            expected += [[HEADER_NAME, name, END_NAME] for name in TRAILER_NAMES]
+        if names not in expected:
             raise ValueError(f"frame: {names} are not the names of a header, trailer and end")
         if self.padding < 0:
             raise ValueError(f"padding must not be negative, but is {self.padding}")

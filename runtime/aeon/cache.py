@@ -145,7 +145,7 @@ class Cache:
                 yield number, block
             else:
                 has = counted(block.width or 0, "element")
-                words = {"number": number, "width": has, "wanted": width}
+                words = {"number": number, "width": has, "expected": width}
                 findings.add(finding_at("aeon-cache-width", Place.of(path), **words))
 
     def _check_folder(self, findings: Findings) -> None:

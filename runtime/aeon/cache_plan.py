@@ -127,7 +127,7 @@ class Plan:
 
     def wrong_uid(self, cache: Cache) -> Finding:
         """Return the finding for the cache of another manifest."""
-        words = {"found": cache.uid or _NO_UID, "wanted": self.uid}
+        words = {"found": cache.uid or _NO_UID, "expected": self.uid}
         return finding_at("aeon-cache-uid", Place.of(cache.path), **words)
 
     def difference(self, number: int, block: Block) -> str | None:

@@ -43,8 +43,8 @@ def from_folder(
         for path in _files(folder, name, tuple(suffixes))
     ]
     if not records:
-        wanted = " ".join(suffixes) or "any name"
-        raise _nothing(folder, f"the folders of classes have no files of {wanted}", None)
+        expected = " ".join(suffixes) or "any name"
+        raise _nothing(folder, f"the folders of classes have no files of {expected}", None)
     return Built(Manifest.of((ElementType.FILE, label), records), tuple(names))
 
 

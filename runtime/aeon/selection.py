@@ -81,7 +81,7 @@ def blocks(records: int, block_size: int = BLOCK_SIZE) -> list[range]:
 
 
 def node_rows(records: int, node_id: int, node_count: int, batch_size: int) -> Longs:
-    """Return the records of one of several nodes: its batches in turn, then a run of the rest.
+    """Return the records of a node: every `node_count`-th batch, then a run of the rest.
 
     All nodes get the same number; the records that are left over are not used. Raises ValueError
     for an unknown node, and for a batch size below 1.

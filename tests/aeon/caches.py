@@ -1,4 +1,4 @@
-"""Caches for tests: what goes into them, and what is seen in them."""
+"""Caches for tests: their manifests and records, and what a reader sees."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Builders that are killed, that run at the same time, and that find what others left."""
+"""Cache builders: killed ones, several at the same time, and folders that others left."""
 
 import json
 import os
@@ -84,7 +84,7 @@ def builder(folder: Path, count: int) -> "subprocess.Popen[str]":
 
 
 def test_killed_at_any_moment(tmp_path: Path) -> None:
-    """A reader rejects what is left, or it is complete; the next build completes it."""
+    """A cache is complete, or a reader rejects it and the next build completes it."""
     count, kept, random_ = 200, 0, random.Random(0)
     whole = Plan.of(manifest(count), block_size=4)
     for case in range(KILLS):

@@ -1,4 +1,4 @@
-"""The caches that aeon itself has written, built anew from their manifests."""
+"""Caches that aeon has written, built again from their manifests."""
 
 import json
 from pathlib import Path
@@ -15,21 +15,21 @@ from tests.aeon.cpio_files import TIME
 
 
 def test_every_cache_of_aeon_is_built_the_same(corpus: Path, tmp_path: Path) -> None:
-    """Each block byte for byte, from the manifest, at aeon's time; but those that it shifts."""
+    """exset writes each block that is not shifted byte for byte, with aeon's times."""
     folder = corpus / "aeon/cpio"
     for about in sorted(folder.glob("*.json")):
-        told = json.loads(about.read_text())
-        options = told["options"]
+        run = json.loads(about.read_text())
+        options = run["options"]
         made = exset.loads(
-            told["manifest"], model=Manifest, format="manifest", dialect=told["version"]
+            run["manifest"], model=Manifest, format="manifest", dialect=run["version"]
         )
         plan = Plan.of(
             made,
             root=str(folder / "data") if "--root" in options else "",
-            block_size=int(told_value(options, "--block-size", "5000")),
-            subset_fraction=float(told_value(options, "--subset", "1")),
+            block_size=int(value_of(options, "--block-size", "5000")),
+            subset_fraction=float(value_of(options, "--subset", "1")),
             shuffle_manifest="--shuffle" in options,
-            random_seed=int(told_value(options, "--seed", "0")),
+            random_seed=int(value_of(options, "--seed", "0")),
         )
         theirs = about.with_suffix("")
         target = tmp_path / about.stem
@@ -39,15 +39,15 @@ def test_every_cache_of_aeon_is_built_the_same(corpus: Path, tmp_path: Path) -> 
                 build(plan, str(target))
             continue
         done = Path(build(plan, str(target), clock=lambda: TIME).folder)
-        wanted = theirs / done.name
-        for path in wanted.glob("*.cpio"):
+        expected = theirs / done.name
+        for path in expected.glob("*.cpio"):
             assert (done / path.name).read_bytes() == path.read_bytes(), path
-        assert len(Cache(str(done))) == len(Cache(str(wanted)))
+        assert len(Cache(str(done))) == len(Cache(str(expected)))
         findings = Findings()
-        assert len(plan.check(Cache(str(wanted)), findings)) == len(plan.blocks)
+        assert len(plan.check(Cache(str(expected)), findings)) == len(plan.blocks)
         incomplete = about.name == "c08_empty_last_block.head.json"
         assert bool(findings.count("aeon-cache-incomplete")) is incomplete
 
 
-def told_value(options: list[str], name: str, default: str) -> str:
+def value_of(options: list[str], name: str, default: str) -> str:
     return options[options.index(name) + 1] if name in options else default

@@ -1,4 +1,4 @@
-"""What goes into a cache comes out of it."""
+"""The elements of a cache are those of its manifest, also after extraction."""
 
 import os
 from pathlib import Path
@@ -21,7 +21,7 @@ from exset.testing import manifests
 @settings(max_examples=40)
 @given(manifests(dialect="head"), st.integers(1, 4), st.booleans())
 def test_from_manifest_to_cache_and_back(made: Manifest, size: int, is_known: bool) -> None:
-    """The elements are the same, whether the manifest is at hand or only its types."""
+    """The elements are the same with the manifest and with only its types."""
     with TemporaryDirectory() as folder:
         source, out = os.path.join(folder, "in"), os.path.join(folder, "out")
         os.mkdir(source)
@@ -30,19 +30,19 @@ def test_from_manifest_to_cache_and_back(made: Manifest, size: int, is_known: bo
         whole = [
             i for i, record in enumerate(values) if all(isinstance(each, bytes) for each in record)
         ]
-        wanted = [values[i] for i in whole]
-        assume(wanted and [b""] not in wanted)  # no text says a record of one empty field
+        expected = [values[i] for i in whole]
+        assume(expected and [b""] not in expected)  # not a record of a manifest
         plan = Plan.of(given.select(whole), root=source, block_size=size)
         cache = Cache(build(plan, folder).folder)
-        assert [[bytes(each) for each in record] for record in cache] == wanted
+        assert [[bytes(each) for each in record] for record in cache] == expected
         how = {"plan": plan} if is_known else {"types": plan.manifest.types}
         extract_cache(cache, out, **how, findings=Findings(strict=True))
         back = exset.load(f"{out}/manifest.tsv", model=Manifest, findings=Findings())
-        assert list(encoded(back, root=out)) == wanted
+        assert list(encoded(back, root=out)) == expected
 
 
 def with_files(made: Manifest, folder: str) -> Manifest:
-    """The manifest with files, which hold what their fields were."""
+    """Return the manifest with a file for each FILE field, with the field as its contents."""
     columns = made.columns(ElementType.FILE)
     rows = [list(record) for record in made]
     for number, row in enumerate(rows):

@@ -82,7 +82,7 @@ def test_a_lock_that_aeon_holds(tmp_path: Path) -> None:
 def test_a_stale_lock_that_another_builder_replaces(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is put back: what was moved aside is not the lock that was found stale."""
+    """The builder puts back a lock that is not the stale one."""
     monkeypatch.setattr(cache_lock, "_flock", lambda _: None)
     path = tmp_path / cache_lock.NAME
     path.write_text(json.dumps({**ENDED, "host": cache_lock.host(), "start": ""}))

@@ -48,12 +48,12 @@ def test_blocks_of_aeon(corpus: Path) -> None:
         whole = type(found.elements).concat(framed)
         rows = zip(whole.name, whole.time.tolist(), whole.data, strict=True)
         seen = [(str(name, "ascii"), time, bytes(data).hex()) for name, time, data in rows if name]
-        wanted = [
+        expected = [
             (each["name"], each["mtime"], each["hex"])
             for each in raw["entries"]
             if isinstance(each, dict)
         ]
-        assert [each for each in seen if each in wanted] == wanted
+        assert [each for each in seen if each in expected] == expected
         assert len(seen) == len(raw["entries"]) or "..." in str(raw["entries"])
 
 

@@ -20,7 +20,7 @@ FILES = {"a.txt": b"text", "odd": b"123", "sub/empty": b"", "sub/all": bytes(ran
 
 
 def program(name: str) -> str:
-    """The path of a program; where EXSET_PROGRAMS is set it must be there."""
+    """Return the path of a program; with EXSET_PROGRAMS, it must be installed."""
     found = shutil.which(name)
     if found is None:
         assert not os.environ.get("EXSET_PROGRAMS"), f"{name} is not installed"
@@ -92,7 +92,7 @@ def test_ours_reads_theirs(name: str, tmp_path: Path) -> None:
 
 
 def test_a_block_that_cpio_copied(tmp_path: Path) -> None:
-    """neon's documentation makes its blocks so: aeon reads them, inodes and padding and all."""
+    """aeon reads blocks made as in neon's documentation, with inodes and padding."""
     cpio = program("cpio")
     raw = exset.dumps(Block.of(RECORDS), format="block")
     names = run([cpio, "-t", "--quiet"], tmp_path, raw)

@@ -57,7 +57,7 @@ def cache(manifest: Manifest, root: str, tmp_path: Path) -> str:
 
 
 def plain(manifest: Manifest, root: str) -> list[Row]:
-    """What aeon's loader gets of each record, as bytes."""
+    """Return the elements of each record, as aeon's loader gets them."""
     every = []
     for record in encoded(manifest, root=root):
         row: Row = {}
@@ -121,12 +121,12 @@ def test_all_records_on_a_device(
         exset.dataset(manifest, root=root, padded=pad),
         exset.dataset(cache, types=TYPES, padded=pad),
     ):
-        wanted, arrays = dataset.batch(range(5)), dataset.to_arrays(device)
-        assert list(arrays) == list(wanted)
+        expected, arrays = dataset.batch(range(5)), dataset.to_arrays(device)
+        assert list(arrays) == list(expected)
         for name, array in arrays.items():
             host = to_host(array)
-            assert host.dtype == wanted[name].dtype
-            np.testing.assert_array_equal(host, wanted[name])
+            assert host.dtype == expected[name].dtype
+            np.testing.assert_array_equal(host, expected[name])
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -148,24 +148,24 @@ def test_padding(device: Device, given_: list[list[int]]) -> None:
 @settings(max_examples=25)
 @given(manifests(), st.randoms())
 def test_any_manifest(manifest: Manifest, chance: Any) -> None:
-    """What there is, is given; what there is not, is an error that names its record."""
-    wanted = list(encoded(manifest))
+    """A batch has each element that aeon makes; any other is an error that names its record."""
+    expected = list(encoded(manifest))
     dataset = exset.dataset(manifest)
     order = [*range(len(manifest))] * 2
     chance.shuffle(order)
-    bad = [i for i in order if any(isinstance(each, ElementError) for each in wanted[i])]
+    bad = [i for i in order if any(isinstance(each, ElementError) for each in expected[i])]
     if bad:
         with pytest.raises(FormatError) as caught:
             dataset.batch(order)
         field = caught.value.place and caught.value.place.field
         columns = {
-            (i, c) for i in bad for c, e in enumerate(wanted[i]) if isinstance(e, ElementError)
+            (i, c) for i in bad for c, e in enumerate(expected[i]) if isinstance(e, ElementError)
         }
         assert field in {f"[{record}][{column}]" for record, column in columns}
     good = [i for i in order if i not in bad]
     batch = dataset.batch(good)
     for row, i in enumerate(good):
-        for column, each in enumerate(wanted[i]):
+        for column, each in enumerate(expected[i]):
             if f"{column}" in batch:
                 assert batch[f"{column}"][row].tobytes() == each
             else:
@@ -173,7 +173,7 @@ def test_any_manifest(manifest: Manifest, chance: Any) -> None:
                 assert batch[f"{column}.values"][begin:end].tobytes() == each
 
 
-def test_an_element_that_there_is_not(tmp_path: Path) -> None:
+def test_an_element_that_aeon_cannot_make(tmp_path: Path) -> None:
     lines = b"@FILE\tASCII_INT\na\t1\nb\tx\nc\t3\n"
     manifest = exset.loads(lines, format="manifest", findings=exset.Findings())
     (tmp_path / "a").write_bytes(b"A")
@@ -191,7 +191,7 @@ def test_an_element_that_there_is_not(tmp_path: Path) -> None:
         dataset.batch([2])
 
 
-def test_files_lie_in_the_roots(tmp_path: Path) -> None:
+def test_files_must_be_in_the_roots(tmp_path: Path) -> None:
     inside = tmp_path / "inside"
     inside.mkdir()
     (inside / "a").write_bytes(b"A")
@@ -209,7 +209,7 @@ def test_files_lie_in_the_roots(tmp_path: Path) -> None:
     assert exset.dataset(manifest, root=str(inside)).batch([1])["0.values"].tolist() == [83]
 
 
-def test_a_batch_has_a_bound(tmp_path: Path) -> None:
+def test_the_size_of_a_batch_is_limited(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(bytes(10))
     manifest = Manifest.of(["FILE", "STRING"], [(str(tmp_path / "a"), "xy")] * 4)
     limits = exset.Limits(max_array=25)
@@ -242,7 +242,7 @@ def test_blocks_and_archives(tmp_path: Path) -> None:
     assert [row["0"][2] for row in check(exset.dataset(tmp_path / "a.cpio"))] == [b"text", b""]
 
 
-def test_types_that_are_not_those_of_the_elements(cache: str) -> None:
+def test_types_that_do_not_fit_the_elements(cache: str) -> None:
     with raises("aeon-cache-width"):
         exset.dataset(cache, types="FILE,ASCII_INT")
     wrong = "FILE,ASCII_INT,ASCII_INT,ASCII_FLOAT,BINARY"
@@ -252,7 +252,7 @@ def test_types_that_are_not_those_of_the_elements(cache: str) -> None:
         exset.dataset(cache, types="PICTURE")
 
 
-def test_a_cache_that_is_not_whole(cache: str) -> None:
+def test_an_incomplete_cache(cache: str) -> None:
     dataset = exset.dataset(cache)
     path = Path(cache) / "block_1.cpio"
     (Path(cache) / "cache_complete").unlink()
@@ -262,7 +262,7 @@ def test_a_cache_that_is_not_whole(cache: str) -> None:
     with raises("aeon-cache-incomplete"):
         exset.dataset(cache, strict=True)
     whole = path.read_bytes()
-    os.unlink(path)  # what is mapped stays as it was
+    os.unlink(path)  # the mapped file keeps its contents
     path.write_bytes(whole[:100])
     with raises("aeon-cache-block"):
         exset.dataset(cache, findings=exset.Findings())
@@ -301,7 +301,7 @@ def test_pickles_are_small(tmp_path: Path, manifest: Manifest, root: str, cache:
     assert len(pickle.dumps(files)) < len(pickle.dumps(manifest)) + 1500
 
 
-def test_nothing() -> None:
+def test_a_dataset_without_records() -> None:
     empty = exset.dataset(Manifest.of(TYPES, []))
     assert check(empty) == []
     assert empty.batch([])["0.offsets"].tolist() == [0]

@@ -72,7 +72,7 @@ def test_files_outside_of_the_roots_are_not_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("root", "path", "wanted"),
+    ("root", "path", "expected"),
     [
         (b"", b"a", b"a"),
         (b"r", b"a", b"r/a"),
@@ -82,8 +82,8 @@ def test_files_outside_of_the_roots_are_not_read(tmp_path: Path) -> None:
         (b"r", b"~/./a", b"r/~/./a"),
     ],
 )
-def test_roots(root: bytes, path: bytes, wanted: bytes) -> None:
-    assert joined(root, path) == wanted
+def test_roots(root: bytes, path: bytes, expected: bytes) -> None:
+    assert joined(root, path) == expected
 
 
 @given(st.lists(fields(ElementType.BINARY)))
@@ -107,7 +107,7 @@ def test_base64_is_that_of_the_standard_library(given: list[bytes]) -> None:
 
 
 def by_groups(field: bytes) -> tuple[bytes, int]:
-    """The rule, group by group."""
+    """Decode by aeon's rule, group by group."""
     alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
     made = bytearray()
     for at in range(0, len(field), 4):
@@ -138,7 +138,7 @@ for function in (libc.strtod, libc.strtof):
 
 
 def of_c(function: Callable[..., float], field: bytes) -> tuple[float, int]:
-    """What C's strtod or strtof gives, and how the standard library of C++ takes it."""
+    """Return the value of C's strtod or strtof, and the issue that C++ sees with it."""
     text = ctypes.create_string_buffer(field + b"\0")
     end = ctypes.c_char_p()
     ctypes.set_errno(0)

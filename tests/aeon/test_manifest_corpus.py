@@ -1,4 +1,4 @@
-"""Manifests of aeon's own and of its users, and what two versions of aeon say of odd ones."""
+"""Manifests of aeon and of its users, and the verdicts of two versions on unusual ones."""
 
 import csv
 import json
@@ -96,14 +96,14 @@ def compare(name: str, manifest: Manifest, given: dict[str, str], dump: dict[str
     size = int(given.get("--block-size", 5000))
     assert [len(block) for block in blocks(len(manifest), size)] == dump["blocks"], name
     root = given.get("--root", "")
-    for record, wanted in zip(encoded(manifest, root=root), dump["records"], strict=True):
+    for record, expected in zip(encoded(manifest, root=root), dump["records"], strict=True):
         made = [each.hex() for each in record if isinstance(each, bytes)]
         if name in FROM_MEMORY:
-            assert made == [wanted["elements"][0]["hex"]], name
+            assert made == [expected["elements"][0]["hex"]], name
             continue
-        assert made == [each["hex"] for each in wanted["elements"]], name
+        assert made == [each["hex"] for each in expected["elements"]], name
         failed = [each for each in record if isinstance(each, ElementError)]
-        assert bool(failed) == ("error" in wanted), name
+        assert bool(failed) == ("error" in expected), name
 
 
 def test_real_manifests(corpus: Path) -> None:
@@ -120,7 +120,7 @@ def test_real_manifests(corpus: Path) -> None:
 
 @pytest.mark.parametrize("version", ["head", "seed"])
 def test_the_folders_of_caches(corpus: Path, version: str) -> None:
-    """That aeon wrote them to: the checksum, whatever was chosen and shuffled."""
+    """The checksum names the folder, also of a subset or a shuffled manifest."""
     seen = 0
     for path in sorted((corpus / "aeon/cpio").glob(f"*.{version}.json")):
         run = json.loads(path.read_bytes())

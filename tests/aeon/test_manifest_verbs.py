@@ -1,4 +1,4 @@
-"""What is done with manifests: files checked, parts, classes balanced, made from folders."""
+"""Manifests: check files, split, balance classes, build from folders and tables, select."""
 
 import json
 from collections import Counter
@@ -106,7 +106,7 @@ def test_files_stay_within_the_roots(tmp_path: Path) -> None:
     assert done.stdout.count("[aeon-file-outside]") == 1 and "aeon-file-missing" not in done.stdout
 
 
-def test_all_files_are_there(pictures: Path) -> None:
+def test_no_findings_if_all_files_exist(pictures: Path) -> None:
     manifest = from_folder(str(pictures), suffixes=[".jpg"]).manifest
     findings = Findings(strict=True)
     check_files(manifest, findings, base=str(pictures))
@@ -199,21 +199,21 @@ def test_convert_from_the_command_line(tmp_path: Path) -> None:
 
 def test_the_generators_are_those_of_c() -> None:
     """The ten thousandth number of each is in the standard of C++."""
-    for kind, seed, wanted in ((MINSTD, 1, 1043618065), (MERSENNE, 5489, 4123659995)):
+    for kind, seed, expected in ((MINSTD, 1, 1043618065), (MERSENNE, 5489, 4123659995)):
         state = generator(kind, seed)
-        assert [draw(state) for _ in range(10_000)][-1] == wanted
+        assert [draw(state) for _ in range(10_000)][-1] == expected
     with pytest.raises(ValueError, match="seed must be from 0"):
         generator(MINSTD, 2**32)
 
 
 @pytest.mark.parametrize("kind", [MINSTD, MERSENNE])
 @pytest.mark.parametrize("count", [0, 1, 2, 7, 1000, 120_000])
-def test_a_shuffle_loses_nothing(kind: int, count: int) -> None:
+def test_a_shuffle_keeps_all_items(kind: int, count: int) -> None:
     assert sorted(shuffled(count, kind, 7).tolist()) == list(range(count))
 
 
 def test_a_tiny_fraction_takes_a_few() -> None:
-    """As many as none are needed, which is never noticed."""
+    """If 0 records are needed, the selection does not stop early."""
     assert subset(100_000, 1e-6, 0, 0).size < 5
     assert subset(10, 0.999, 9, 0).size == 9
 
@@ -230,7 +230,7 @@ def test_crc32c() -> None:
 
 
 def _entry(byte: int, zeros: int) -> int:
-    """A byte and then zeros, divided bit by bit."""
+    """Return the checksum of a byte and then zeros, bit by bit."""
     rest = byte
     for _ in range(8 * (zeros + 1)):
         rest = rest >> 1 ^ (0x82F63B78 if rest & 1 else 0)
@@ -242,15 +242,15 @@ def test_blocks() -> None:
     assert [len(block) for block in blocks(0, 3)] == [0]
     train = blocks(1_281_167)
     assert len(train) == 256 and len(train[0]) == 5005
-    odd = [(n, b) for n in range(1, 400) for b in range(1, 60) if not len(blocks(n, b)[-1])]
-    assert len(odd) == 210
+    with_empty = [(n, b) for n in range(1, 400) for b in range(1, 60) if not len(blocks(n, b)[-1])]
+    assert len(with_empty) == 210
     for n, b in ((7, 2), (100, 9), (5001, 5000)):
         assert [row for block in blocks(n, b) for row in block] == list(range(n))
     with pytest.raises(ValueError, match="block_size"):
         blocks(3, 0)
 
 
-def test_nodes_share_nothing() -> None:
+def test_nodes_have_disjoint_records() -> None:
     for n, count, batch in ((10, 3, 2), (100, 7, 3), (5, 8, 2)):
         parts = [node_rows(n, each, count, batch).tolist() for each in range(count)]
         rows = [row for part in parts for row in part]
@@ -260,7 +260,7 @@ def test_nodes_share_nothing() -> None:
         node_rows(5, 2, 2, 1)
 
 
-def test_a_shuffle_by_chance_is_refused() -> None:
+def test_a_shuffle_without_a_seed_is_refused() -> None:
     manifest = Manifest.of(["STRING"], [["a"], ["b"]])
     with pytest.raises(ValueError, match="random_seed"):
         select_records(manifest, shuffle_manifest=True)
