@@ -111,10 +111,7 @@ class File:
         with self._guarded(path):
             self._check_lengths(dataset, path)
             values = np.asarray(h5py.Dataset(dataset)[()], object).reshape(-1).tolist()
-            return [
-                each.decode("utf-8", "surrogateescape") if isinstance(each, bytes) else str(each)
-                for each in values
-            ]
+            return [_text(each) if isinstance(each, bytes) else str(each) for each in values]
 
     def names(self, group: Any, path: str) -> list[str]:
         """Return the names in a group, in creation order if the file keeps it."""
@@ -149,30 +146,24 @@ class File:
         left = self._limits.max_nodes
         stack = [("", group)]
         while stack:
-            whole, here = stack.pop()
+            above, here = stack.pop()
             if not is_group(here):
-                yield whole, here
+                yield above, here
                 continue
             below = []
-            for name in self.names(here, f"{path}/{whole}"):
-                inside = f"{whole}/{name}" if whole else name
-                each = self.find(name, here, f"{path}/{whole}" if whole else path)
+            for name in self.names(here, f"{path}/{above}"):
+                inside = f"{above}/{name}" if above else name
+                whole = f"{path}/{inside}"
+                each = self.find(name, here, f"{path}/{above}" if above else path)
                 left -= 1
                 if each is None:
                     hint = "remove the link, or repair its target"
-                    self._refuse(
-                        f"{path}/{inside}",
-                        "the target of this link does not exist",
-                        "hdf5-link",
-                        hint,
-                    )
+                    self._refuse(whole, "the target of this link does not exist", "hdf5-link", hint)
                 if left < 0:
                     self._limit(path)
                 if inside.count("/") > DEEPEST:
-                    self._refuse(
-                        f"{path}/{inside}", f"groups are nested more than {DEEPEST} deep", "hdf5"
-                    )
-                if (identity := self._identity(each, f"{path}/{inside}")) not in seen:
+                    self._refuse(whole, f"groups are nested more than {DEEPEST} deep", "hdf5")
+                if (identity := self._identity(each, whole)) not in seen:
                     seen.add(identity)
                     below.append((inside, each))
             stack += reversed(below)
@@ -254,19 +245,17 @@ class File:
         made = dataset.get_create_plist()
         layout = made.get_layout()
         if layout == h5d.VIRTUAL:
-            self._refuse(
-                path, "the dataset is virtual: its data are in other files", "hdf5-elsewhere"
-            )
+            what = "the dataset is virtual: its data are in other files"
+            self._refuse(path, what, "hdf5-elsewhere")
         if layout == h5d.CONTIGUOUS and made.get_external_count():
             self._refuse(path, "the data of this dataset are in another file", "hdf5-elsewhere")
         for index in range(made.get_nfilters()):
             filter_id = made.get_filter(index)[0]
             if filter_id not in _BUILT_IN and not self._access.plugins:
+                what = f"the dataset needs the filter plugin {filter_id}"
                 hint = "if you trust the installed plugins, use --allow-plugins, or"
                 hint += " Access(plugins=True) in Python"
-                self._refuse(
-                    path, f"the dataset needs the filter plugin {filter_id}", "hdf5-filter", hint
-                )
+                self._refuse(path, what, "hdf5-filter", hint)
         claimed = math.prod(shape) * kind.get_size()
         if layout == h5d.CHUNKED:
             claimed = max(claimed, math.prod(map(int, made.get_chunk())) * kind.get_size())
@@ -327,11 +316,9 @@ class File:
             yield
         except (FormatError, MemoryError):
             raise
-        except OSError as error:
-            if error.errno is not None:
-                raise
-            self._refuse(path, "HDF5 cannot read it", "hdf5", cause=error)
         except Exception as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
             self._refuse(path, "HDF5 cannot read it", "hdf5", cause=error)
 
     def _refuse(

@@ -5,6 +5,7 @@ ranges override earlier ones (Lens, example.c: standardLoadEvent). The code work
 (`xp`), without loops over examples.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
@@ -29,10 +30,12 @@ _ROUNDING = 1e-6
 class ExampleArrays:
     """The events of a set as arrays of NumPy or CuPy, all new and writable.
 
-    `inputs`, `targets`: float32 [..., units]. `example`, `event`: int64 [...], the index of the
-    example, and of the event in it. `frequency`: of the example; `max_time`, `min_time`,
-    `grace_time`: the effective values of the event; float32 [...]. `...` is one row an event in the
-    result of `to_arrays`.
+    `...` is one row an event in the result of `to_arrays`. `inputs`, `targets`: float32 [...,
+    units]. `example`, `event`, `tick`: int64 [...], the index of the example, of the event in it,
+    and of the tick in it, which is 0 except in the result of `by_tick`. `frequency`: of the
+    example; `max_time`, `min_time`, `grace_time`: the effective values of the event; float32 [...].
+    `present`: bool [...], false for padding, where all values are 0. `scored`: bool [...], false
+    where no target counts: for padding, and in the grace time.
     """
 
     inputs: Floats
@@ -40,15 +43,12 @@ class ExampleArrays:
     example: Longs
     event: Longs
     tick: Longs
-    """int64 [...], from 0; always 0 except in the result of `by_tick`."""
     frequency: Floats
     max_time: Floats
     min_time: Floats
     grace_time: Floats
     present: Flags
-    """bool [...], false for padding, where all values are 0."""
     scored: Flags
-    """bool [...], false where no target counts: for padding, and in the grace time."""
     input_layout: Layout
     target_layout: Layout
 
@@ -88,12 +88,13 @@ class ExampleArrays:
         xp = namespace_of(self.inputs)
         width = int(self.event.max()) + 1 if self.event.size else 0
         cell = row * width + self.event
-        padded = {}
-        for name, array in self._arrays().items():
+
+        def padded(array: Any) -> Any:
             out = xp.zeros((rows * width, *array.shape[1:]), array.dtype)
             out[cell] = array
-            padded[name] = out.reshape(rows, width, *array.shape[1:])
-        return replace(self, **padded)
+            return out.reshape(rows, width, *array.shape[1:])
+
+        return self._map(padded)
 
     def by_tick(self, ticks: int, limits: Limits = DEFAULT) -> "ExampleArrays":
         """Return arrays with one row a tick; `ticks`: the number of ticks in an interval of time.
@@ -129,10 +130,12 @@ class ExampleArrays:
 
     def take(self, rows: Longs | slice) -> "ExampleArrays":
         """Return some of the rows: a slice, or indices, int64."""
-        return replace(self, **{name: array[rows] for name, array in self._arrays().items()})
+        return self._map(lambda array: array[rows])
 
-    def _arrays(self) -> dict[str, Any]:
-        return {name: each for name, each in vars(self).items() if not isinstance(each, Layout)}
+    def _map(self, change: Callable[[Any], Any]) -> "ExampleArrays":
+        """Return the result of a function of each array."""
+        arrays = {name: each for name, each in vars(self).items() if not isinstance(each, Layout)}
+        return replace(self, **{name: change(array) for name, array in arrays.items()})
 
     def check_flat(self, caller: str) -> None:
         """Raise ValueError, with the name of the caller, unless there is one row an event."""
@@ -245,15 +248,10 @@ def _numbers(xp: ModuleType, examples: ExampleSet, rows: Longs | None) -> tuple[
 def _background(xp: ModuleType, default: Floats, units: int) -> Floats:
     """Return an array [events, units] with the default of each event."""
     shape = (default.size, units)
-    out: Floats
-    if is_constant(default):
-        value = default[:1].view(np.uint32)
-        if not value.any():
-            out = xp.zeros(shape, xp.float32)
-        else:
-            out = xp.full(shape, default[0], xp.float32)
-        return out
-    out = xp.empty(shape, xp.float32)
+    if is_constant(default) and not default[:1].view(np.uint32).any():
+        zeros: Floats = xp.zeros(shape, xp.float32)  # faster than writing zeros
+        return zeros
+    out: Floats = xp.empty(shape, xp.float32)
     out[...] = to_device(xp, default)[:, None]
     return out
 

@@ -53,26 +53,23 @@ class Layout:
 
     def __getitem__(self, group: str) -> slice:
         """Return the columns of a group. Raises KeyError for an unknown group."""
-        begin = 0
-        for name, size in self.groups.items():
-            if name == group:
-                return slice(begin, begin + size)
-            begin += size
-        raise KeyError(group)
+        begin, size = self._spans()[group]
+        return slice(begin, begin + size)
 
     def places(self, examples: ExampleSet) -> tuple[Longs, Longs]:
         """Return the first column and the size of each group of a set: int64 [groups + 1] each.
 
         The last row is for the whole network. A group that is not in the layout has the size -1.
         """
-        begins = accumulate(self.groups.values(), initial=0)
-        known = {
-            raw("group", name): (begin, size)
-            for (name, size), begin in zip(self.groups.items(), begins, strict=False)
-        }
-        rows = [*(known.get(name, (0, -1)) for name in examples.groups), (0, self.units)]
+        spans = {raw("group", name): span for name, span in self._spans().items()}
+        rows = [*(spans.get(name, (0, -1)) for name in examples.groups), (0, self.units)]
         begin, size = np.array(rows, np.int64).T
         return begin, size
+
+    def _spans(self) -> dict[str, tuple[int, int]]:
+        """Return the first column and the size of each group."""
+        begins = accumulate(self.groups.values(), initial=0)
+        return dict(zip(self.groups, zip(begins, self.groups.values(), strict=False), strict=True))
 
     def __reduce__(self) -> "tuple[type[Layout], tuple[int, dict[str, int]]]":
         return type(self), (self.units, dict(self.groups))
@@ -101,7 +98,7 @@ def infer(examples: ExampleSet, sides: Iterable[Side], findings: Findings) -> di
 
 
 def _infer(examples: ExampleSet, side: Side, reach: Longs, findings: Findings) -> Layout:
-    used = _used(examples, side)
+    used = used_ranges(examples, side)
     reach, group = reach[used], examples.ranges.group[used]
     sizes = np.zeros(len(examples.groups) + 1, np.int64)  # the last is the whole network's
     if len(sizes) == 1:
@@ -121,20 +118,20 @@ def _infer(examples: ExampleSet, side: Side, reach: Longs, findings: Findings) -
     groups = dict(zip(names, sizes[numbers].tolist(), strict=True))
     units = sum(groups.values()) if groups else int(sizes[-1])
     named = ", ".join(f"{printable(name)} {size}" for name, size in groups.items())
-    whence = f"{named}; in the order of first use" if groups else "no groups"
-    message = f"{side}: {units} units, the least that contain all ranges ({whence})"
-    findings.add(Finding("lens-layout-inferred", Severity.NOTE, message, Place.of(MODEL)))
+    detail = f"{named}; in the order of first use" if groups else "no groups"
+    message = f"{side}: {units} units, the least that contain all ranges ({detail})"
+    place = Place.of(MODEL)
+    findings.add(Finding("lens-layout-inferred", Severity.NOTE, message, place))
     starred = [f"group {printable(name)}" for name, size in groups.items() if size == 0]
     if starred or (units == 0 and examples.ranges.units.lengths[used].any()):
         what = starred[0] if starred else "the network"
         message = f"{side}: the size of {what} is unknown, so it gets no units"
         hint = f"pass {side}={{group: size, ...}}, or the number of units"
-        place = Place.of(MODEL)
         findings.add(Finding("lens-layout-unknown", Severity.WARNING, message, place, hint))
     return Layout(units, groups)
 
 
-def _used(examples: ExampleSet, side: Side) -> Flags:
+def used_ranges(examples: ExampleSet, side: Side) -> Flags:
     """Return which ranges are used by that side: bool [ranges]."""
     numbers = getattr(examples.events, side)
     lists = np.zeros(examples.lists.size, np.bool_)
@@ -144,12 +141,12 @@ def _used(examples: ExampleSet, side: Side) -> Flags:
 
 def _reach(examples: ExampleSet) -> Longs:
     """Return the number of units that each range needs, 0 for `*` and empty: int64 [ranges]."""
-    values, units = examples.ranges.values, examples.ranges.units
-    if values.values.size:
-        length = values.lengths
-        reach = np.where(length > 0, np.maximum(examples.ranges.first + length, 0), 0)
+    ranges = examples.ranges
+    length, units = ranges.values.lengths, ranges.units
+    if ranges.values.values.size:
+        reach = np.where(length > 0, np.maximum(ranges.first + length, 0), 0)
     else:
-        reach = np.zeros(len(examples.ranges), np.int64)
+        reach = np.zeros(len(ranges), np.int64)
     if units.values.size:
         sparse = np.flatnonzero(units.lengths)
         begin = units.offsets[sparse]

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.core.text import counted
-from exset.grammars.columns.arrays import Flags, Longs
+from exset.grammars.columns.arrays import Longs
 from exset.grammars.lens.examples import ExampleSet, Ranges
+from exset.runtime.lens.network_layout import SIDES, used_ranges
 from exset.runtime.reports.report import finite
 
 
@@ -51,15 +52,10 @@ class RangeStatistics:
 
 def by_side(model: ExampleSet) -> dict[str, RangeStatistics]:
     """Return the statistics of the inputs and of the targets of all events."""
-    owner = np.repeat(np.arange(model.lists.size - 1), np.diff(model.lists))
-    found = {}
-    for side in ("inputs", "targets"):
-        used = np.zeros(model.lists.size, np.bool_)
-        used[getattr(model.events, side)] = True  # the last for -1, which is none
-        used[-1] = False
-        chosen = used[owner]
-        found[side] = _numbers(model.ranges, np.where(chosen, 0, -1), 1)[0]
-    return found
+    return {
+        side: _numbers(model.ranges, np.where(used_ranges(model, side), 0, -1), 1)[0]
+        for side in SIDES
+    }
 
 
 def by_group(model: ExampleSet) -> dict[str, RangeStatistics]:
@@ -72,23 +68,22 @@ def by_group(model: ExampleSet) -> dict[str, RangeStatistics]:
 def _numbers(ranges: Ranges, part: Longs, count: int) -> list[RangeStatistics]:
     """Return the statistics of each part; part: the part of each range, -1 for none."""
     values = ranges.values.values
+    nan = np.isnan(values)
     of_value = np.repeat(part, ranges.values.lengths)
     of_unit = np.repeat(part, ranges.units.lengths)
     low, high = np.full(count + 1, np.inf, np.float32), np.full(count + 1, -np.inf, np.float32)
-    nan = np.isnan(values)
     # Ranges without a part go to the last place.
     np.minimum.at(low, of_value[~nan], values[~nan])
     np.maximum.at(high, of_value[~nan], values[~nan])
 
-    def tally(of: Longs, mask: Flags | None = None) -> NDArray[np.int64]:
-        chosen = of[of >= 0] if mask is None else of[mask & (of >= 0)]
-        return np.bincount(chosen, minlength=count)
+    def tally(parts: Longs) -> NDArray[np.int64]:
+        return np.bincount(parts[parts >= 0], minlength=count)
 
     columns = (
         tally(part),
         tally(of_value),
-        tally(of_value, values == 0),
-        tally(of_value, nan),
+        tally(of_value[values == 0]),
+        tally(of_value[nan]),
         low[:count],
         high[:count],
         tally(of_unit),
