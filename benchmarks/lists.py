@@ -12,8 +12,9 @@ from benchmarks.measure import Race, race
 from benchmarks.rows import Cases, Figures
 from exset.core.errors import Findings
 from exset.runtime.lbann.hdf5_files import files_in
-from exset.runtime.lbann.list_build import search_for, searched
+from exset.runtime.lbann.list_build import search_for
 from exset.runtime.lbann.list_files import Checker
+from exset.runtime.lbann.list_journal import searched
 
 LBANN = 0.14
 """Seconds of LBANN itself, C++, for the list of text ids; measured once, on other cores."""

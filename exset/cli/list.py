@@ -80,8 +80,9 @@ def build(
     reports groups that are almost samples.
     """
     from exset.runtime.lbann.hdf5_files import files_in
-    from exset.runtime.lbann.list_build import built, search_for, searched
+    from exset.runtime.lbann.list_build import built, search_for
     from exset.runtime.lbann.list_convert import recast
+    from exset.runtime.lbann.list_journal import searched
 
     if options["sample"] is not None and options["pattern"] is not None:
         usage_error("use --sample or --pattern, not both")

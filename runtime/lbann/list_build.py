@@ -1,15 +1,9 @@
-"""Build a sample list from HDF5 files.
-
-A journal can keep the results of each file, so that an interrupted search resumes where it stopped.
-"""
+"""Build a sample list from HDF5 files."""
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Generator, Sequence
-from dataclasses import asdict
-from typing import TextIO
+from collections.abc import Sequence
 
 from exset.core.errors import Finding, Findings, FormatError, Place, Severity
 from exset.core.jobs import Outcome
@@ -18,7 +12,6 @@ from exset.grammars.lbann.list_files import File as Record
 from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import SampleList
 from exset.io.access import DEFAULT_ACCESS, Access
-from exset.runtime.lbann.hdf5_files import run_in_batches
 from exset.runtime.lbann.hdf5_prototype import find_prototype
 from exset.runtime.lbann.hdf5_search import Search, SearchResult, results_of
 
@@ -55,36 +48,6 @@ def search_for(
             code="hdf5-no-field",
         )
     return Search(prototype, None, tuple(finite), access=access, limits=limits)
-
-
-def searched(
-    search: Search, paths: Sequence[str], *, jobs: int = 1, journal: str | None = None
-) -> Generator[Outcome[str, SearchResult], None, None]:
-    """Yield the result of each file, in order.
-
-    journal: a file that keeps results; files that have not changed since are not searched again.
-    """
-    if journal is None:
-        yield from run_in_batches(search, paths, jobs=jobs)
-        return
-    kept = _read_journal(journal, search)
-    stamps = {path: _stamp(path) for path in paths}
-    left = [path for path in paths if path not in kept or kept[path][0] != stamps[path]]
-    fresh = run_in_batches(search, left, jobs=jobs)
-    with open(journal, "a", encoding="ascii") as file:
-        if file.tell() == 0:
-            _append(file, {"search": _digest(search)})
-        else:
-            file.write("\n")  # the last line may be incomplete
-        waiting = set(left)
-        for path in paths:
-            if path not in waiting:
-                yield Outcome(path, kept[path][1])
-                continue
-            outcome = next(fresh)
-            if outcome.value is not None:
-                _append(file, {"path": path, "stamp": stamps[path], **asdict(outcome.value)})
-            yield outcome
 
 
 def built(
@@ -131,55 +94,3 @@ def _is_skipped(what: str, name: str, place: Place, findings: Findings) -> bool:
     message = f"a list cannot name this {what}, because its path contains a blank: skipped"
     findings.add(Finding("lbann-blank", Severity.WARNING, message, place))
     return True
-
-
-def _read_journal(path: str, search: Search) -> dict[str, tuple[list[int], SearchResult]]:
-    """Return the stamp and the result of each file; incomplete lines are ignored.
-
-    Raises FormatError unless it is the journal of an equal search.
-    """
-    kept: dict[str, tuple[list[int], SearchResult]] = {}
-    try:
-        with open(path, encoding="ascii", errors="replace") as file:
-            lines = filter(None, file.read().splitlines())
-    except FileNotFoundError:
-        return kept
-    for number, line in enumerate(lines):
-        try:
-            row = json.loads(line)
-            if number == 0:
-                if row["search"] != _digest(search):
-                    raise ValueError
-                continue
-            rejected = [(str(sample), str(reason)) for sample, reason in row["rejected"]]
-            result = SearchResult([str(sample) for sample in row["samples"]], rejected)
-            kept[str(row["path"])] = [int(each) for each in row["stamp"]], result
-        except (ValueError, KeyError, TypeError, RecursionError):
-            if number == 0:
-                raise FormatError(
-                    "the file is not a journal of this search",
-                    place=Place.of(path),
-                    hint="name another file, or delete this one",
-                    code="list-journal",
-                ) from None
-    return kept
-
-
-def _digest(search: Search) -> str:
-    """Return a line that two equal searches share."""
-    prototype = search.prototype
-    fields = "" if prototype is None else {n: str(f) for n, f in prototype.fields.items()}
-    return repr((fields, search.pattern, search.finite))
-
-
-def _stamp(path: str) -> list[int]:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return [0, 0]
-    return [status.st_size, status.st_mtime_ns]
-
-
-def _append(file: TextIO, row: dict[str, object]) -> None:
-    file.write(json.dumps(row) + "\n")
-    file.flush()

@@ -9,25 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from exset.core.errors import Findings, FormatError, Place
 from exset.core.source import Span
-from exset.grammars.lbann.schema import (
-    DIRECTIVES,
-    Node,
-    Path,
-    Schema,
-    Value,
-    path_text,
-    to_json,
-)
+from exset.grammars.lbann.schema import DIRECTIVES, Node, Path, Schema, Value, path_text, to_json
 from exset.grammars.lbann.schema_findings import finding_at
 
 Role: TypeAlias = Literal["data", "experiment"]
-
-DATA: Final[Role] = "data"
-EXPERIMENT: Final[Role] = "experiment"
 
 
 @dataclass(frozen=True)
@@ -71,26 +60,12 @@ class Field:
         return {name: to_json(each.value) for name, each in self.metadata.items()} or None
 
 
-@dataclass(frozen=True)
-class MergedSchema:
-    """The fields of an experiment, by name, and the two schemas."""
+class MergedSchema(NamedTuple):
+    """The fields of an experiment, sorted by name, and the two schemas."""
 
     fields: tuple[Field, ...]
     data: Schema
     experiment: Schema
-
-    def __len__(self) -> int:
-        return len(self.fields)
-
-    def __iter__(self) -> Iterator[Field]:
-        return iter(self.fields)
-
-    def __getitem__(self, name: str) -> Field:
-        """Return the field with a name; KeyError."""
-        for each in self.fields:
-            if each.name == name:
-                return each
-        raise KeyError(name)
 
 
 def merge_schemas(
@@ -110,8 +85,8 @@ def merge_schemas(
             code="schema-no-field",
         )
     fields = []
-    for path, leaf, replacing in _leaves(experiment, EXPERIMENT):
-        below = list(_leaves(data, DATA, path))
+    for path, leaf, replacing in _leaves(experiment, "experiment"):
+        below = list(_leaves(data, "data", path))
         if not below:
             hint = "add it to the data schema, or remove it here"
             if path[-1] in DIRECTIVES:

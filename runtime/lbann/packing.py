@@ -54,7 +54,7 @@ def plan(schema: MergedSchema, *, compat: Compat = None, findings: Findings | No
         for source in (schema.data.source, schema.experiment.source):
             if source is not None and (finding := wrong_suffix(source.name)) is not None:
                 raise error_of(finding)
-    transforms = tuple(TransformBuilder(field, compat, findings).build() for field in schema)
+    transforms = tuple(TransformBuilder(field, compat, findings).build() for field in schema.fields)
     return Plan(transforms, _groups(transforms, findings), compat)
 
 

@@ -19,7 +19,7 @@ def lines(schema: MergedSchema, plan: Plan, layout: Layout | None = None) -> Ite
     only. The text may contain control characters from the files.
     """
     sizes = _sizes(plan, layout)
-    fields = {field.path: field for field in schema}
+    fields = {field.path: field for field in schema.fields}
     for path, node in schema.data.root.nodes():
         if path:
             yield from _node_lines(path, node, fields.get(path), sizes)
@@ -47,7 +47,7 @@ def to_dict(schema: MergedSchema, plan: Plan, layout: Layout | None = None) -> d
                 "type": types.get(field.name),
                 "metadata": {name: _to_json(each) for name, each in field.metadata.items()},
             }
-            for field in schema
+            for field in schema.fields
         ],
         "packed": [
             {

@@ -18,7 +18,8 @@ from exset.core.text import counted
 from exset.grammars.columns.arrays import Flags, Floats, Longs, is_constant
 from exset.grammars.lens.examples import TIME_FIELDS, ExampleSet
 from exset.runtime.arrays import Device, namespace, namespace_of, repeat, to_device
-from exset.runtime.lens.fill import filling_of, layouts_of
+from exset.runtime.lens.fill import filling_of
+from exset.runtime.lens.layout_inference import layouts_of
 from exset.runtime.lens.network_layout import MODEL, SIDES, Layout, LayoutLike, Side
 from exset.runtime.lens.runs import Columns
 

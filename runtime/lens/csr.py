@@ -8,7 +8,8 @@ from exset.core.limits import DEFAULT, Limits
 from exset.grammars.columns.arrays import Floats, Longs
 from exset.grammars.lens.examples import ExampleSet
 from exset.runtime.arrays import Device, namespace, to_device
-from exset.runtime.lens.fill import filling_of, layouts_of
+from exset.runtime.lens.fill import filling_of
+from exset.runtime.lens.layout_inference import layouts_of
 from exset.runtime.lens.network_layout import SIDES, Layout, LayoutLike
 from exset.runtime.lens.runs import Columns
 

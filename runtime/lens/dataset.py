@@ -14,7 +14,8 @@ from exset.grammars.lens.examples import TIME_FIELDS, ExampleSet
 from exset.runtime.arrays import Device, namespace, to_device
 from exset.runtime.lens.arrays import ExampleArrays, arrays_of, check_size
 from exset.runtime.lens.example_sampler import ExampleBatchSampler, ExampleSampler
-from exset.runtime.lens.fill import filling_of, layouts_of
+from exset.runtime.lens.fill import filling_of
+from exset.runtime.lens.layout_inference import layouts_of
 from exset.runtime.lens.network_layout import MODEL, SIDES, Layout, LayoutLike
 from exset.runtime.lens.runs import Columns
 from exset.runtime.training.dataset import Dataset, Values

@@ -16,7 +16,7 @@ from exset.grammars.columns.arrays import Floats, Longs, take
 from exset.grammars.lens.examples import ExampleSet
 from exset.grammars.lens.views import printable
 from exset.runtime.arrays import evenly, spread, to_device, to_host, windows
-from exset.runtime.lens.network_layout import MODEL, SIDES, Layout, LayoutLike, Side, infer
+from exset.runtime.lens.network_layout import MODEL, Layout, Side
 from exset.runtime.lens.runs import Columns, Runs, Uses, dense_runs, sparse_runs
 
 _FEW = 16
@@ -118,27 +118,6 @@ def _few(length: Longs) -> list[int] | None:
         found.append(int(left[0]))
         left = left[left != found[-1]]
     return found
-
-
-def layouts_of(
-    examples: ExampleSet,
-    requested: tuple[LayoutLike | None, LayoutLike | None],
-    findings: Findings,
-) -> tuple[Layout, Layout]:
-    """Return the layouts of both sides; infer those that are None from the set.
-
-    Raises FormatError if that is not possible, and TypeError for anything but an ExampleSet.
-    """
-    if not isinstance(examples, ExampleSet):
-        raise TypeError(f"examples must be an ExampleSet, as from exset.load, not {examples!r:.60}")
-    layouts = {
-        side: Layout.of(side, layout)
-        for side, layout in zip(SIDES, requested, strict=True)
-        if layout is not None
-    }
-    if len(layouts) < len(SIDES):
-        layouts |= infer(examples, [side for side in SIDES if side not in layouts], findings)
-    return layouts["inputs"], layouts["targets"]
 
 
 def filling_of(

@@ -1,6 +1,6 @@
 """The layout of the units of a network in a row of an array."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate
 from types import MappingProxyType
@@ -8,11 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from exset.core.errors import Finding, Findings, FormatError, Place, Severity
-from exset.grammars.columns.arrays import Flags, Longs
+from exset.grammars.columns.arrays import Longs
 from exset.grammars.columns.inputs import raw, shown
 from exset.grammars.lens.examples import ExampleSet
-from exset.grammars.lens.views import printable
 
 Side = Literal["inputs", "targets"]
 
@@ -85,74 +83,3 @@ def _size(name: str, size: object) -> int:
     if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 0:
         raise ValueError(f"{name} must be a number of units, not {shown(size)}")
     return int(size)
-
-
-def infer(examples: ExampleSet, sides: Iterable[Side], findings: Findings) -> dict[Side, Layout]:
-    """Return the smallest layouts with all units of a set, groups in the order of first use.
-
-    Adds a note for each. Raises FormatError if some ranges name groups and others units of the
-    whole network, because the positions of the groups are then unknown.
-    """
-    reach = _reach(examples)
-    return {side: _infer(examples, side, reach, findings) for side in sides}
-
-
-def _infer(examples: ExampleSet, side: Side, reach: Longs, findings: Findings) -> Layout:
-    used = used_ranges(examples, side)
-    reach, group = reach[used], examples.ranges.group[used]
-    sizes = np.zeros(len(examples.groups) + 1, np.int64)  # the last is the whole network's
-    if len(sizes) == 1:
-        sizes[0] = reach.max(initial=0)
-    else:
-        np.maximum.at(sizes, group, reach)
-    numbers = np.unique(group[group >= 0])
-    if numbers.size and sizes[-1] > 0:
-        raise FormatError(
-            f"the layout of {side} is unknown: some ranges name groups, others units of the whole "
-            f"network (up to {sizes[-1] - 1})",
-            place=Place.of(MODEL),
-            hint=f"pass {side}={{group: size, ...}} in the order of the network",
-            code="lens-layout",
-        )
-    names = [examples.groups.text(int(number)) or "" for number in numbers]
-    groups = dict(zip(names, sizes[numbers].tolist(), strict=True))
-    units = sum(groups.values()) if groups else int(sizes[-1])
-    named = ", ".join(f"{printable(name)} {size}" for name, size in groups.items())
-    detail = f"{named}; in the order of first use" if groups else "no groups"
-    message = f"{side}: {units} units, the least that contain all ranges ({detail})"
-    place = Place.of(MODEL)
-    findings.add(Finding("lens-layout-inferred", Severity.NOTE, message, place))
-    starred = [f"group {printable(name)}" for name, size in groups.items() if size == 0]
-    if starred or (units == 0 and examples.ranges.units.lengths[used].any()):
-        what = starred[0] if starred else "the network"
-        message = f"{side}: the size of {what} is unknown, so it gets no units"
-        hint = f"pass {side}={{group: size, ...}}, or the number of units"
-        findings.add(Finding("lens-layout-unknown", Severity.WARNING, message, place, hint))
-    return Layout(units, groups)
-
-
-def used_ranges(examples: ExampleSet, side: Side) -> Flags:
-    """Return which ranges are used by that side: bool [ranges]."""
-    numbers = getattr(examples.events, side)
-    lists = np.zeros(examples.lists.size, np.bool_)
-    lists[numbers] = True  # -1, for no list, sets the last
-    return np.repeat(lists[:-1], np.diff(examples.lists))
-
-
-def _reach(examples: ExampleSet) -> Longs:
-    """Return the number of units that each range needs, 0 for `*` and empty: int64 [ranges]."""
-    ranges = examples.ranges
-    length, units = ranges.values.lengths, ranges.units
-    if ranges.values.values.size:
-        reach = np.where(length > 0, np.maximum(ranges.first + length, 0), 0)
-    else:
-        reach = np.zeros(len(ranges), np.int64)
-    if units.values.size:
-        sparse = np.flatnonzero(units.lengths)
-        begin = units.offsets[sparse]
-        # Unsigned, because the absolute value of -2**31 does not fit in int32.
-        top = np.abs(units.values).view(np.uint32)
-        if sparse.size < top.size:
-            top = np.maximum.reduceat(top, begin)
-        reach[sparse] = np.where(units.values[begin] < 0, 0, top.astype(np.int64) + 1)
-    return reach

@@ -10,7 +10,7 @@ from exset.core.text import safe
 from exset.grammars.columns.arrays import Longs, row_indices
 from exset.grammars.lens.examples import ExampleSet
 from exset.runtime.lens.arrays import ExampleArrays, arrays_of, ticks_until
-from exset.runtime.lens.fill import layouts_of
+from exset.runtime.lens.layout_inference import layouts_of
 from exset.runtime.lens.network_layout import MODEL, LayoutLike
 
 ROWS = 200

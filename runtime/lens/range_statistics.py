@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from exset.core.text import counted
 from exset.grammars.columns.arrays import Longs
 from exset.grammars.lens.examples import ExampleSet, Ranges
-from exset.runtime.lens.network_layout import SIDES, used_ranges
+from exset.runtime.lens.layout_inference import used_ranges
+from exset.runtime.lens.network_layout import SIDES
 from exset.runtime.reports.report import finite
 
 

@@ -32,7 +32,7 @@ from exset.runtime.aeon.cache_extract import extract_cache
 from exset.runtime.aeon.cache_plan import Plan
 from exset.runtime.aeon.elements import encoded
 from exset.runtime.aeon.manifest_dataset import ManifestDataset
-from exset.runtime.lbann import list_build, list_convert, schema_build
+from exset.runtime.lbann import list_build, list_convert, list_journal, schema_build
 from exset.runtime.lbann.hdf5 import File, is_group
 from exset.runtime.lbann.list_files import Checker
 from exset.runtime.lbann.sample_reader import SampleReader
@@ -294,7 +294,7 @@ def _all_datasets(path: str, access: Access) -> int:
 def _list_of(path: str, access: Access) -> None:
     findings = Findings()
     search = list_build.search_for([path], findings, finite=["x"], access=access, limits=_LIMITS)
-    samples = list_build.built([*list_build.searched(search, [path])], findings)
+    samples = list_build.built([*list_journal.searched(search, [path])], findings)
     _shown(findings)
     problems = Findings()
     Checker(access=access, limits=_LIMITS).check(samples, problems)

@@ -215,7 +215,8 @@ def test_a_journal(mode: Mode, tmp_path: Path) -> None:
     """Whatever becomes of it, the search that goes on from it finds the same."""
     import h5py
 
-    from exset.runtime.lbann.list_build import search_for, searched
+    from exset.runtime.lbann.list_build import search_for
+    from exset.runtime.lbann.list_journal import searched
 
     paths = []
     for number in range(3):

@@ -12,7 +12,8 @@ from exset import Findings, FormatError, SampleList, Severity
 from exset.core.jobs import Outcome
 from exset.runtime.lbann.hdf5_files import files_in
 from exset.runtime.lbann.hdf5_search import SearchResult
-from exset.runtime.lbann.list_build import built, search_for, searched
+from exset.runtime.lbann.list_build import built, search_for
+from exset.runtime.lbann.list_journal import searched
 from tests.cli.command_line import run
 from tests.lbann.hdf5_lists import write
 

@@ -173,12 +173,12 @@ def test_build_errors(tmp_path: Path, files: list[str]) -> None:
 def test_an_experiment_selects_and_packs() -> None:
     data = Schema.of({"inputs": {"x": None, "y": None}, "out": None})
     wish = experiment(data, [("samples", "inputs/x"), ("responses", "out")])
-    said = {field.name: field.to_json() for field in merge_schemas(data, wish)}
+    said = {field.name: field.to_json() for field in merge_schemas(data, wish).fields}
     assert said == {
         "inputs/x": {"pack": "samples", "coerce": "float"},
         "out": {"pack": "responses", "coerce": "float"},
     }
-    assert len(merge_schemas(data, experiment(data))) == 3
+    assert len(merge_schemas(data, experiment(data)).fields) == 3
 
 
 def test_text_below_a_packed_path_is_left_out(tmp_path: Path) -> None:

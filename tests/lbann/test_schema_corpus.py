@@ -74,7 +74,7 @@ ROLES = ("data", "experiment")
 
 
 def merged(resolved: MergedSchema) -> list[tuple[str, Any]]:
-    return [(field.name, field.to_json()) for field in resolved]
+    return [(field.name, field.to_json()) for field in resolved.fields]
 
 
 def wanted_fields(text: str) -> list[tuple[str, Any]]:

@@ -89,7 +89,7 @@ def read(
 def test_the_example_of_the_manual(tmp_path: Path) -> None:
     """The fields of the example, in the order of its rules, as one vector for each sample."""
     resolved = merge_schemas(schema(DATA), schema(EXPERIMENT))
-    assert [field.name for field in resolved] == [
+    assert [field.name for field in resolved.fields] == [
         *("inputs/initial_modes", "inputs/trans_u", "inputs/trans_v"),
         *("outputs/images/img_1", "outputs/images/img_2", "outputs/images/img_3"),
         *("outputs/scalars/MT/B4", "outputs/scalars/MT/after"),
