@@ -22,8 +22,7 @@ from exset.runtime.lbann.list_convert import recast
 from tests.lbann.hdf5_lists import codes, listed, write
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_problems_of_files(folder: Path, jobs: int) -> None:
+def test_problems_of_files(folder: Path) -> None:
     write("d/flat.h5", ["c", "a", "b"])
     write("d/deep.h5", ["RUN/000", "RUN/001"])
     write("d/plain.h5", ["a", "b"], ordered=False)
@@ -31,7 +30,7 @@ def test_problems_of_files(folder: Path, jobs: int) -> None:
     good = listed(
         "CONDUIT_HDF5_INCLUSION", ("flat.h5", ["a", "c"], 1), ("/deep.h5", ["RUN/001"], 1)
     )
-    assert codes(good, jobs=jobs) == []
+    assert codes(good) == []
     bad = listed(
         "CONDUIT_HDF5_INCLUSION",
         ("flat.h5", ["a", "nothing", "a/x/y", "a//x", "../c"]),
@@ -39,20 +38,21 @@ def test_problems_of_files(folder: Path, jobs: int) -> None:
         ("none.h5", ["a"]),
         ("junk.h5", ["a"]),
     )
-    assert codes(bad, jobs=jobs) == [
-        *("lbann-missing-id", "lbann-missing-id", "hdf5-path"),
-        *("lbann-missing-id", "lbann-missing-id"),
-        *("lbann-missing-file", "lbann-unreadable-file"),
-    ]
+    for jobs in (1, 2):
+        assert codes(bad, jobs=jobs) == [
+            *("lbann-missing-id", "lbann-missing-id", "hdf5-path"),
+            *("lbann-missing-id", "lbann-missing-id"),
+            *("lbann-missing-file", "lbann-unreadable-file"),
+        ]
     out = listed("CONDUIT_HDF5_EXCLUSION", ("flat.h5", ["a"], 2), ("none.h5", [], 1))
-    assert codes(out, jobs=jobs) == ["lbann-missing-file"]
+    assert codes(out) == ["lbann-missing-file"]
     for file, code in (
         (("flat.h5", ["a"], 7), "lbann-file-size"),
         (("flat.h5", ["z"], 2), "lbann-missing-id"),
         (("deep.h5", ["RUN/000"], 1), "lbann-file-size"),
         (("plain.h5", ["a"], 1), "lbann-no-creation-order"),
     ):
-        assert codes(listed("CONDUIT_HDF5_EXCLUSION", file), jobs=jobs) == [code]
+        assert codes(listed("CONDUIT_HDF5_EXCLUSION", file)) == [code]
     assert codes(good.with_columns(directory=b"no")) == ["lbann-missing-directory"]
     assert codes(good.with_columns(directory=b"d/.."), base="..") == ["lbann-missing-directory"]
     numbers = listed("MULTI-SAMPLE_INCLUSION_V2", ("a.smi", [1, 2]), ("flat.h5", [1]))
@@ -219,9 +219,9 @@ class Dying:
 
 
 def test_batches_give_the_same_outcomes() -> None:
-    paths = [f"p{number}" for number in range(20)]
+    paths = [f"p{number}" for number in range(16)]
     outcomes = list(run_in_batches(Dying(), paths, jobs=2))
     assert [outcome.item for outcome in outcomes] == paths
-    assert {outcome.item for outcome in outcomes if outcome.error} == {"p5", "p7", "p15", "p17"}
+    assert {outcome.item for outcome in outcomes if outcome.error} == {"p5", "p7", "p15"}
     assert isinstance(outcomes[7].error, ChildProcessError)
     assert all(outcome.value == outcome.item for outcome in outcomes if not outcome.error)

@@ -6,11 +6,16 @@ look at the array code: it is the judge of that.
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Literal
+from typing import Any, Literal, TypeAlias
 
-from exset.grammars.lens.examples import ExampleSet
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.grammars.lens.examples import TIME_FIELDS, ExampleSet
 from exset.grammars.lens.views import EventView, RangeView
+from exset.runtime.lens.network_layout import SIDES, Layout
 
+Columns: TypeAlias = dict[str, NDArray[Any]]
 Groups = Mapping[str, int]
 Side = Literal["inputs", "targets"]
 
@@ -24,6 +29,21 @@ def rows(examples: ExampleSet, side: Side, layout: Groups | int) -> Iterator[lis
     for i, example in enumerate(examples.examples):
         for j, event in enumerate(example.events):
             yield row(event, side, layout, f"examples[{i}].events[{j}].{side}")
+
+
+def columns(examples: ExampleSet, inputs: Layout, targets: Layout) -> Columns:
+    """Return the arrays of all events by their names in `ExampleArrays`."""
+    found: Columns = {}
+    for side, layout in zip(SIDES, (inputs, targets), strict=True):
+        dense = list(rows(examples, side, dict(layout.groups) or layout.units))
+        found[side] = np.array(dense, np.float32).reshape(len(dense), layout.units)
+    events = [(example, event) for example in examples.examples for event in example.events]
+    found["example"] = np.array([example.index for example, _ in events], np.int64)
+    found["event"] = np.array([event.index for _, event in events], np.int64)
+    found["frequency"] = np.array([example.frequency for example, _ in events], np.float32)
+    for field in TIME_FIELDS:
+        found[field] = np.array([event.effective(field) for _, event in events], np.float32)
+    return found
 
 
 def row(event: EventView, side: Side, layout: Groups | int, where: str) -> list[float]:
