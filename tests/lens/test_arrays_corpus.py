@@ -76,7 +76,7 @@ def check_sparse(
     examples: ExampleSet, side: slow_model.Side, rows: exset.Csr, expected: Floats
 ) -> None:
     """Compare the rows, made of defaults and stored values; a row stores no unit twice."""
-    data, indices, indptr = (to_host(each) for each in (rows.data, rows.indices, rows.indptr))
+    data, indices, indptr = to_host(rows.data), to_host(rows.indices), to_host(rows.indptr)
     events = [event for example in examples.examples for event in example.events]
     assert rows.shape == expected.shape and indptr.size == len(events) + 1
     row = np.repeat(np.arange(len(events)), np.diff(indptr))
