@@ -1,13 +1,11 @@
-"""Terminals as automata over bytes, combined as Lark's contextual lexer combines them.
+"""Terminals as automata over bytes, and the order in which Lark's lexers try them.
 
-The first terminal in Lark's order that matches wins, with its own longest match. A string terminal
-replaces another terminal that matches exactly its text (`lark.lexer._create_unless`). A terminal
-may end in a lookahead of one character; it then accepts on the byte that follows.
+A terminal may end in a lookahead of one character; it then accepts on the byte that follows.
 """
 
 import importlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -18,6 +16,7 @@ from lark.lexer import TerminalDef
 from numpy.typing import NDArray
 
 DEAD: Final = -1
+"""The state of an automaton that cannot match any more."""
 
 _LOOKAHEAD: Final = re.compile(r"(?s)(.+)\(\?=(\[(?:\\.|[^\]\\])+\]|\\.|[^\\()])\)")
 # Constructs that interegular silently misreads, or that no automaton can run.
@@ -74,24 +73,11 @@ def automaton(terminal: TerminalDef) -> Automaton:
 
 
 def _check(name: str, pattern: str) -> None:
-    parser = importlib.import_module("re._parser")
-    found = {str(op) for op in _operations(parser.parse(pattern.encode("latin-1")))}
+    parsed = importlib.import_module("re._parser").parse(pattern.encode("latin-1"))
+    # The text of a parsed expression has its characters as numbers: the words are its operations.
+    found = set(re.findall("[A-Z_]+", repr(parsed)))
     for operation in sorted(found & _REFUSED.keys()):
         raise ValueError(f"terminal {name} has {_REFUSED[operation]}: {pattern}")
-
-
-def _operations(parsed: object) -> set[object]:
-    found: set[object] = set()
-    todo: list[object] = [parsed]
-    while todo:
-        item = todo.pop()
-        if isinstance(item, list | tuple):
-            if isinstance(item, tuple) and item and type(item[0]).__name__ == "_NamedIntConstant":
-                found.add(item[0])
-            todo.extend(item)
-        elif hasattr(item, "data"):
-            todo.append(item.data)
-    return found
 
 
 class Unit(NamedTuple):
@@ -102,7 +88,11 @@ class Unit(NamedTuple):
 
 
 def units(terminals: Sequence[TerminalDef]) -> list[Unit]:
-    """Return the terminals of a lexer in the order in which Lark tries them."""
+    """Return the terminals of a lexer in the order in which Lark tries them.
+
+    A string terminal replaces another terminal that matches exactly its text
+    (`lark.lexer._create_unless`).
+    """
     ordered = sorted(
         terminals, key=lambda t: (-t.priority, -t.pattern.max_width, -len(t.pattern.value), t.name)
     )
@@ -122,88 +112,13 @@ def units(terminals: Sequence[TerminalDef]) -> list[Unit]:
     return [Unit(t.name, tuple(embedded.get(t.name, ()))) for t in ordered if t.name not in inside]
 
 
-class Combined(NamedTuple):
-    """The automaton of a lexer, from state 0.
-
-    moves: int32[states, classes], DEAD for no match. accept: int32[states], the number of the
-    terminal that is accepted before any byte, or -1. ahead: int32[states, classes], the number of
-    the terminal that is accepted before a byte of the class.
-    """
-
-    moves: NDArray[np.int32]
-    accept: NDArray[np.int32]
-    ahead: NDArray[np.int32]
-
-
-def combine(
-    order: Sequence[Unit],
-    automata: dict[str, Automaton],
-    numbers: dict[str, int],
-    sample: NDArray[np.intp],
-) -> Combined:
-    """Return the automaton of a lexer. `sample` has one byte of each class of bytes."""
-    moves_of = {name: machine.moves[:, sample] for name, machine in automata.items()}
-    names = [name for unit in order for name in (unit.terminal, *unit.embedded)]
-    start = tuple(0 for _ in names)
-    states = {start: 0}
-    todo = [start]
-    moves, accept, ahead = [], [], []
-    for state in todo:
-        at = dict(zip(names, state, strict=True))
-        row = np.full(len(sample), -1, np.int32)
-        label = -1
-        # How many components continue, for each class of bytes: all until a unit accepts.
-        kept = np.full(len(sample), len(names))
-        position = 0
-        for unit in order:
-            position += 1 + len(unit.embedded)
-            machine, here = automata[unit.terminal], at[unit.terminal]
-            if here == DEAD or not machine.final[here]:
-                continue
-            number = numbers[_label(unit, at, automata)]
-            if machine.before is None:
-                label = number
-                kept = np.minimum(kept, position)
-                break
-            hit = machine.before[sample] & (row < 0)
-            row[hit] = number
-            kept[hit] = np.minimum(kept[hit], position)
-        if label >= 0:
-            row[row < 0] = label
-        targets = np.full((len(names), len(sample)), DEAD, np.int32)
-        for component, (name, here) in enumerate(zip(names, state, strict=True)):
-            if here != DEAD:
-                targets[component] = moves_of[name][here]
-        targets[np.arange(len(names))[:, None] >= kept[None, :]] = DEAD
-        line = np.full(len(sample), DEAD, np.int32)
-        for column in range(len(sample)):
-            target = tuple(targets[:, column].tolist())
-            if any(part != DEAD for part in target):
-                if target not in states:
-                    states[target] = len(states)
-                    todo.append(target)
-                line[column] = states[target]
-        moves.append(line)
-        accept.append(label if not (row != label).any() else -1)
-        ahead.append(row)
-    return Combined(np.stack(moves), np.array(accept, np.int32), np.stack(ahead))
-
-
-def _label(unit: Unit, at: dict[str, int], automata: dict[str, Automaton]) -> str:
-    for name in unit.embedded:
-        if at[name] != DEAD and automata[name].final[at[name]]:
-            return name
-    return unit.terminal
-
-
-def byte_classes(automata: Sequence[Automaton]) -> tuple[NDArray[np.uint8], NDArray[np.intp]]:
+def byte_classes(automata: Iterable[Automaton]) -> tuple[NDArray[np.uint8], NDArray[np.intp]]:
     """Return the class of each byte, and one byte of each class.
 
     All automata treat the bytes of a class in the same way.
     """
-    tables = [machine.moves for machine in automata]
-    tables += [m.before[None].astype(np.int32) for m in automata if m.before is not None]
+    tables = [table for one in automata for table in (one.moves, one.before) if table is not None]
     _, sample, classes = np.unique(
-        np.concatenate(tables), axis=1, return_index=True, return_inverse=True
+        np.vstack(tables), axis=1, return_index=True, return_inverse=True
     )
     return classes.reshape(256).astype(np.uint8), sample

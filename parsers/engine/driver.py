@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from exset.core.kernels import Kernels
 from exset.parsers.engine import output as k
-from exset.parsers.engine.expectation import END, certain, expected, opened
+from exset.parsers.engine.expectation import certain, expected, opened
 from exset.parsers.engine.kernel import parse
 from exset.parsers.engine.stream import ParseStream, Rejection
-from exset.parsers.engine.tables import COLUMNS, FIRST_STATE, ORIGIN, PART, STEP, Lowered, Tables
+from exset.parsers.engine.tables import COLUMNS, FIRST_STATE, Lowered, Tables
 from exset.parsers.engine.transition_cache import TransitionCache, empty_cache
 
 KERNELS = Kernels(
@@ -51,21 +51,27 @@ def streams(
     kernel, and is called for each block. `tokens` is how many tokens there is room for at first.
     `eager`: yield a stream for each block that completes a boundary.
     """
-    return _Parser(grammar, begin, compiled, tokens, eager).run(blocks, boundary)
+    return _Parser(grammar, begin, boundary, compiled, tokens, eager).run(blocks)
 
 
 class _Parser:
     """One parse, which feeds the kernel and cuts its output into streams."""
 
     def __init__(
-        self, grammar: Lowered, begin: int, compiled: Callable[[], bool], tokens: int, eager: bool
+        self,
+        grammar: Lowered,
+        begin: int,
+        boundary: int | None,
+        compiled: Callable[[], bool],
+        tokens: int,
+        eager: bool,
     ) -> None:
         self.grammar = grammar
         self.begin = begin
+        self.boundary = boundary
         self.tables = grammar.tables
         sizes = self.tables.sizes
         self.cache = empty_cache(int(sizes[COLUMNS]), int(sizes[FIRST_STATE]))
-        self.table = _LoweredTable(self.tables, grammar.terminals)
         self.compiled = compiled
         self.eager = eager
         self.early = 0  # steps already yielded, which the kernel will report later
@@ -85,7 +91,7 @@ class _Parser:
         self.output.stack[0] = sizes[FIRST_STATE]
         self.output.state[[k.KIND, k.ROW, k.ROWS]] = k.NO_KIND, 1, 2
 
-    def run(self, blocks: Iterable[Block], boundary: int | None) -> Iterator[ParseStream]:
+    def run(self, blocks: Iterable[Block]) -> Iterator[ParseStream]:
         """Yield the streams."""
         waiting: list[Block] = []
         for block in blocks:
@@ -95,10 +101,10 @@ class _Parser:
             if (self.eager and left < _SHORT) or sum(map(len, waiting)) >= left:
                 self._extend(waiting)
                 waiting.clear()
-                yield from self._step(boundary)
+                yield from self._step()
         self._extend([*waiting, b"\n"])  # the line break after the text
         self.final = True
-        yield from self._step(boundary)
+        yield from self._step()
 
     def _extend(self, blocks: Iterable[Block]) -> None:
         state = self.output.state
@@ -107,26 +113,26 @@ class _Parser:
         self.buffer = np.concatenate([left, *(np.frombuffer(block, np.uint8) for block in blocks)])
         state[k.POSITION] = 0
 
-    def _step(self, boundary: int | None) -> Iterator[ParseStream]:
+    def _step(self) -> Iterator[ParseStream]:
         while True:
             why = self._parse()
             self._drop_early()
             if why == k.MORE:
                 if self.eager:
-                    yield from self._complete(boundary, early=True)
+                    yield from self._complete(early=True)
                 return
             if why == k.DONE:
                 yield self._stream(self.output.state[k.TOKENS], self.output.state[k.STEPS])
                 return
             if why == k.REJECTED:
                 rejection = self._rejection()
-                yield from self._complete(boundary, early=True)
+                yield from self._complete(early=True)
                 raise rejection
             if why == k.DEEP:
                 deeper = np.concatenate([self.output.stack, np.zeros_like(self.output.stack)])
                 self.output = self.output._replace(stack=deeper)
             else:
-                yield from self._complete(boundary)
+                yield from self._complete()
                 self._make_room()
 
     def _parse(self) -> int:
@@ -143,54 +149,45 @@ class _Parser:
     def _plain(self) -> tuple[Tables, TransitionCache]:
         return _views(self.tables), _views(self.cache)
 
-    def _complete(self, boundary: int | None, early: bool = False) -> Iterator[ParseStream]:
+    def _complete(self, early: bool = False) -> Iterator[ParseStream]:
         """Yield the stream up to the last boundary, if any, and move the rest to the front.
 
         `early`: with the steps that every next token would reduce.
         """
-        if boundary is None:
+        if self.boundary is None:
             return
-        if early:
-            self._add_early(boundary)
+        if early and not self.early:
+            self._add_early()
         output, state = self.output, self.output.state
-        ends = np.flatnonzero(output.steps[self.inner : state[k.STEPS]] == boundary)
+        ends = np.flatnonzero(output.steps[self.inner : state[k.STEPS]] == self.boundary)
         if not len(ends):
             self.inner = int(state[k.STEPS])
             return
         steps = self.inner + int(ends[-1]) + 1
         tokens = int(output.before[steps - 1])
         yield self._stream(tokens, steps)
-        for array, count, done in (
-            (output.kinds, state[k.TOKENS], tokens),
-            (output.starts, state[k.TOKENS], tokens),
-            (output.ends, state[k.TOKENS], tokens),
-            (output.steps, state[k.STEPS], steps),
-            (output.before, state[k.STEPS], steps),
-        ):
-            array[: count - done] = array[done:count].copy()
-        output.before[: state[k.STEPS] - steps] -= tokens
         state[k.TOKENS] -= tokens
         state[k.STEPS] -= steps
+        for array in (output.kinds, output.starts, output.ends):
+            _drop(array, tokens, state[k.TOKENS])
+        for array in (output.steps, output.before):
+            _drop(array, steps, state[k.STEPS])
+        output.before[: state[k.STEPS]] -= tokens
         self.inner = int(state[k.STEPS])
 
-    def _add_early(self, boundary: int) -> None:
+    def _add_early(self) -> None:
         """Add the steps up to a boundary that every next token would reduce."""
-        output, state = self.output, self.output.state
-        if self.early:
-            return
-        stack = output.stack[: state[k.DEPTH] + 1].tolist()
-        steps = certain(self.table, self.table.terminals, stack)
-        while steps and steps[-1] != boundary:
+        state = self.output.state
+        steps = certain(self.grammar, self._stack)
+        while steps and steps[-1] != self.boundary:
             steps.pop()
-        if steps:
-            kept = int(state[k.STEPS])
-            state[k.STEPS] += len(steps)
-            while state[k.STEPS] > len(output.steps):
-                self._make_room()
-                output = self.output
-            output.steps[kept : state[k.STEPS]] = steps
-            output.before[kept : state[k.STEPS]] = state[k.TOKENS]
-            self.early = len(steps)
+        kept = int(state[k.STEPS])
+        state[k.STEPS] += len(steps)
+        while state[k.STEPS] > len(self.output.steps):
+            self._make_room()
+        self.output.steps[kept : state[k.STEPS]] = steps
+        self.output.before[kept : state[k.STEPS]] = state[k.TOKENS]
+        self.early = len(steps)
 
     def _drop_early(self) -> None:
         """Remove the steps that were added early, once the kernel reports them."""
@@ -198,19 +195,25 @@ class _Parser:
         if self.early and state[k.STEPS] >= self.early:
             state[k.STEPS] -= self.early
             for array in (output.steps, output.before):
-                array[: state[k.STEPS]] = array[self.early :][: state[k.STEPS]].copy()
+                _drop(array, self.early, state[k.STEPS])
             self.early = 0
 
     def _make_room(self) -> None:
         output, state = self.output, self.output.state
-        tokens, steps = int(state[k.TOKENS]), int(state[k.STEPS])
+        tokens, steps, needed = (int(state[at]) for at in (k.TOKENS, k.STEPS, k.NEEDED))
         self.output = output._replace(
             kinds=_roomy(output.kinds, tokens, 1),
             starts=_roomy(output.starts, tokens, 1),
             ends=_roomy(output.ends, tokens, 1),
-            steps=_roomy(output.steps, steps, int(state[k.NEEDED])),
-            before=_roomy(output.before, steps, int(state[k.NEEDED])),
+            steps=_roomy(output.steps, steps, needed),
+            before=_roomy(output.before, steps, needed),
         )
+
+    @property
+    def _stack(self) -> list[int]:
+        output = self.output
+        stack: list[int] = output.stack[: output.state[k.DEPTH] + 1].tolist()
+        return stack
 
     def _stream(self, tokens: int, steps: int) -> ParseStream:
         output = self.output
@@ -233,8 +236,7 @@ class _Parser:
         """Return the error where the kernel stopped."""
         offset = self.base + int(self.output.state[k.POSITION])
         length = self.base + len(self.buffer) - self.final
-        before = self.output.stack[: self.output.state[k.DEPTH] + 1].tolist()
-        found = expected(self.table, self.table.terminals, before)
+        found = expected(self.grammar, self._stack)
         tokens = self.output.state[k.TOKENS]
         kinds, starts = self.output.kinds[:tokens], self.output.starts[:tokens]
         opener = opened(self.grammar.literals, kinds, starts)
@@ -249,29 +251,11 @@ def _roomy(array: NDArray[T], count: int, needed: int) -> NDArray[T]:
     return np.concatenate([array, np.empty(max(size, needed), array.dtype)])
 
 
+def _drop(array: NDArray[T], count: int, left: int) -> None:
+    """Drop the first elements of an array, and move those `left` to the front."""
+    array[:left] = array[count : count + left].copy()
+
+
 def _views(arrays: R) -> R:
     """Return views of the arrays, which plain Python reads and fills several times faster."""
     return arrays._replace(**{name: array.data for name, array in arrays._asdict().items()})
-
-
-class _LoweredTable:
-    """The lowered LALR table, for `expected` and `certain`."""
-
-    def __init__(self, tables: Tables, terminals: tuple[str, ...]) -> None:
-        self.tables = tables
-        self.terminals = terminals
-        self.numbers = {name: number for number, name in enumerate((*terminals, END))}
-        self.columns, self.nonterminals, _, self.last, _ = tables.sizes.tolist()
-
-    def move(self, state: int, terminal: str) -> bool | tuple[int, int, int] | None:
-        move = int(self.tables.action[state * self.columns + self.numbers[terminal]])
-        if move >= 0:
-            return move > 0 or None
-        rule = int(self.tables.rules[-move - 1])
-        return rule & PART, rule >> ORIGIN, ((rule >> STEP) & PART) - 1
-
-    def goto(self, state: int, origin: int) -> int:
-        return int(self.tables.goto[state * self.nonterminals + origin])
-
-    def accepts(self, state: int) -> bool:
-        return bool(state == self.last)

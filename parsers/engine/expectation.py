@@ -1,56 +1,48 @@
-"""The tokens that an LALR table allows next, for both drivers."""
+"""What a stack of parser states allows next, and the brackets that are open."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from types import MappingProxyType
-from typing import Final, Protocol, TypeVar
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.parsers.engine.tables import SILENT
+from exset.parsers.engine.tables import (
+    COLUMNS,
+    LAST_STATE,
+    LENGTH,
+    NONTERMINALS,
+    ORIGIN,
+    RULE_SIZE,
+    SILENT,
+    STEP,
+    Lowered,
+    Tables,
+)
 
 END = "$END"
 
 CLOSERS: Final = MappingProxyType({"{": "}", "[": "]", "(": ")", '"': '"'})
 """The closing mark of each opening one, among terminals that are literals."""
 
-S = TypeVar("S")
-N = TypeVar("N")
 
-
-class LalrTable(Protocol[S, N]):
-    """An LALR table with any type of states and origins."""
-
-    def move(self, state: S, terminal: str) -> bool | tuple[int, N, int] | None:
-        """Return True to shift, a rule to reduce (length, origin, step or SILENT), or None."""
-        ...
-
-    def goto(self, state: S, origin: N) -> S:
-        """Return the state after a reduction."""
-        ...
-
-    def accepts(self, state: S) -> bool:
-        """Return whether the parse is complete."""
-        ...
-
-
-def expected(
-    table: LalrTable[S, N], terminals: Iterable[str], stack: Sequence[S]
-) -> frozenset[str]:
+def expected(lowered: Lowered, stack: Sequence[int]) -> frozenset[str]:
     """Return the terminals that a stack of parser states can shift, or accept at the end."""
-    return frozenset(terminal for terminal in (*terminals, END) if _shifts(table, stack, terminal))
+    names = (*lowered.terminals, END)
+    return frozenset(
+        name for kind, name in enumerate(names) if _shifts(lowered.tables, stack, kind)
+    )
 
 
-def certain(table: LalrTable[S, N], terminals: Iterable[str], stack: Sequence[S]) -> list[int]:
+def certain(lowered: Lowered, stack: Sequence[int]) -> list[int]:
     """Return the steps that every next token reduces first, from a stack of parser states."""
-    left, ends, steps = list(stack), (*terminals, END), list[int]()
+    tables, left, steps = lowered.tables, list(stack), list[int]()
     while True:
-        moves = {table.move(left[-1], terminal) for terminal in ends} - {None}
-        if len(moves) != 1 or isinstance(move := moves.pop(), bool) or move is None:
+        row = left[-1] * (len(lowered.terminals) + 1)
+        moves = set(tables.action[row : row + len(lowered.terminals) + 1].tolist()) - {0}
+        if len(moves) != 1 or (move := moves.pop()) > 0:
             return steps
-        length, origin, step = move
-        del left[len(left) - length :]
-        left.append(table.goto(left[-1], origin))
+        step = _reduce(tables, move, left)
         if step != SILENT:
             steps.append(step)
 
@@ -74,18 +66,19 @@ def opened(
     return stack[-1][1] if stack else None
 
 
-def _shifts(table: LalrTable[S, N], stack: Sequence[S], terminal: str) -> bool:
-    # A reduction pops states and pushes one: below `depth` the stack is unchanged.
-    depth, above = len(stack), list[S]()
-    while True:
-        move = table.move(above[-1] if above else stack[depth - 1], terminal)
-        if move is None or move is True:
-            return move is True
-        assert move is not False
-        length, origin, _ = move
-        popped = min(len(above), length)
-        del above[len(above) - popped :]
-        depth -= length - popped
-        above.append(table.goto(above[-1] if above else stack[depth - 1], origin))
-        if terminal == END and table.accepts(above[-1]):
+def _shifts(tables: Tables, stack: Sequence[int], kind: int) -> bool:
+    columns, last = tables.sizes[COLUMNS], tables.sizes[LAST_STATE]
+    left = list(stack)
+    while (move := tables.action[left[-1] * columns + kind]) < 0:
+        _reduce(tables, move, left)
+        if kind == columns - 1 and left[-1] == last:
             return True
+    return bool(move > 0)
+
+
+def _reduce(tables: Tables, move: int, stack: list[int]) -> int:
+    """Reduce a stack by the rule of a move, and return its step."""
+    rule = tables.rules[RULE_SIZE * (-move - 1) :]
+    del stack[len(stack) - rule[LENGTH] :]
+    stack.append(int(tables.goto[stack[-1] * tables.sizes[NONTERMINALS] + rule[ORIGIN]]))
+    return int(rule[STEP])

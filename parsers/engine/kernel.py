@@ -30,7 +30,7 @@ from exset.parsers.engine.output import (
     TOKENS,
     Output,
 )
-from exset.parsers.engine.tables import CLASSES, COLUMNS, IGNORED, NOTHING, PART, TERMINALS, Tables
+from exset.parsers.engine.tables import CLASSES, COLUMNS, IGNORED, NOTHING, TERMINALS, Tables
 from exset.parsers.engine.transition_cache import (
     COUNT,
     EXTRA,
@@ -61,7 +61,7 @@ def parse(
     or if more bytes are needed, the stack is that before the token.
     """
     moves, classes = tables.moves, tables.classes
-    columns, labels = tables.sizes[COLUMNS], tables.sizes[CLASSES] & PART
+    columns, labels = tables.sizes[COLUMNS], tables.sizes[CLASSES] & OFFSET
     wide = columns + EXTRA
     edges, programs, kept = cache.edges, cache.programs, cache.kept
     kinds, starts, ends = output.kinds, output.starts, output.ends

@@ -1,14 +1,23 @@
-"""The lexers of a grammar as one table: one lexer for each set of terminals."""
+"""The lexers of a grammar as one table: one lexer for each set of terminals.
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+A lexer runs the automata of its terminals side by side, as Lark's contextual lexer does: the first
+terminal in Lark's order that matches wins, with its own longest match.
+"""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 import numpy as np
 from lark.lexer import TerminalDef
 from numpy.typing import NDArray
 
-from exset.parsers.engine.automata import DEAD, Combined, automaton, byte_classes, combine, units
+from exset.parsers.engine.automata import DEAD, Automaton, Unit, automaton, byte_classes, units
 from exset.parsers.engine.tables import IGNORED, NOTHING, TERMINALS
+
+_State = tuple[tuple[Unit, tuple[int, ...]], ...]
+"""The units of a lexer that can still match, and the states of their automata."""
+
+_NO_MATCH: Final[_State] = ()
 
 
 class Lexers(NamedTuple):
@@ -21,7 +30,7 @@ class Lexers(NamedTuple):
 
 
 class _States(NamedTuple):
-    """States of all lexers; state 0 is dead.
+    """States of all lexers; state 0 is `_NO_MATCH`.
 
     moves: int[states, classes]. label: int[states]. ahead: int[states, classes], the label by the
     next byte.
@@ -33,30 +42,25 @@ class _States(NamedTuple):
 
 
 def lexers(
-    patterns: Mapping[str, TerminalDef],
+    terminals: Sequence[TerminalDef],
     numbers: dict[str, int],
     ignored: frozenset[str],
     accepted: Sequence[frozenset[str]],
 ) -> Lexers:
     """Return the table of lexers, one for each set of accepted terminals."""
-    automata = {name: automaton(pattern) for name, pattern in patterns.items()}
-    classes, sample = byte_classes(list(automata.values()))
-    labels = np.zeros(len(numbers) + 1, np.intp)  # the last is for no terminal, -1
-    for name in patterns:
-        labels[numbers[name]] = IGNORED if name in ignored else numbers[name] + TERMINALS
-    made = [
-        combine(units([patterns[name] for name in allowed]), automata, numbers, sample)
-        for allowed in accepted
-    ]
-    states, starts = _minimal(*_joined(made, labels))
-    width = len(sample) + 2
+    automata = {terminal.name: automaton(terminal) for terminal in terminals}
+    classes, sample = byte_classes(automata.values())
+    labels = {name: IGNORED if name in ignored else numbers[name] + TERMINALS for name in automata}
+    orders = [units([one for one in terminals if one.name in allowed]) for allowed in accepted]
+    states, starts = _minimal(*_combined(orders, automata, labels, sample))
+    count, width = len(states.moves), len(sample) + 2
     # Each lexer starts in a copy of its first state, in which blanks loop.
-    first = len(states.moves) + np.arange(len(starts))
-    rows = np.zeros((len(states.moves) + len(starts), width), np.uint32)
-    rows[: len(states.moves), :-2] = states.moves * width
+    first = count + np.arange(len(starts))
+    rows = np.zeros((count + len(starts), width), np.uint32)
+    rows[:count, :-2] = states.moves * width
     rows[first, :-2] = np.where(_blanks(states, starts), first[:, None], states.moves[starts])
     rows[first, :-2] *= width
-    rows[: len(states.moves), -2] = states.label
+    rows[:count, -2] = states.label
     depends = np.flatnonzero(states.ahead.any(axis=1))
     rows[depends, -1] = np.arange(1, len(depends) + 1)
     ahead = np.concatenate([np.zeros((1, len(sample)), np.intp), states.ahead[depends]])
@@ -68,35 +72,94 @@ def lexers(
     )
 
 
-def _joined(made: list[Combined], labels: NDArray[np.intp]) -> tuple[_States, NDArray[np.intp]]:
-    """Return the states of all lexers, and where each starts."""
-    count = made[0].moves.shape[1]
-    bases = np.cumsum([1, *(len(one.moves) for one in made)])
-    moves, label = [np.zeros((1, count), np.intp)], [np.zeros(1, np.intp)]
-    ahead = [np.zeros((1, count), np.intp)]
-    for one, base in zip(made, bases.tolist(), strict=False):
-        moves.append(np.where(one.moves == DEAD, 0, one.moves + base))
-        label.append(labels[one.accept])
-        ahead.append(np.where(one.accept[:, None] < 0, labels[one.ahead], NOTHING))
-    states = _States(np.concatenate(moves), np.concatenate(label), np.concatenate(ahead))
-    return states, bases[:-1]
+def _combined(
+    orders: Sequence[Sequence[Unit]],
+    automata: dict[str, Automaton],
+    labels: dict[str, int],
+    sample: NDArray[np.intp],
+) -> tuple[_States, NDArray[np.intp]]:
+    """Return the states of all lexers, and where each starts.
+
+    `orders` has the units of each lexer. `sample` has one byte of each class.
+    """
+    moves_of = {name: one.moves[:, sample].tolist() for name, one in automata.items()}
+    found: dict[_State, int] = {_NO_MATCH: 0}
+    todo = [_NO_MATCH]
+
+    def number(state: _State) -> int:
+        if state not in found:
+            found[state] = len(todo)
+            todo.append(state)
+        return found[state]
+
+    def moved(unit: Unit, at: tuple[int, ...], byte: int) -> tuple[int, ...]:
+        names = (unit.terminal, *unit.embedded)
+        return tuple(
+            here if here == DEAD else moves_of[name][here][byte]
+            for name, here in zip(names, at, strict=True)
+        )
+
+    starts = [
+        number(tuple((unit, (0,) * (1 + len(unit.embedded))) for unit in order)) for order in orders
+    ]
+    moves, labels_of, ahead = [], [], []
+    for state in todo:
+        label, by_class, kept = _accepted(state, automata, labels, sample)
+        row = []
+        for byte, count in enumerate(kept.tolist()):
+            after = [(unit, moved(unit, at, byte)) for unit, at in state[:count]]
+            row.append(number(tuple((unit, at) for unit, at in after if at[0] != DEAD)))
+        is_plain = bool((by_class == label).all())
+        moves.append(row)
+        labels_of.append(label if is_plain else NOTHING)
+        ahead.append(np.zeros_like(by_class) if is_plain else by_class)
+    states = _States(np.array(moves), np.array(labels_of), np.stack(ahead))
+    return states, np.array(starts)
+
+
+def _accepted(
+    state: _State,
+    automata: dict[str, Automaton],
+    labels: dict[str, int],
+    sample: NDArray[np.intp],
+) -> tuple[int, NDArray[np.intp], NDArray[np.intp]]:
+    """Return the label of a state before any byte, then two arrays by the class of the next byte.
+
+    These are the label before a byte of the class, and how many units can still match after it: no
+    unit after the first that accepts.
+    """
+    by_class = np.full(len(sample), NOTHING)
+    kept = np.full(len(sample), len(state))
+    for count, (unit, at) in enumerate(state, 1):
+        machine = automata[unit.terminal]
+        if not machine.final[at[0]]:
+            continue
+        name = unit.terminal
+        for string, here in zip(unit.embedded, at[1:], strict=True):
+            if here != DEAD and automata[string].final[here]:
+                name = string
+                break
+        hit = by_class == NOTHING
+        if machine.before is not None:
+            hit &= machine.before[sample]
+        by_class[hit] = labels[name]
+        kept[hit] = count
+        if machine.before is None:
+            return labels[name], by_class, kept
+    return NOTHING, by_class, kept
 
 
 def _minimal(states: _States, starts: NDArray[np.intp]) -> tuple[_States, NDArray[np.intp]]:
     """Merge equivalent states: many lexers share them."""
-    keys = np.column_stack([states.label, states.ahead])
-    parts, count = np.zeros(len(keys), np.intp), 0
+    keys, count = np.column_stack([states.label, states.ahead]), 0
     while True:
+        # State 0 has the smallest key, so it stays the first.
         _, sample, parts = np.unique(keys, axis=0, return_index=True, return_inverse=True)
         parts = parts.reshape(-1)
         if len(sample) == count:
             break
         count = len(sample)
         keys = np.column_stack([parts, parts[states.moves]])
-    # The dead state becomes 0 again.
-    order = np.argsort(np.where(np.arange(count) == parts[0], -1, sample))
-    number = np.argsort(order)
-    sample, parts = sample[order], number[parts]
     moves = parts[states.moves[sample]]
     return _States(moves, states.label[sample], states.ahead[sample]), parts[starts]
 

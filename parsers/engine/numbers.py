@@ -28,12 +28,8 @@ def float32s(numerals: Sequence[bytes]) -> NDArray[np.float32]:
 
 def int64s(numerals: Sequence[bytes]) -> NDArray[np.int64]:
     """Return the values of integers with an optional sign; beyond int64, the nearest int64."""
-    limits = np.iinfo(np.int64)
-    return np.fromiter(
-        (min(max(_int(text), limits.min), limits.max) for text in numerals),
-        np.int64,
-        len(numerals),
-    )
+    values = (min(max(_int(text), -(2**63)), 2**63 - 1) for text in numerals)
+    return np.fromiter(values, np.int64, len(numerals))
 
 
 def has_empty_exponent(numeral: bytes) -> bool:
@@ -81,22 +77,15 @@ def _tied(wide: NDArray[np.float64], narrow: NDArray[np.float32]) -> NDArray[np.
 
 
 def _round_tie(numeral: bytes, middle: float, rounded: np.float32) -> np.float32:
+    """Return the nearest binary32. `rounded` is one of the two around `middle`."""
     from decimal import Decimal  # ties are rare
-    from fractions import Fraction
 
     text = _without_empty_exponent(numeral).decode("ascii")
     exact = _hexadecimal(text) if "x" in text.lower() else Decimal(text)
-    if exact == (Fraction(middle) if isinstance(exact, Fraction) else Decimal(middle)):
+    if exact == middle or (exact > middle) == (float(rounded) > middle):
         return rounded
-    above = exact > (Fraction(middle) if isinstance(exact, Fraction) else Decimal(middle))
-    if abs(middle) == _HALF_WAY:
-        low = np.nextafter(np.float32(np.inf), np.float32(0))
-        pair = (low, np.float32(np.inf)) if middle > 0 else (np.float32(-np.inf), -low)
-    elif float(rounded) > middle:
-        pair = (np.nextafter(rounded, np.float32(-np.inf)), rounded)
-    else:
-        pair = (rounded, np.nextafter(rounded, np.float32(np.inf)))
-    return pair[1] if above else pair[0]
+    other: np.float32 = np.nextafter(rounded, np.float32(np.inf if exact > middle else -np.inf))
+    return other
 
 
 def _hexadecimal(text: str) -> "Fraction":
@@ -105,8 +94,5 @@ def _hexadecimal(text: str) -> "Fraction":
     sign = -1 if text.startswith("-") else 1
     mantissa, _, exponent = text.lower().lstrip("+-").removeprefix("0x").partition("p")
     whole, _, part = mantissa.partition(".")
-    return (
-        sign
-        * Fraction(int(whole + part or "0", 16), 16 ** len(part))
-        * Fraction(2) ** _int(exponent.encode())
-    )
+    power = _int(exponent.encode()) - 4 * len(part)
+    return sign * int(whole + part or "0", 16) * Fraction(2) ** power

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 SILENT = -1
 
-# Where the fields of an encoded rule begin; a rule has fewer than 65536 symbols.
-(LOOPS, STEP, ORIGIN) = (16, 20, 40)
-PART = 0xFFFF
+# The numbers of a rule in `Tables.rules`: the count of its symbols; whether the first is its own
+# origin; the step that it reports, or SILENT; the nonterminal that it reduces to.
+(LENGTH, LOOPS, STEP, ORIGIN, RULE_SIZE) = range(5)
 
 # The label of a lexer state: it accepts nothing, an ignored terminal, or the first terminal; the
 # next labels are the next terminals.
@@ -25,15 +25,6 @@ MOST_COLUMNS = 1 << 13
 
 # The numbers in `Tables.sizes`.
 (COLUMNS, NONTERMINALS, FIRST_STATE, LAST_STATE, CLASSES) = range(5)
-
-
-def encode_rule(length: int, loops: bool, step: int, origin: int) -> int:
-    """Return a rule as one number.
-
-    `length` is the count of its symbols; `loops`, whether the first is its own origin; `step`, the
-    step that it reports, or SILENT; `origin`, the nonterminal that it reduces to.
-    """
-    return length | loops << LOOPS | (step + 1) << STEP | origin << ORIGIN
 
 
 class Tables(NamedTuple):
@@ -48,7 +39,7 @@ class Tables(NamedTuple):
     action: int16[parser states, terminals + 1], flat: 0 error, s + 1 shift to s, -(r + 1) reduce by
         rule r; the last column is for the end
     goto: int16[parser states, nonterminals], flat
-    rules: int64[rules], from `encode_rule`
+    rules: int16[rules, 4], flat
     sizes: int64: terminals + 1, nonterminals, the first state, the last state, classes of bytes
     """
 
@@ -58,7 +49,7 @@ class Tables(NamedTuple):
     lexer: NDArray[np.int64]
     action: NDArray[np.int16]
     goto: NDArray[np.int16]
-    rules: NDArray[np.int64]
+    rules: NDArray[np.int16]
     sizes: NDArray[np.int64]
 
 

@@ -29,10 +29,12 @@ from exset.parsers.engine.output import (
 from exset.parsers.engine.tables import (
     COLUMNS,
     LAST_STATE,
+    LENGTH,
     LOOPS,
     NONTERMINALS,
     ORIGIN,
-    PART,
+    RULE_SIZE,
+    SILENT,
     STEP,
     Tables,
 )
@@ -113,16 +115,15 @@ def advance(tables: Tables, kind: int, cache: TransitionCache, output: Output) -
     move = action[top * columns + kind]
     done = False
     while move < 0:
-        rule = rules[-move - 1]
-        step, length = (rule >> STEP) & PART, rule & PART
-        if step > 0:
+        rule = RULE_SIZE * (-move - 1)
+        step, loops = rules[rule + STEP], rules[rule + LOOPS]
+        if step != SILENT:
             if steps < len(reduced):
-                reduced[steps] = step - 1
+                reduced[steps] = step
                 output.before[steps] = state[TOKENS]
             steps += 1
-        loops = (rule >> LOOPS) & 1
         # In a loop, the state of its own origin stays on the stack.
-        popped = length - loops
+        popped = rules[rule + LENGTH] - loops
         if popped <= height:
             height -= popped
         else:
@@ -133,7 +134,7 @@ def advance(tables: Tables, kind: int, cache: TransitionCache, output: Output) -
                 return DEEP
             below = stack[depth + height] if height > 0 else stack[low]
             height += 1
-            stack[depth + height] = goto[below * nonterminals + (rule >> ORIGIN)]
+            stack[depth + height] = goto[below * nonterminals + rules[rule + ORIGIN]]
         top = stack[depth + height] if height > 0 else stack[low]
         if kind == columns - 1 and top == tables.sizes[LAST_STATE]:
             done = True
