@@ -201,11 +201,11 @@ class _Parser:
     def wrong_width(self, stream: ParseStream) -> FormatError:
         """Return the error for a record with another number of fields."""
         token = int(self.state[c.WRONG])
-        width, wanted = self.fields_of(stream, token), self.width or 0
+        width, expected = self.fields_of(stream, token), self.width or 0
         if self.dialect is Dialect.HEAD:
-            other = f"the header has {counted(wanted, 'type')}"
+            other = f"the header has {counted(expected, 'type')}"
         else:
-            other = f"the first record has {wanted}"
+            other = f"the first record has {expected}"
         return self.error(stream, token, f"the record has {counted(width, 'field')}, but {other}")
 
     def error(self, stream: ParseStream, token: int, message: str) -> FormatError:

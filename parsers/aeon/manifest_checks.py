@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from exset.core.errors import Findings, Place
+from exset.core.errors import Finding, Findings, Place
 from exset.core.source import Source, Span
 from exset.grammars.aeon.manifest_findings import finding_at
 from exset.grammars.aeon.manifest_types import ElementType
@@ -13,7 +13,7 @@ from exset.grammars.columns.arrays import Flags
 from exset.parsers.aeon import base64
 from exset.parsers.aeon import manifest_columns as c
 from exset.parsers.aeon.manifest_columns import Bytes, Longs
-from exset.parsers.aeon.numbers import int32s, reals
+from exset.parsers.aeon.numbers import numbers
 from exset.parsers.engine.errors import shown
 
 NUMBER_FINDINGS: Final = MappingProxyType(
@@ -56,8 +56,7 @@ def check_elements(
         elif kind is not ElementType.STRING:
             if column == width - 1:  # a CR at the end of the line has a finding of its own
                 end = end - ((last_byte == 13) & (end > first))
-            read = int32s if kind is ElementType.ASCII_INT else reals
-            issues = read(buffer, first, end, compiled).issues
+            issues = numbers(kind, buffer, first, end, compiled).issues
             if issues.any():
                 for issue, code in NUMBER_FINDINGS.items():
                     _report(code, issues == issue, source, first, end, findings)
@@ -66,10 +65,11 @@ def check_elements(
 def _report(
     code: str, mask: Flags, source: Source, starts: Longs, ends: Longs, findings: Findings
 ) -> None:
-    """Add a finding for each field of a mask; the last one that is kept counts all others."""
-    rows = np.flatnonzero(mask)
-    for i, row in enumerate(rows[: findings.keep].tolist()):
+    """Add a finding for each field of a mask."""
+
+    def finding(row: int) -> Finding:
         span = Span(int(starts[row]), int(ends[row]))
         raw = shown(source.data[span.start : span.end])
-        times = rows.size - i if i == findings.keep - 1 else 1
-        findings.add(finding_at(code, Place.in_text(source, span), raw=raw), times)
+        return finding_at(code, Place.in_text(source, span), raw=raw)
+
+    findings.add_each(np.flatnonzero(mask).tolist(), finding)

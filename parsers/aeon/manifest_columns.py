@@ -1,4 +1,4 @@
-"""Kernels for manifests: find and copy fields, read integers, check and decode base64."""
+"""Kernels for manifests: find and copy fields, check and decode base64."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ Longs = NDArray[np.int64]
 Ints = NDArray[np.int32]
 Bytes = NDArray[np.uint8]
 
-KERNELS: Final = Kernels("exset.parsers.aeon.manifest_columns")
+KERNELS: Final = Kernels("exset.parsers.engine.conversion", "exset.parsers.aeon.manifest_columns")
 
 # The state of `find_fields`: the number of records, the line of the last line break, the number of
 # records that end with a carriage return and where the first of these is, and the line break before
@@ -22,11 +22,8 @@ KERNELS: Final = Kernels("exset.parsers.aeon.manifest_columns")
 # number, outside the range that aeon reads.
 (FINE, TAIL, FRACTION, OVERFLOW, NO_NUMBER, RANGE) = range(6)
 
-_DIGITS: Final = 18  # fit in 63 bits
 _PADDING: Final = 61
 _INVALID: Final = 0x80
-_LEAST: Final = -(1 << 31)
-_LIMIT: Final = 1 << 31
 
 
 @bare_kernel
@@ -95,42 +92,23 @@ def copy_fields(
 
 
 @bare_kernel
-def read_ints(
-    buffer: Bytes, starts: Longs, ends: Longs, values: Ints, issues: NDArray[np.uint8], hard: Longs
-) -> int:
-    """Read integers as aeon does, with their issues; return how many are left for `hard`."""
-    left = 0
+def partition(buffer: Bytes, starts: Longs, ends: Longs, fields: Longs) -> int:
+    """Fill `fields` with the fields that start with a digit or a sign and a digit, then the others.
+
+    Returns the number of the former.
+    """
+    count, rest = 0, len(fields)
     for field in range(len(starts)):
         at, end = starts[field], ends[field]
-        while at < end and (buffer[at] == 32 or 9 <= buffer[at] <= 13):
+        if at < end and (buffer[at] == 43 or buffer[at] == 45):
             at += 1
-        negative = at < end and buffer[at] == 45
-        if negative or (at < end and buffer[at] == 43):
-            at += 1
-        value, first = 0, at
-        while at < end and 48 <= buffer[at] <= 57 and at - first < _DIGITS:
-            value = value * 10 + int(buffer[at]) - 48
-            at += 1
-        issue = FINE
-        if at == first or at - first == _DIGITS:
-            issue = RANGE  # until `hard` is done
-        elif at < end:
-            byte = buffer[at]
-            if byte == 46 or byte == 69 or byte == 101 or byte == 88 or byte == 120:
-                issue = RANGE
-            else:
-                issue = TAIL
-        if issue == RANGE:
-            hard[left] = field
-            left += 1
+        if at < end and 48 <= buffer[at] <= 57:
+            fields[count] = field
+            count += 1
         else:
-            if negative:
-                value = -value
-            if value < _LEAST or value >= _LIMIT:
-                value, issue = _LEAST, OVERFLOW
-            values[field] = value
-        issues[field] = issue
-    return left
+            rest -= 1
+            fields[rest] = field
+    return count
 
 
 @bare_kernel

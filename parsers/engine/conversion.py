@@ -75,6 +75,10 @@ def convert(
         # The digits of an integer, or after the point; -1 for a number written in another way.
         part = eight_digits(buffer, end, count) if count > 0 else 0
         if role == INTEGER:
+            if 8 < count <= 16:
+                part = eight_digits(buffer, end, 8)
+                above = eight_digits(buffer, end - 8, count - 8)
+                part = part + above * 100_000_000 if part >= 0 and above >= 0 else -1
             ints[token] = -part if negative else part
             if part < 0:
                 hard[left] = token

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from decimal import Decimal
     from fractions import Fraction
 
 _HALF_WAY: Final = float(2**128 - 2**103)  # between the largest binary32 and infinity
@@ -18,7 +19,7 @@ def float32s(numerals: Sequence[bytes]) -> NDArray[np.float32]:
     A numeral is a decimal or hexadecimal number with an optional sign and exponent, `inf`,
     `infinity`, `nan` in any case, or `-` for NaN. An exponent without digits is ignored.
     """
-    wide = np.fromiter(map(_float, numerals), np.float64, len(numerals))
+    wide = np.fromiter(map(float64, numerals), np.float64, len(numerals))
     with np.errstate(over="ignore"):
         narrow = wide.astype(np.float32)
         for index in np.flatnonzero(_tied(wide, narrow)).tolist():
@@ -32,12 +33,8 @@ def int64s(numerals: Sequence[bytes]) -> NDArray[np.int64]:
     return np.fromiter(values, np.int64, len(numerals))
 
 
-def has_empty_exponent(numeral: bytes) -> bool:
-    """Return whether a numeral ends in an exponent without digits, such as `1e` or `0x1p+`."""
-    return len(_without_empty_exponent(numeral)) < len(numeral)
-
-
-def _float(numeral: bytes) -> float:
+def float64(numeral: bytes) -> float:
+    """Return the value of a numeral, correctly rounded to binary64."""
     if numeral == b"-":
         return float("nan")
     try:
@@ -50,6 +47,26 @@ def _float(numeral: bytes) -> float:
             return float.fromhex(text)
         except OverflowError:
             return float("-inf") if text.startswith("-") else float("inf")
+
+
+def exact(numeral: bytes) -> "Decimal | Fraction":
+    """Return the exact value of a finite numeral; it can be compared with floats."""
+    from decimal import Decimal  # few numerals need this
+    from fractions import Fraction
+
+    text = _without_empty_exponent(numeral).decode("ascii").lower()
+    if "x" not in text:
+        return Decimal(text)
+    sign = -1 if text.startswith("-") else 1
+    mantissa, _, exponent = text.lstrip("+-").removeprefix("0x").partition("p")
+    whole, _, part = mantissa.partition(".")
+    power = _int(exponent.encode()) - 4 * len(part)
+    return sign * int(whole + part or "0", 16) * Fraction(2) ** power
+
+
+def has_empty_exponent(numeral: bytes) -> bool:
+    """Return whether a numeral ends in an exponent without digits, such as `1e` or `0x1p+`."""
+    return len(_without_empty_exponent(numeral)) < len(numeral)
 
 
 def _int(numeral: bytes) -> int:
@@ -78,21 +95,8 @@ def _tied(wide: NDArray[np.float64], narrow: NDArray[np.float32]) -> NDArray[np.
 
 def _round_tie(numeral: bytes, middle: float, rounded: np.float32) -> np.float32:
     """Return the nearest binary32. `rounded` is one of the two around `middle`."""
-    from decimal import Decimal  # ties are rare
-
-    text = _without_empty_exponent(numeral).decode("ascii")
-    exact = _hexadecimal(text) if "x" in text.lower() else Decimal(text)
-    if exact == middle or (exact > middle) == (float(rounded) > middle):
+    value = exact(numeral)
+    if value == middle or (value > middle) == (float(rounded) > middle):
         return rounded
-    other: np.float32 = np.nextafter(rounded, np.float32(np.inf if exact > middle else -np.inf))
+    other: np.float32 = np.nextafter(rounded, np.float32(np.inf if value > middle else -np.inf))
     return other
-
-
-def _hexadecimal(text: str) -> "Fraction":
-    from fractions import Fraction
-
-    sign = -1 if text.startswith("-") else 1
-    mantissa, _, exponent = text.lower().lstrip("+-").removeprefix("0x").partition("p")
-    whole, _, part = mantissa.partition(".")
-    power = _int(exponent.encode()) - 4 * len(part)
-    return sign * int(whole + part or "0", 16) * Fraction(2) ** power

@@ -1,6 +1,7 @@
 """The reference driver: Lark itself runs the grammar. It is slow and simple, and judges the other.
 
-With `lowering`, this is the only module that uses undocumented parts of Lark: its parser's stack.
+With `lowering`, this is the only module that uses undocumented parts of Lark: its parser's
+stack of states and its table.
 """
 
 from array import array
@@ -10,8 +11,9 @@ from typing import cast
 import numpy as np
 from lark.exceptions import UnexpectedInput
 from lark.lexer import Token
+from lark.parsers.lalr_analysis import Shift
 
-from exset.parsers.engine.expectation import END, certain, opened
+from exset.parsers.engine.expectation import END, opened
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.lowering import step_of
 from exset.parsers.engine.stream import ParseStream, Rejection
@@ -46,13 +48,12 @@ def streams(
     before = _Parse(grammar, source, begin)
     for _ in parse.kinds:
         before.shift(next(before.tokens))
-    for step in certain(grammar.lowered, before.parser.parser_state.state_stack):
-        before.reduce(step)
+    allowed = frozenset(before.parser.accepts())  # type: ignore[no-untyped-call]
+    before.reduce_early()
     read = before.stream
     if boundary is not None and boundary in before.steps:
         last = len(before.steps) - before.steps[::-1].index(boundary)
         yield read.split(last)[0]
-    allowed = frozenset(before.parser.accepts())  # type: ignore[no-untyped-call]
     opener = opened(grammar.lowered.literals, read.kinds, read.starts)
     at = len(source) if at is None else min(max(at - 1, 0), len(source))
     raise Rejection(begin + at, allowed, opener)
@@ -62,6 +63,7 @@ class _Parse:
     """A parse by Lark, and the stream of what it did."""
 
     def __init__(self, grammar: Grammar, source: bytes, begin: int) -> None:
+        self.grammar = grammar
         self.numbers = {name: number for number, name in enumerate(grammar.terminals)}
         self.range = begin, begin + len(source)
         self.kinds, self.starts, self.ends = array("h"), array("q"), array("q")
@@ -90,6 +92,19 @@ class _Parse:
         if step != SILENT:
             self.steps.append(step)
             self.tokens_before.append(len(self.kinds))
+
+    def reduce_early(self) -> None:
+        """Record the steps that every next token reduces first."""
+        state = self.parser.parser_state
+        states, stack = state.parse_conf.states, state.state_stack
+        while True:
+            moves = {move for name, move in states[stack[-1]].items() if name.isupper()}
+            action, rule = moves.pop() if len(moves) == 1 else (Shift, None)
+            if action is Shift:
+                return
+            del stack[len(stack) - len(rule.expansion) :]
+            stack.append(states[stack[-1]][rule.origin.name][1])
+            self.reduce(step_of(rule, self.grammar.steps))
 
     @property
     def stream(self) -> ParseStream:

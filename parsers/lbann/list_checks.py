@@ -15,7 +15,6 @@ from exset.grammars.lbann.list_findings import finding_at
 from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import SampleList, duplicate_files
 from exset.parsers.engine.errors import Unexpected, shown
-from exset.parsers.lbann.list_columns import KEPT
 from exset.parsers.lbann.list_header import Header
 
 _TYPES: Mapping[str, str] = MappingProxyType({kind.replace("-", "_"): kind for kind in Kind})
@@ -61,25 +60,31 @@ def check_files(
         return
     first = duplicate_files(samples)
     again = np.flatnonzero(first != np.arange(first.size))
-    included, excluded = samples.included, samples.excluded
-    for rank, file in enumerate(again.tolist()):
-        size = int(included[first[file]]) + int(excluded[first[file]])
-        found = int(included[file]) + (int(excluded[file]) if samples.kind.is_exclusion else 0)
-        name = samples.name[file] or b""
-        span = Span(int(starts[file]), int(starts[file]) + len(name))
-        if found != size % 2**64:
-            raise FormatError(
-                f"the list names this file again with {counted(found, 'sample')}, but first with"
-                f" {size:,}: LBANN accepts only equal numbers",
-                source=source,
-                span=span,
-                hint="name each file once, with all its ids",
-                code="lbann-repeated-file",
-            )
-        if rank < KEPT:
-            times = again.size - rank if rank == KEPT - 1 else 1
-            place = Place.in_text(source, span)
-            findings.add(finding_at("lbann-repeated-file", place, name=shown(name)), times)
+    totals = samples.included + samples.excluded  # modulo 2**64, as LBANN computes it
+    found = (totals if samples.kind.is_exclusion else samples.included)[again]
+    wrong = np.flatnonzero(found != totals[first[again]]).tolist()
+
+    def span(file: int) -> Span:
+        return Span(int(starts[file]), int(starts[file]) + len(samples.name[file] or b""))
+
+    findings.add_each(
+        again[: wrong[0] if wrong else None].tolist(),
+        lambda file: finding_at(
+            "lbann-repeated-file",
+            Place.in_text(source, span(file)),
+            name=shown(samples.name[file] or b""),
+        ),
+    )
+    if wrong:
+        file = int(again[wrong[0]])
+        raise FormatError(
+            f"the list names this file again with {counted(int(found[wrong[0]]), 'sample')}, but"
+            f" first with {int(totals[first[file]]):,}: LBANN accepts only equal numbers",
+            source=source,
+            span=span(file),
+            hint="name each file once, with all its ids",
+            code="lbann-repeated-file",
+        )
 
 
 def _check_file_count(header: Header, count: int, source: Source) -> None:

@@ -24,17 +24,14 @@ class Verdict(IntEnum):
 
 
 class Note(IntEnum):
-    """A surprising way in which LBANN reads an id."""
+    """A surprising way in which LBANN reads an id: the bits of a byte for each id."""
 
-    NO_BEGIN = 0
-    DOWN = 1
-    SAME_END = 2
-    CHAINED = 3
-    TAIL = 4
+    NO_BEGIN = 1
+    DOWN = 2
+    SAME_END = 4
+    CHAINED = 8
+    TAIL = 16
 
-
-KEPT: Final = 100
-"""The number of words of each kind of note that keep their place."""
 
 _MAX: Final = 2**63 - 1
 _MOST: Final = 2**61
@@ -44,17 +41,14 @@ _PRIME: Final = 8191
 
 @bare_kernel
 def copy_words(
-    buffer: Bytes, base: int, starts: Ints, ends: Ints, data: Bytes, offsets: Ints, hashes: Ints
+    buffer: Bytes, starts: Ints, ends: Ints, data: Bytes, offsets: Ints, hashes: Ints
 ) -> None:
-    """Copy words into `data`, one after the other, with their offsets and hashes.
-
-    base: the offset of the first byte of `buffer`.
-    """
+    """Copy words into `data`, one after the other, with their offsets and hashes."""
     at = 0
     offsets[0] = 0
     for word in range(len(starts)):
         value = 0
-        for place in range(starts[word] - base, ends[word] - base):
+        for place in range(starts[word], ends[word]):
             byte = buffer[place]
             data[at] = byte
             value = (value * _PRIME + int(byte)) & _HASH
@@ -90,25 +84,17 @@ def whole_number(buffer: Bytes, start: int, end: int, out: Ints) -> int:
 
 @bare_kernel
 def read_counts(
-    buffer: Bytes, base: int, starts: Ints, ends: Ints, values: Ints, hard: Ints, out: Ints
+    buffer: Bytes, starts: Ints, ends: Ints, values: Ints, hard: Ints, out: Ints
 ) -> int:
     """Read numbers, and return how many are negative or large: `hard` has their indices."""
     count = 0
     for number in range(len(starts)):
-        end = whole_number(buffer, starts[number] - base, ends[number] - base, out)
+        end = whole_number(buffer, starts[number], ends[number], out)
         values[number] = out[0]
         if end < 0 or out[0] < 0:
             hard[count] = number
             count += 1
     return count
-
-
-@bare_kernel
-def note(notes: Ints, noted: Ints, kind: int, word: int) -> None:
-    """Count a note on a word, and keep the word."""
-    if noted[kind] < KEPT:
-        notes[kind, noted[kind]] = word
-    noted[kind] += 1
 
 
 @bare_kernel
@@ -130,7 +116,6 @@ def add_span(first: Ints, last: Ints, spans: int, begin: int, low: int, high: in
 @bare_kernel
 def read_ranges(
     buffer: Bytes,
-    base: int,
     starts: Ints,
     ends: Ints,
     offsets: Ints,
@@ -138,40 +123,39 @@ def read_ranges(
     last: Ints,
     span_offsets: Ints,
     counts: Ints,
-    notes: Ints,
-    noted: Ints,
+    notes: Bytes,
     state: Ints,
 ) -> Verdict:
     """Read the ids of records as LBANN does (get_samples_per_file).
 
     offsets: of each record's words. Fills `first` and `last` with the spans, `span_offsets` with
-    their offsets for each record, and `counts` with the number of ids of each record. state: the
-    current word and record, and room for a number.
+    their offsets for each record, `counts` with the number of ids of each record, and `notes` with
+    the notes on each word. state: the current word, and room for a number.
     """
     spans = 0
     span_offsets[0] = 0
-    out = state[2:]
+    out = state[1:]
     for record in range(len(offsets) - 1):
         begin = spans
         low, high, is_open, is_begun = 0, 0, False, False
         for word in range(offsets[record], offsets[record + 1]):
-            state[0], state[1] = word, record
-            at, end = starts[word] - base, ends[word] - base
+            state[0] = word
+            at, end = starts[word], ends[word]
             is_mark = end - at == 3 and buffer[at] == 46 and buffer[at + 1] == 46
             if is_mark and buffer[at + 2] == 46:
                 if is_open:
                     return Verdict.TWO_MARKS
                 if not is_begun:
-                    note(notes, noted, Note.NO_BEGIN, word)
+                    notes[word] |= Note.NO_BEGIN
                 elif high != low:
-                    note(notes, noted, Note.CHAINED, word)
+                    notes[word] |= Note.CHAINED
                 is_open, is_begun = True, True
             else:
                 stop = whole_number(buffer, at, end, out)
                 if stop < 0:
                     return Verdict.BEYOND_64_BITS if out[0] else Verdict.NOT_A_NUMBER
                 if stop < end:
-                    note(notes, noted, Note.TAIL, word)
+                    notes[word] |= Note.TAIL
                 high = out[0]
                 is_begun = True
                 if not is_open:
@@ -179,9 +163,9 @@ def read_ranges(
                     spans = add_span(first, last, spans, begin, low, low)
                     continue
                 if high == low:
-                    note(notes, noted, Note.SAME_END, word)
+                    notes[word] |= Note.SAME_END
                 elif high < low:
-                    note(notes, noted, Note.DOWN, word)
+                    notes[word] |= Note.DOWN
             if high != low:
                 if high > low:
                     spans = add_span(first, last, spans, begin, low + 1, high)

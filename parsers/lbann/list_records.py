@@ -20,7 +20,7 @@ from exset.grammars.lbann.sample_list import Counts
 from exset.parsers.engine.errors import shown
 from exset.parsers.engine.stream import ParseStream
 from exset.parsers.lbann import list_columns as c
-from exset.parsers.lbann.list_columns import KEPT, Ints, Note, Verdict
+from exset.parsers.lbann.list_columns import Ints, Note, Verdict
 from exset.parsers.lbann.list_tokens import RECORD, Words
 
 _HASH_OF_ROW: Final = np.uint64(0x9E3779B97F4A7C15)
@@ -160,22 +160,19 @@ class Records:
         words, records = self.words, self.names.size
         first, last = (np.empty(self.ids.size, np.int64) for _ in range(2))
         ends, counts = np.empty(records + 1, np.int64), np.empty(records, np.int64)
-        notes, noted = np.empty((len(Note), KEPT), np.int64), np.zeros(len(Note), np.int64)
-        state = np.zeros(3, np.int64)
+        notes, state = np.zeros(self.ids.size, np.uint8), np.zeros(2, np.int64)
         spans = words.starts[self.ids], words.ends[self.ids]
-        filled = first, last, ends, counts, notes, noted, state
-        verdict = Verdict(words.run(c.read_ranges)(words.buffer, 0, *spans, self.offsets, *filled))
+        filled = first, last, ends, counts
+        read = words.run(c.read_ranges)
+        verdict = Verdict(read(words.buffer, *spans, self.offsets, *filled, notes, state))
         if verdict is not Verdict.VALID:
             raise self._range_error(verdict, int(self.ids[state[0]]))
-        self._check_counts(declared, counts, notes[Note.TAIL, : noted[Note.TAIL]])
-        for note in Note:
-            count = int(noted[note])
-            noted_words = self.ids[notes[note, : min(count, KEPT)]]
-            if note is Note.TAIL:
-                words.report("lbann-number-tail", noted_words, findings, count=count)
-            else:
-                what = _NOTES[note]
-                words.report("lbann-odd-range", noted_words, findings, count=count, what=what)
+        tails = np.flatnonzero(notes & Note.TAIL)
+        self._check_counts(declared, counts, tails)
+        for note, what in _NOTES.items():
+            noted = self.ids[np.flatnonzero(notes & note)]
+            words.report("lbann-odd-range", noted, findings, what=what)
+        words.report("lbann-number-tail", self.ids[tails], findings)
         found = Spans.unchecked(first=first[: ends[-1]].copy(), last=last[: ends[-1]].copy())
         again = self.names[overlaps(found, ends)]
         words.report("lbann-repeated-id", again, findings, raw="a number")

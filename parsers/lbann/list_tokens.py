@@ -55,7 +55,7 @@ class Words(Tokens):
         starts, ends = self.starts[words], self.ends[words]
         data = np.empty(int((ends - starts).sum()), np.uint8)
         offsets, hashes = np.empty(words.size + 1, np.int64), np.empty(words.size, np.int64)
-        self.run(c.copy_words)(self.buffer, 0, starts, ends, data, offsets, hashes)
+        self.run(c.copy_words)(self.buffer, starts, ends, data, offsets, hashes)
         present = np.broadcast_to(np.True_, words.shape)
         return Strings.unchecked(data=data, offsets=offsets, present=present), hashes
 
@@ -67,7 +67,7 @@ class Words(Tokens):
         values, hard = np.empty(words.size, np.int64), np.empty(words.size, np.int64)
         spans = self.starts[words], self.ends[words]
         read = self.run(c.read_counts)
-        count = read(self.buffer, 0, *spans, values, hard, np.empty(1, np.int64))
+        count = read(self.buffer, *spans, values, hard, np.empty(1, np.int64))
         found = values.astype(np.uint64)
         negative: list[int] = []
         for number in hard[:count].tolist():
@@ -87,21 +87,14 @@ class Words(Tokens):
             found[number] = value
         return found, np.array(negative, np.int64)
 
-    def report(
-        self,
-        code: str,
-        words: Ints,
-        findings: Findings,
-        *,
-        count: int | None = None,
-        **values: object,
-    ) -> None:
-        """Add a finding for each word, `count` in all; only the first get a place."""
-        count = words.size if count is None else count
-        for rank, word in enumerate(words[: c.KEPT].tolist()):
-            times = count - rank if rank == c.KEPT - 1 else 1
-            finding = finding_at(code, self.place(word), **{"raw": shown(self.raw(word))} | values)
-            findings.add(finding, times)
+    def report(self, code: str, words: Ints, findings: Findings, **values: object) -> None:
+        """Add a finding for each word."""
+        findings.add_each(
+            words.tolist(),
+            lambda word: finding_at(
+                code, self.place(word), **{"raw": shown(self.raw(word)), **values}
+            ),
+        )
 
     def check_lengths(self, limits: Limits) -> None:
         """Raise LimitError for a word that is too long."""

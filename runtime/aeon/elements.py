@@ -26,7 +26,7 @@ from exset.io.access import DEFAULT_ACCESS, Access, is_inside
 from exset.parsers.aeon.base64 import decoded
 from exset.parsers.aeon.manifest_checks import NUMBER_FINDINGS
 from exset.parsers.aeon.manifest_columns import KERNELS, NO_NUMBER, RANGE
-from exset.parsers.aeon.numbers import int32s, reals
+from exset.parsers.aeon.numbers import numbers
 from exset.parsers.engine.errors import shown
 
 HUGE: Final = 1 << 31
@@ -113,8 +113,7 @@ def elements(
         values = decoded(np.ascontiguousarray(data), starts, ends, compiled)
         failed = [(row, "aeon-base64-memory") for row in np.flatnonzero(~values.present).tolist()]
     else:
-        read = int32s if kind is ElementType.ASCII_INT else reals
-        values, issues = read(data, starts, ends, compiled)
+        values, issues = numbers(kind, data, starts, ends, compiled)
         for row in np.flatnonzero(np.isin(issues, _ERRORS)).tolist():
             failed.append((row, NUMBER_FINDINGS[int(issues[row])]))
     return Elements(kind, values, tuple(_bad_field(manifest, row, column, c) for row, c in failed))

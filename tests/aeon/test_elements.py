@@ -22,7 +22,7 @@ from exset.io.access import Access
 from exset.parsers.aeon import base64 as manifest_base64
 from exset.parsers.aeon import manifest_columns as c
 from exset.parsers.aeon.manifest import parse
-from exset.parsers.aeon.numbers import int32s, reals
+from exset.parsers.aeon.numbers import numbers
 from exset.runtime.aeon.elements import elements, encoded
 from exset.testing.manifest import fields
 
@@ -156,7 +156,8 @@ def test_numbers_are_those_of_c(compiled: bool, given: list[bytes]) -> None:
     lengths = np.array([len(field) for field in given], np.int64)
     ends = np.cumsum(lengths)
     starts = ends - lengths
-    ints, floats = int32s(buffer, starts, ends, compiled), reals(buffer, starts, ends, compiled)
+    ints = numbers(ElementType.ASCII_INT, buffer, starts, ends, compiled)
+    floats = numbers(ElementType.ASCII_FLOAT, buffer, starts, ends, compiled)
     for i, field in enumerate(given):
         value, how = of_c(libc.strtod, field)
         if how in (c.RANGE, c.NO_NUMBER):
