@@ -21,7 +21,6 @@ from exset.io.access import is_folder
 
 if TYPE_CHECKING:
     from exset.grammars.aeon.manifest import Manifest
-    from exset.runtime.aeon.manifest_build import Built
 
 FORMAT = "manifest"
 
@@ -88,13 +87,13 @@ def build(
     if is_folder(path):
         if types is not None:
             usage_error("--types needs a table")
-        built = _from_folder(path, suffixes, label)
+        records, names = _from_folder(path, suffixes, label)
     else:
-        built = _from_table(path, types, delimiter)
-    report = _written(built.manifest, output, Findings())
+        records, names = _from_table(path, types, delimiter)
+    report = _written(records, output, Findings())
     if classes is not None:
-        names = "".join(f"{name}\n" for name in built.classes)
-        files.write(classes, names.encode("utf-8", "surrogateescape"))
+        lines = "".join(f"{name}\n" for name in names)
+        files.write(classes, lines.encode("utf-8", "surrogateescape"))
     return report
 
 
@@ -159,16 +158,18 @@ def pick(
     return report
 
 
-def _from_folder(path: str, suffixes: tuple[str, ...], label: str) -> Built:
+def _from_folder(
+    path: str, suffixes: tuple[str, ...], label: str
+) -> tuple[Manifest, tuple[str, ...]]:
     from exset.grammars.aeon.manifest_types import ElementType
-    from exset.runtime.aeon.manifest_build import from_folder
+    from exset.runtime.aeon.manifest_folder import from_folder
 
     lowered = [suffix.lower() for suffix in suffixes]
     return from_folder(path, suffixes=lowered, label=ElementType(label))
 
 
-def _from_table(path: str, types: str | None, delimiter: str) -> Built:
-    from exset.runtime.aeon.manifest_build import from_table
+def _from_table(path: str, types: str | None, delimiter: str) -> tuple[Manifest, tuple[str, ...]]:
+    from exset.runtime.aeon.manifest_table import from_table
 
     if types is None and os.path.lexists(path):
         usage_error("a table needs the types of its columns, such as --types FILE,ASCII_INT")

@@ -13,13 +13,13 @@ MANIFEST: Final = Family(
     noun="manifest",
     kind="exset.grammars.aeon.manifest:Manifest",
     unit="record",
-    summary="exset.runtime.aeon.report:manifest",
+    summary="exset.runtime.aeon.manifest_report:report",
     files="exset.runtime.aeon.manifest_files:check_files",
     groups=(("label", "exset.runtime.aeon.manifest_classes:label_groups"),),
     columns="exset.runtime.aeon.manifest_classes:column_groups",
     labels="exset.runtime.aeon.manifest_classes:labels",
     dataset="exset.runtime.aeon.manifest_dataset:ManifestDataset",
-    names="exset.runtime.aeon.report:record_names",
+    names="exset.runtime.aeon.manifest_report:record_names",
     differences="exset.runtime.aeon.differences:manifests",
 )
 
@@ -28,10 +28,10 @@ BLOCKS: Final = Family(
     noun="block",
     kind="exset.grammars.aeon.block:Block",
     unit="record",
-    summary="exset.runtime.aeon.report:block",
+    summary="exset.runtime.aeon.block_report:report",
     dataset="exset.runtime.aeon.cache_dataset:CacheDataset",
     folder="exset.runtime.aeon.cache:Cache",
-    names="exset.runtime.aeon.report:element_names",
+    names="exset.runtime.aeon.block_report:element_names",
     differences="exset.runtime.aeon.differences:blocks",
     has_partial_formats=True,
 )
@@ -41,7 +41,7 @@ CONFIG: Final = Family(
     noun="loader configuration",
     kind="exset.grammars.aeon.config.model:LoaderConfig",
     unit="etl object",
-    summary="exset.runtime.aeon.report:config",
+    summary="exset.runtime.aeon.config_report:report",
     differences="exset.runtime.aeon.differences:configs",
 )
 

@@ -19,6 +19,7 @@ from exset.grammars.aeon.block import Block
 from exset.grammars.aeon.block_findings import finding_at
 from exset.io import files
 from exset.runtime.aeon import cache_lock
+from exset.runtime.aeon.lock_owner import Owner
 
 COMPLETE: Final = "cache_complete"
 """The marker: aeon writes this empty file after the last block."""
@@ -83,7 +84,7 @@ class Cache:
         return COMPLETE in self._names or self._is_old
 
     @property
-    def owner(self) -> cache_lock.Owner | None:
+    def owner(self) -> Owner | None:
         """The process that holds the lock, or left it; None if there is no lock."""
         return cache_lock.owner_of(self.path)
 

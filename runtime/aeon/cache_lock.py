@@ -10,51 +10,20 @@ another machine is never stale, as flock may work on each machine alone: a user 
 from __future__ import annotations
 
 import errno
-import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 from exset.io.access import check_regular_file
+from exset.runtime.aeon.lock_owner import Owner
 
 NAME: Final = "caching_in_progress"
 
 _TRIES: Final = 100
 _MAX_BYTES: Final = 1 << 16
 _FLAGS: Final = os.O_RDWR | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
-
-
-@dataclass(frozen=True)
-class Owner:
-    """The process that wrote a lock. pid: 0 if unknown. start: when the process started."""
-
-    pid: int = 0
-    host: str = ""
-    start: str = ""
-
-    def __str__(self) -> str:
-        return f"process {self.pid} on {self.host}" if self.pid else "aeon"
-
-    @property
-    def is_foreign(self) -> bool:
-        """Whether the process is on another machine."""
-        return self.pid != 0 and self.host != host()
-
-    def has_ended(self) -> bool:
-        """Whether the process is known to have ended, even if another one has its number now."""
-        if not self.pid or self.is_foreign or os.name == "nt":  # there `kill` would end the process
-            return False
-        try:
-            os.kill(self.pid, 0)
-        except ProcessLookupError:
-            return True
-        except OSError:
-            pass
-        start = start_of(self.pid)
-        return bool(start and self.start and start != self.start)
 
 
 @contextmanager
@@ -82,27 +51,11 @@ def owner_of(folder: str) -> Owner | None:
     try:
         check_regular_file(path)
         with open(path, "rb") as file:
-            return _owner_in(file.read(_MAX_BYTES))
+            return Owner.from_json(file.read(_MAX_BYTES))
     except FileNotFoundError:
         return None
     except OSError:
         return Owner()
-
-
-def host() -> str:
-    """Return the name of this machine."""
-    return os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
-
-
-def start_of(pid: int) -> str:
-    """Return when a process started, unique on this machine; empty if unknown."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            ticks = file.read().rpartition(b")")[2].split()[19]
-        with open("/proc/sys/kernel/random/boot_id", "rb") as file:
-            return f"{file.read().strip().decode()} {ticks.decode()}"
-    except (OSError, IndexError, ValueError):
-        return ""
 
 
 def _acquire(path: str) -> int:
@@ -135,7 +88,7 @@ def _take(path: str, handle: int, is_new: bool) -> bool:
     """Make an open file our lock; return False if another try is needed."""
     has_flock = _flock(handle)
     if has_flock is False or not is_new:
-        owner = _owner_in(os.read(handle, _MAX_BYTES))
+        owner = Owner.from_json(os.read(handle, _MAX_BYTES))
         is_stale = owner.has_ended() if has_flock is None else has_flock and not owner.is_foreign
         if not is_stale:
             message = f"the cache is being built by {owner}"
@@ -147,10 +100,9 @@ def _take(path: str, handle: int, is_new: bool) -> bool:
             return False
     if not _is_same(path, handle):  # the builder that had it has just removed it
         return False
-    pid = os.getpid()
     os.ftruncate(handle, 0)
     os.lseek(handle, 0, os.SEEK_SET)
-    os.write(handle, json.dumps({"pid": pid, "host": host(), "start": start_of(pid)}).encode())
+    os.write(handle, Owner.this().to_json())
     return True
 
 
@@ -184,12 +136,3 @@ def _flock(handle: int) -> bool | None:
     except (ImportError, OSError):
         return None
     return True
-
-
-def _owner_in(text: bytes) -> Owner:
-    with suppress(ValueError, TypeError, KeyError, RecursionError):
-        words = json.loads(text)
-        pid = words["pid"]
-        if isinstance(pid, int) and 0 < pid < 1 << 31:
-            return Owner(pid, str(words["host"]), str(words["start"]))
-    return Owner()

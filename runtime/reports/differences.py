@@ -76,10 +76,10 @@ def of_trees(
     paths = dict.fromkeys((*one, *other))
     found = [path for path in paths if not _same(path, one, other, tolerance)]
 
-    def shown(path: str, tree: dict[str, object]) -> str:
+    def shown(tree: dict[str, object], path: str) -> str:
         return repr(tree[path]) if path in tree else "nothing"
 
-    first = (Difference.of(path, shown(path, one), shown(path, other)) for path in found[:keep])
+    first = (Difference.of(path, shown(one, path), shown(other, path)) for path in found[:keep])
     return Differences("values", len(paths), len(found), tuple(first))
 
 

@@ -18,6 +18,7 @@ from exset.runtime.aeon import cache_build, cache_lock
 from exset.runtime.aeon.cache import COMPLETE, JOURNAL, Cache
 from exset.runtime.aeon.cache_build import build
 from exset.runtime.aeon.cache_plan import Plan
+from exset.runtime.aeon.lock_owner import Owner, host
 from tests.aeon.caches import codes, manifest, records, seen
 from tests.aeon.cpio_files import block
 
@@ -64,6 +65,7 @@ import sys
 from tests.aeon.caches import manifest
 from exset.runtime.aeon.cache_build import build
 from exset.runtime.aeon.cache_plan import Plan
+from exset.runtime.aeon.lock_owner import Owner, host
 print("ready", flush=True)
 sys.stdin.readline()
 try:
@@ -155,7 +157,7 @@ def test_stopped_at_every_step(
         path = folder / plan.folder
         lock = path / cache_lock.NAME
         if lock.exists():  # this process was not really killed
-            lock.write_text(json.dumps({"pid": 2**22 + 1, "host": cache_lock.host(), "start": ""}))
+            lock.write_bytes(Owner(2**22 + 1, host()).to_json())
         if path.exists() and Cache(str(path)).is_complete:
             assert list(Cache(str(path)).check(Findings())) == [0, 1]
         assert seen(build(plan, str(folder)).folder) == records(6)

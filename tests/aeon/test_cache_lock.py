@@ -3,12 +3,14 @@
 import fcntl
 import json
 import os
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from exset.runtime.aeon import cache_lock
 from exset.runtime.aeon.cache_lock import locked
+from exset.runtime.aeon.lock_owner import Owner, host
 
 FAR = {"pid": 1, "host": "elsewhere", "start": ""}
 ENDED = {"pid": 2**22 + 1}
@@ -53,8 +55,7 @@ def test_stale_locks(
     tmp_path: Path, words: dict[str, object] | str, stale_without_flock: bool, has_flock: bool
 ) -> None:
     """A lock that nobody holds with flock is stale, unless another machine made it."""
-    mine = {"pid": os.getpid(), "host": cache_lock.host()}
-    mine["start"] = cache_lock.start_of(os.getpid())
+    mine = asdict(Owner.this())
     text = words if isinstance(words, str) else json.dumps({**mine, **words})
     path = tmp_path / cache_lock.NAME
     path.write_text(text)
@@ -85,7 +86,7 @@ def test_a_stale_lock_that_another_builder_replaces(
     """The builder puts back a lock that is not the stale one."""
     monkeypatch.setattr(cache_lock, "_flock", lambda _: None)
     path = tmp_path / cache_lock.NAME
-    path.write_text(json.dumps({**ENDED, "host": cache_lock.host(), "start": ""}))
+    path.write_bytes(Owner(ENDED["pid"], host()).to_json())
     theirs = json.dumps(FAR)
     rename = os.rename
 

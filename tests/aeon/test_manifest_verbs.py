@@ -14,9 +14,10 @@ from exset import Findings, Manifest
 from exset.grammars.aeon.manifest_types import Dialect
 from exset.runtime.aeon.crc32c import crc32c, update
 from exset.runtime.aeon.libstdcxx import MERSENNE, MINSTD, draw, generator, shuffled, subset
-from exset.runtime.aeon.manifest_build import from_folder, from_table
 from exset.runtime.aeon.manifest_classes import balanced
 from exset.runtime.aeon.manifest_files import check_files
+from exset.runtime.aeon.manifest_folder import from_folder
+from exset.runtime.aeon.manifest_table import from_table
 from exset.runtime.aeon.selection import blocks, cache_name, node_rows, select_records, uid
 from exset.testing import manifests
 from tests.aeon.caches import raises
@@ -35,10 +36,10 @@ def pictures(tmp_path: Path) -> Path:
 
 
 def test_build_from_a_folder(pictures: Path, tmp_path: Path) -> None:
-    built = from_folder(str(pictures), suffixes=[".jpg"])
-    assert built.classes == ("birds", "trees")
-    assert built.manifest[0] == (b"birds/deep/0.JPG", b"0")
-    assert [row[1] for row in built.manifest] == [b"0"] * 6 + [b"1"] * 2
+    manifest, classes = from_folder(str(pictures), suffixes=[".jpg"])
+    assert classes == ("birds", "trees")
+    assert manifest[0] == (b"birds/deep/0.JPG", b"0")
+    assert [row[1] for row in manifest] == [b"0"] * 6 + [b"1"] * 2
     out, names = tmp_path / "train.tsv", tmp_path / "names.txt"
     done = run("manifest", "build", pictures, "-o", out, "--classes", names, "--label", "STRING")
     assert done.exit_code == 0 and "9 records" in done.stderr
@@ -53,9 +54,9 @@ def test_build_from_a_folder(pictures: Path, tmp_path: Path) -> None:
 def test_build_from_a_table(tmp_path: Path) -> None:
     table, out = tmp_path / "t.csv", tmp_path / "t.tsv"
     table.write_text('image,kind\n"a, b.jpg",wren\nc.jpg,elm\n\nd.jpg,wren\n')
-    built = from_table(str(table), [("kind", "CLASS"), ("image", "FILE")])
-    assert list(built.manifest) == [(b"1", b"a, b.jpg"), (b"0", b"c.jpg"), (b"1", b"d.jpg")]
-    assert built.classes == ("elm", "wren")
+    manifest, classes = from_table(str(table), [("kind", "CLASS"), ("image", "FILE")])
+    assert list(manifest) == [(b"1", b"a, b.jpg"), (b"0", b"c.jpg"), (b"1", b"d.jpg")]
+    assert classes == ("elm", "wren")
     done = run("manifest", "build", table, "-o", out, "--types", "STRING,STRING")
     assert done.exit_code == 0 and len(exset.load(out, model=Manifest)) == 4
     for types, says in (
@@ -107,7 +108,7 @@ def test_files_stay_within_the_roots(tmp_path: Path) -> None:
 
 
 def test_no_findings_if_all_files_exist(pictures: Path) -> None:
-    manifest = from_folder(str(pictures), suffixes=[".jpg"]).manifest
+    manifest, _ = from_folder(str(pictures), suffixes=[".jpg"])
     findings = Findings(strict=True)
     check_files(manifest, findings, base=str(pictures))
     check_files(manifest.with_columns(dialect=Dialect.SEED), findings, base=f"{pictures}/")

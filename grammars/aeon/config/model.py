@@ -1,8 +1,4 @@
-"""The model of aeon's loader configurations: the values of a file or a dict, and the defaults.
-
-`LoaderConfig.from_dict` takes the dict that Python programs gave to aeon;
-`exset.parsers.aeon.config` reads JSON. Both check it by the tables in `schema`.
-"""
+"""The model of aeon's loader configurations: the values of a file or a dict, and the defaults."""
 
 from __future__ import annotations
 
@@ -41,7 +37,7 @@ class LoaderConfig:
         limits: Limits = DEFAULT,
         findings: Findings | None = None,
     ) -> LoaderConfig:
-        """Check a configuration as Python programs write it, of dicts, lists and tuples.
+        """Check a configuration that a Python program gives to aeon: dicts, lists and tuples.
 
         `dialect` and `findings` are as in `exset.parsers.aeon.config.parse`; places are paths of
         members. Without `findings`, all of them become one FormatWarning. Raises FormatError if

@@ -12,11 +12,11 @@ from exset.grammars.aeon.config.findings import Problem
 from exset.grammars.aeon.config.schema import AUGMENTATION, ETL, RENAMED
 from exset.grammars.columns.tree import Member, Node
 
+_OF_IMAGES: Final = AUGMENTATION["image"].members_of("seed").keys() - {"frame"}
 _AUGMENTED: Final = {
-    "audio": frozenset(AUGMENTATION["audio"].members_of("seed")),
-    **dict.fromkeys(
-        ("image", "pixelmask"), frozenset(AUGMENTATION["image"].members_of("seed")) - {"frame"}
-    ),
+    "image": _OF_IMAGES,
+    "pixelmask": _OF_IMAGES,
+    "audio": AUGMENTATION["audio"].members_of("seed").keys(),
 }
 """The etl types that had augmentation members, and these members."""
 
@@ -26,8 +26,7 @@ _Members = dict[str, Member]
 def upgraded(tree: Node) -> tuple[Node, list[Problem]]:
     """Return a configuration with the members of today, and what has changed."""
     changes: list[Problem] = []
-    members = _renamed(tree.members, changes)
-    members = _without_type(members, changes)
+    members = _without_type(_renamed(tree.members, changes), changes)
     return (Node(members, tree.span) if changes else tree), changes
 
 
@@ -41,12 +40,14 @@ def _renamed(members: _Members, changes: list[Problem]) -> _Members:
             member = Member(Node((member.value,), member.value.span), member.name)
             what += " and not a list"
             hint += "; in Python write [x] or (x,), for (x) is x itself"
-        members = {
-            (new if name == old else name): (member if name == old else each)
-            for name, each in members.items()
-        }
+        members = _replaced(members, old, new, member)
         changes.append(_outdated(old, member, what, hint))
     return members
+
+
+def _replaced(members: _Members, old: str, new: str, member: Member) -> _Members:
+    """Return members with one replaced, in its place and with a new name."""
+    return dict((new, member) if pair[0] == old else pair for pair in members.items())
 
 
 def _without_type(members: _Members, changes: list[Problem]) -> _Members:
@@ -73,11 +74,8 @@ def _without_type(members: _Members, changes: list[Problem]) -> _Members:
         moved |= augmented
         elements.append(Node({"type": Member(Node(name, span)), **element.members}, element.span))
     etl = Member(Node(tuple(elements), span), listed.name)
-    members = {
-        ("etl" if name == "type" else name): (etl if name == "type" else each)
-        for name, each in members.items()
-        if name not in types
-    }
+    members = _replaced(members, "type", "etl", etl)
+    members = {name: each for name, each in members.items() if name not in types}
     what = "'type' with an object for each type is outdated"
     hint = "exset reads it as 'etl', a list of objects that each have a 'type'"
     changes.append(_outdated("type", listed, what, hint))

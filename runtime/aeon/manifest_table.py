@@ -1,57 +1,23 @@
-"""Make manifests from a folder with one folder for each class, and from a CSV table."""
+"""Make manifests from a CSV table."""
 
 import csv
-import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 from exset.core.errors import FormatError, Place
 from exset.core.text import counted
 from exset.grammars.aeon.manifest import Manifest
 from exset.grammars.aeon.manifest_types import ElementType
-from exset.io.access import raise_error
 
 CLASS = "CLASS"
 """The type of a table's column of class names, which become numbers."""
 
 
-@dataclass(frozen=True)
-class Built:
-    """A manifest, and the names of its classes in the order of their numbers, if it has any."""
-
-    manifest: Manifest
-    classes: tuple[str, ...] = ()
-
-
-def from_folder(
-    folder: str, *, suffixes: Sequence[str] = (), label: ElementType = ElementType.ASCII_INT
-) -> Built:
-    """Make a manifest of the files in a folder that has one folder for each class.
-
-    Classes and files are sorted by name; files may be at any depth. Paths are relative to the
-    folder, which must become aeon's manifest_root. suffixes: those of the files to include, in
-    lower case, by default all; hidden files are left out. label: ASCII_INT or STRING. Raises
-    OSError, and FormatError if there are no classes or no files.
-    """
-    with os.scandir(folder) as found:
-        names = sorted(each.name for each in found if each.is_dir() and not _is_hidden(each.name))
-    if not names:
-        raise _nothing(folder, "the folder has no folders", "each class needs a folder of its own")
-    records = [
-        (path, number)
-        for number, name in enumerate(names)
-        for path in _files(folder, name, tuple(suffixes))
-    ]
-    if not records:
-        expected = " ".join(suffixes) or "any name"
-        raise _nothing(folder, f"the folders of classes have no files of {expected}", None)
-    return Built(Manifest.of((ElementType.FILE, label), records), tuple(names))
-
-
 def from_table(
     path: str, types: Sequence[tuple[str | None, str]], *, delimiter: str = ","
-) -> Built:
+) -> tuple[Manifest, tuple[str, ...]]:
     """Make a manifest from columns of a CSV table.
+
+    Also return the names of its classes in the order of their numbers, if it has any.
 
     types: for each element the name of a column and its type. If all names are None, the table has
     no line of names, and its first columns are used in order. The type CLASS numbers the values of
@@ -76,7 +42,7 @@ def from_table(
         number = {name: str(i) for i, name in enumerate(classes)}
         for row in rows:
             row[column] = number[row[column]]
-    return Built(Manifest.of(kinds, rows), classes)
+    return Manifest.of(kinds, rows), classes
 
 
 def _rows(path: str, names: Sequence[str | None], delimiter: str) -> Iterator[Sequence[str]]:
@@ -102,23 +68,6 @@ def _rows(path: str, names: Sequence[str | None], delimiter: str) -> Iterator[Se
                     yield [row[i] for i in chosen]
         except csv.Error as error:
             raise _bad(path, reader.line_num, f"invalid CSV: {error}") from None
-
-
-def _files(folder: str, name: str, suffixes: tuple[str, ...]) -> Iterable[str]:
-    for inside, folders, files in os.walk(os.path.join(folder, name), onerror=raise_error):
-        folders[:] = sorted(each for each in folders if not _is_hidden(each))
-        for each in sorted(files):
-            if not _is_hidden(each) and each.lower().endswith(suffixes or ("",)):
-                path = os.path.relpath(os.path.join(inside, each), folder)
-                yield path.replace(os.sep, "/")
-
-
-def _is_hidden(name: str) -> bool:
-    return name.startswith(".")
-
-
-def _nothing(folder: str, message: str, hint: str | None) -> FormatError:
-    return FormatError(message, place=Place.of(folder), hint=hint, code="aeon-nothing-to-build")
 
 
 def _delimiter_hint(head: list[str]) -> str | None:

@@ -1,0 +1,27 @@
+"""The contents of configurations: `exset info` and `exset stats`."""
+
+from exset.grammars.aeon.config.model import LoaderConfig
+from exset.grammars.aeon.config.schema_types import TITLES
+from exset.runtime.reports.report import Report
+
+
+def report(model: LoaderConfig, detailed: bool = False) -> Report:
+    """Report what a configuration says; there are no details to add."""
+    etl = tuple(element.type for element in model.etl)
+    changes = tuple(name for element in model.augmentation[:1] for name in element.given)
+    manifest, mode = str(model["manifest_filename"]), str(model["iteration_mode"])
+    made = Report()
+    made.add(dialect=model.dialect, manifest_filename=manifest)
+    made.add(batch_size=model.batch_size, block_size=model.block_size)
+    made.add(iteration_mode=mode, etl=etl, augmentation=changes)
+    made.add(outputs=[output.to_dict() for output in model.outputs])
+    made.row("for", TITLES[model.dialect])
+    made.row("manifest", manifest)
+    batches, blocks = f"batches of {model.batch_size:,}", f"blocks of {model.block_size:,} records"
+    made.row("sizes", batches, blocks, mode)
+    made.row("etl", *etl or ["none"])
+    made.row("augmentation", *changes)
+    for output in model.outputs:
+        shape = " x ".join(map(str, output.shape))
+        made.row("output", f"{output.name}: {output.dtype}", f"N x {shape}")
+    return made

@@ -1,0 +1,73 @@
+"""The process that owns the lock of a cache, as the lock says it."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True)
+class Owner:
+    """The process that wrote a lock. pid: 0 if unknown. start: when the process started."""
+
+    pid: int = 0
+    host: str = ""
+    start: str = ""
+
+    def __str__(self) -> str:
+        return f"process {self.pid} on {self.host}" if self.pid else "aeon"
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the process is on another machine."""
+        return self.pid != 0 and self.host != host()
+
+    def has_ended(self) -> bool:
+        """Whether the process is known to have ended, even if another one has its number now."""
+        if not self.pid or self.is_foreign or os.name == "nt":  # there `kill` would end the process
+            return False
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return True
+        except OSError:
+            pass
+        start = start_of(self.pid)
+        return bool(start and self.start and start != self.start)
+
+    def to_json(self) -> bytes:
+        """Return the text that a lock has."""
+        return json.dumps(asdict(self)).encode()
+
+    @classmethod
+    def this(cls) -> Owner:
+        """Return this process."""
+        return cls(os.getpid(), host(), start_of(os.getpid()))
+
+    @classmethod
+    def from_json(cls, text: bytes) -> Owner:
+        """Return the owner in the text of a lock; an unknown one if it has none."""
+        with suppress(ValueError, TypeError, KeyError, RecursionError):
+            words = json.loads(text)
+            pid = words["pid"]
+            if isinstance(pid, int) and 0 < pid < 1 << 31:
+                return cls(pid, str(words["host"]), str(words["start"]))
+        return cls()
+
+
+def host() -> str:
+    """Return the name of this machine."""
+    return os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
+
+
+def start_of(pid: int) -> str:
+    """Return when a process started, unique on this machine; empty if unknown."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            ticks = file.read().rpartition(b")")[2].split()[19]
+        with open("/proc/sys/kernel/random/boot_id", "rb") as file:
+            return f"{file.read().strip().decode()} {ticks.decode()}"
+    except (OSError, IndexError, ValueError):
+        return ""
