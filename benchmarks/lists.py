@@ -13,7 +13,7 @@ from benchmarks.rows import Cases, Figures
 from exset.core.errors import Findings
 from exset.runtime.lbann.hdf5_files import files_in
 from exset.runtime.lbann.list_build import search_for
-from exset.runtime.lbann.list_files import Checker
+from exset.runtime.lbann.list_files import check
 from exset.runtime.lbann.list_journal import searched
 
 LBANN = 0.14
@@ -109,7 +109,7 @@ def _validate(inputs: Inputs, jobs: int, runs: int) -> Figures:
     names = sorted(os.listdir(folder))
     ids = [f"RUN_ID/{sample:09}" for sample in range(_SAMPLES)]
     samples = exset.SampleList.of("CONDUIT_HDF5_INCLUSION", folder, [(name, ids) for name in names])
-    subject = partial(Checker(jobs=jobs).check, samples, Findings(strict=True))
+    subject = partial(check, samples, Findings(strict=True), jobs=jobs)
     return _figures(race(subject, partial(_look_up, folder, names, ids), runs), len(names))
 
 

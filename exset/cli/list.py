@@ -124,7 +124,7 @@ def merge(
 
     The result has the type of the first list.
     """
-    from exset.runtime.lbann.list_order import merged
+    from exset.runtime.lbann.list_merge import merged
 
     parts = [_load(path, common) for path in inputs]
     with with_source_name(", ".join(inputs)):

@@ -79,13 +79,15 @@ def recast(
             kind=Kind.CONDUIT_HDF5_INCLUSION, ids=samples.name, id_offsets=one_each
         )
     if samples.kind.is_exclusion != kind.is_exclusion:
-        from exset.runtime.lbann.list_files import Checker  # which imports h5py
+        # These import h5py.
+        from exset.runtime.lbann.hdf5_probe import Probe
+        from exset.runtime.lbann.list_exclusion import to_exclusion, to_inclusion
 
-        checker = Checker(base, jobs, access)
+        probe = Probe(base, jobs, access)
         if kind.is_exclusion:
-            samples = checker.to_exclusion(samples.with_text_ids())
+            samples = to_exclusion(samples.with_text_ids(), probe)
         else:
-            samples = checker.to_inclusion(samples, findings)
+            samples = to_inclusion(samples, probe, findings)
     if kind.is_single and not samples.kind.is_single:
         samples = _single(samples, add_loss)
     if not kind.has_excluded and samples.others.any():

@@ -34,7 +34,9 @@ from exset.runtime.aeon.elements import encoded
 from exset.runtime.aeon.manifest_dataset import ManifestDataset
 from exset.runtime.lbann import list_build, list_convert, list_journal, schema_build
 from exset.runtime.lbann.hdf5 import File, is_group
-from exset.runtime.lbann.list_files import Checker
+from exset.runtime.lbann.hdf5_probe import Probe
+from exset.runtime.lbann.list_exclusion import to_inclusion
+from exset.runtime.lbann.list_files import check
 from exset.runtime.lbann.sample_reader import SampleReader
 from exset.runtime.training.dataset import Dataset
 from exset.testing.contract import LIMITS, Broken, check_finding, described
@@ -130,9 +132,9 @@ def check_list(data: bytes, number: int | None = None) -> bool:
         options = {"name": "x", "base": folder, "access": access, "jobs": 1, "limits": _LIMITS}
         attempt("check", family.check_files, samples, findings, **options)  # type: ignore[arg-type]
         _shown(findings)
-        checker = Checker(folder, 1, access, _LIMITS)
         if samples.kind.is_exclusion:
-            resolved = attempt("to_inclusion", checker.to_inclusion, samples, Findings())
+            probe = Probe(folder, 1, access, _LIMITS)
+            resolved = attempt("to_inclusion", to_inclusion, samples, probe, Findings())
             if resolved is None and _is_sound(findings):
                 raise Broken("whole", f"no findings, but the list cannot be resolved: {samples!r}")
             samples = resolved or samples
@@ -297,7 +299,7 @@ def _list_of(path: str, access: Access) -> None:
     samples = list_build.built([*list_journal.searched(search, [path])], findings)
     _shown(findings)
     problems = Findings()
-    Checker(access=access, limits=_LIMITS).check(samples, problems)
+    check(samples, problems, access=access, limits=_LIMITS)
     if not _is_sound(problems):
         raise Broken("whole", f"the new list has the findings {[*map(str, problems)]}")
 

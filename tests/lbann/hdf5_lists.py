@@ -7,7 +7,7 @@ import numpy as np
 
 from exset import Findings, SampleList
 from exset.grammars.lbann.list_types import Kind
-from exset.runtime.lbann.list_files import Checker
+from exset.runtime.lbann.list_files import check
 
 
 def write(path: str, samples: list[str], *, ordered: bool = True, **fields: object) -> None:
@@ -22,7 +22,7 @@ def write(path: str, samples: list[str], *, ordered: bool = True, **fields: obje
 
 def codes(samples: SampleList, **options: object) -> list[str]:
     findings = Findings()
-    Checker(**options).check(samples, findings)  # type: ignore[arg-type]
+    check(samples, findings, **options)  # type: ignore[arg-type]
     return [finding.code for finding in findings]
 
 

@@ -15,7 +15,7 @@ from exset.grammars.lbann.sample_list import SampleList
 from exset.parsers.lbann.sample_list import parse
 from exset.parsers.lbann.sample_list_text import render
 from exset.runtime.lbann.list_convert import recast
-from exset.runtime.lbann.list_files import Checker
+from exset.runtime.lbann.list_files import check
 
 IDS = {"hdf5": "text", "ioh": "text", "image": "text", "smiles": "integer", "int": "integer"}
 REFUSED = ("reject", "hang", "undefined")
@@ -160,7 +160,7 @@ def test_verdicts_with_the_files(corpus: Path) -> None:
             assert row["verdict"] in REFUSED, name
             continue
         try:
-            Checker(str(edge)).check(samples, findings, name)
+            check(samples, findings, name=name, base=str(edge))
         except FormatError as error:
             findings = Findings()
             findings.add(replace(error.finding, severity=Severity.ERROR))

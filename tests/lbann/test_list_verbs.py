@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 import exset
 from exset import Findings, FormatError, LimitError, Limits, SampleList
 from exset.grammars.lbann.list_types import Kind
-from exset.runtime.lbann.list_order import merged, rank_order, shuffled
+from exset.runtime.lbann.list_merge import merged
+from exset.runtime.lbann.list_order import rank_order, shuffled
 from exset.splitting import bounds
 from exset.testing import example_sets, sample_lists
 from tests.cli.command_line import run

@@ -1,0 +1,74 @@
+"""Convert between inclusion and exclusion lists: the files say which samples exist."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from exset.core.errors import Findings, FormatError
+from exset.grammars.columns.strings import Strings
+from exset.grammars.lbann.list_files import check_words
+from exset.grammars.lbann.list_types import Kind
+from exset.grammars.lbann.sample_list import SampleList
+from exset.runtime.lbann.hdf5_probe import Probe
+from exset.runtime.lbann.list_problems import (
+    exclusion_problems,
+    no_creation_order,
+    unreadable_file,
+    why_no_exclusion,
+)
+
+
+def to_inclusion(samples: SampleList, probe: Probe, findings: Findings) -> SampleList:
+    """Return the CONDUIT_HDF5_INCLUSION list of the same samples as an exclusion list.
+
+    As in LBANN, a file that cannot be opened is dropped, with a finding. Raises FormatError where
+    LBANN refuses the list, and for a file outside the roots.
+    """
+    kept: list[int] = []
+    rows: list[list[str]] = []
+    for index, outcome in enumerate(probe.run(probe.top_level, samples)):
+        listed = outcome.item
+        if outcome.error is not None:
+            finding = unreadable_file(listed.path, outcome.error, samples.kind)
+            if finding.code == "hdf5-roots":
+                raise FormatError.of(finding)
+            findings.add(finding)
+            continue
+        names = outcome.result()
+        for finding in exclusion_problems(listed, names):
+            raise FormatError.of(finding)
+        excluded = set(listed.texts())
+        rows.append([name for name in names or () if name not in excluded])
+        kept.append(index)
+    part = samples.select_files(np.array(kept, np.int64))
+    return _with_ids(part, Kind.CONDUIT_HDF5_INCLUSION, rows, part.excluded)
+
+
+def to_exclusion(samples: SampleList, probe: Probe) -> SampleList:
+    """Return the CONDUIT_HDF5_EXCLUSION list from which LBANN makes the same samples.
+
+    Raises FormatError if there is none, and OSError.
+    """
+    rows: list[list[str]] = []
+    for outcome in probe.run(probe.top_level, samples):
+        names, path, ids = outcome.result(), outcome.item.path, outcome.item.texts()
+        included = set(ids)
+        if names is None:
+            raise FormatError.of(no_creation_order(path))
+        if [name for name in names if name in included] != ids:
+            raise FormatError.of(why_no_exclusion(path, names, ids))
+        rows.append([name for name in names if name not in included])
+    return _with_ids(samples, Kind.CONDUIT_HDF5_EXCLUSION, rows, samples.included)
+
+
+def _with_ids(samples: SampleList, kind: Kind, rows: list[list[str]], others: object) -> SampleList:
+    """Return a list of another kind, with ids for each file; FormatError for an id with a blank."""
+    ids = Strings.of(each for row in rows for each in row)
+    try:
+        check_words("the id of a sample", ids)
+    except ValueError as error:
+        raise FormatError(str(error), code="lbann-blank") from None
+    offsets = np.cumsum([0, *map(len, rows)])
+    return samples.with_columns(
+        kind=kind, label_file=None, totals=None, others=others, ids=ids, id_offsets=offsets
+    )
