@@ -147,23 +147,14 @@ class FormatError(ValueError):
         *,
         source: Source | None = None,
         span: Span | None = None,
-        field: str | None = None,
         hint: str | None = None,
         code: str | None = None,
         place: Place | None = None,
     ) -> None:
-        """Describe the error; its place is `place`, or is made of source, span and field.
-
-        With a field the place is in a binary file, with a span alone in a text.
-        """
+        """Describe the error; its place is `place`, or a span of a text, or a whole source."""
         super().__init__(message)
-        if place is None and source is not None:
-            if field is not None:
-                place = Place(source.name, span, field=field)
-            elif span is not None:
-                place = Place.in_text(source, span)
-            else:
-                place = Place.of(source.name)
+        if source is not None:
+            place = Place.of(source.name) if span is None else Place.in_text(source, span)
         self.finding = Finding(code or self.default_code, Severity.ERROR, message, place, hint)
 
     @classmethod

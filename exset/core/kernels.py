@@ -101,11 +101,6 @@ class Kernels:
         return f"kernels/{disk_cache.digest(versions, *self.modules)}"
 
     @property
-    def is_loaded(self) -> bool:
-        """Whether this process has loaded the compiled copies."""
-        return "_compiled" in vars(self)
-
-    @property
     def is_cached(self) -> bool:
         """Whether compiled code is cached on disk, and every file of it is whole."""
         names = [each for each in disk_cache.names(self.cache_name) if each.endswith(".kernel")]
@@ -117,7 +112,8 @@ class Kernels:
         With `auto` they are used where it pays, with `table` always, with `reference` never. Where
         Numba cannot be imported they are never used.
         """
-        least = self.use_from if self.is_loaded else self.compile_from
+        is_loaded = "_compiled" in vars(self)
+        least = self.use_from if is_loaded else self.compile_from
         if engine == "reference" or (engine == "auto" and size < least):
             return False
         return available()

@@ -40,7 +40,7 @@ def loaded(point: metadata.EntryPoint, kind: type[T]) -> T:
     except Exception as error:  # the module of another package may raise anything
         raise import_error(title, f"{type(error).__name__}: {safe(str(error))}") from error
     if not isinstance(made, kind):
-        wanted = "class" if kind is type else kind.__name__
-        why = f"it must be a {wanted}, and its type is {type(made).__name__}"
+        expected = "class" if kind is type else kind.__name__
+        why = f"it must be a {expected}, and its type is {type(made).__name__}"
         raise import_error(title, why)
     return made

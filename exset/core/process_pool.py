@@ -7,7 +7,7 @@ import signal
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from multiprocessing import get_context, parent_process
 from multiprocessing.synchronize import Event, Lock
@@ -108,17 +108,14 @@ def _submitted(work: Callable[[Item], Value], item: Item, executor: Executor) ->
 def _result(
     work: Callable[[Item], Value], item: Item, future: Future[Value], executor: Executor
 ) -> Value:
-    try:
+    with suppress(BrokenExecutor):
         try:
             return future.result()
         except BrokenExecutor:
             # All calls of the pool failed: run this one alone to find the one at fault.
-            if not isinstance(executor, Processes):
-                raise
-            return executor.alone(work, item)
-    except BrokenExecutor:
-        why = "the worker process of this file died"
-        raise ChildProcessError(errno.ECHILD, why, os.fsdecode(item)) from None
+            if isinstance(executor, Processes):
+                return executor.alone(work, item)
+    raise ChildProcessError(errno.ECHILD, "the worker process of this file died", os.fsdecode(item))
 
 
 @contextmanager

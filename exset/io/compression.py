@@ -52,14 +52,14 @@ def kind_of(head: bytes, name: str) -> Kind | None:
     """Return the compression of a file; FormatError if the suffix contradicts the content."""
     content = content_of(head)
     suffix = os.path.splitext(name)[1]
-    wanted = SUFFIXES.get(suffix)
+    expected = SUFFIXES.get(suffix)
     if head.startswith(_LZW):
         message = "exset does not read data of the program `compress`"
         hint = "run `uncompress` first"
-    elif wanted is None or head.startswith(wanted.magics):
-        return wanted or content
+    elif expected is None or head.startswith(expected.magics):
+        return expected or content
     else:
-        message = f"the name ends in {suffix} but the content is not {wanted.name} data"
+        message = f"the name ends in {suffix} but the content is not {expected.name} data"
         if not head:
             hint = "the file is empty"
         elif content is None:

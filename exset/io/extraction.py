@@ -66,7 +66,7 @@ class Extractor:
         """Open the folder, which may itself be a link. Raises OSError."""
         self.folder = folder
         self.count = 0
-        """How many files were written."""
+        """How many files were written, and how many bytes."""
         self.bytes = 0
         os.makedirs(folder, exist_ok=True)
         flags = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
@@ -77,10 +77,6 @@ class Extractor:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the folder."""
         try:
             self._close_last()
         finally:

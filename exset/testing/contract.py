@@ -7,11 +7,13 @@ check(get("ex"), b"I:1; T:0;")
 """
 
 import json
+import os
 import re
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from traceback import extract_tb
 from typing import Literal, Protocol, cast
 
 from exset import formats
@@ -222,9 +224,10 @@ def _check_shown(fmt: Format, model: Model) -> None:
 
 def described(error: BaseException) -> str:
     """Return an exception in words: its type, its message, and where it was raised."""
-    trace, where = error.__traceback__, ""
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        where = f"{code.co_filename.rpartition('/')[2]}:{trace.tb_lineno} in {code.co_name}"
-        trace = trace.tb_next
-    return f"{type(error).__name__}: {error} ({where})"
+    return f"{type(error).__name__}: {error} ({line_of(error)})"
+
+
+def line_of(error: BaseException, frame: int = -1) -> str:
+    """Return the line of a frame of the traceback, by default the one that raised the error."""
+    place = extract_tb(error.__traceback__)[frame]
+    return f"{os.path.basename(place.filename)}:{place.lineno} in {place.name}"

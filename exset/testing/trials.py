@@ -9,9 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from types import FrameType
 
-from exset.testing.contract import Broken, Rule, described
+from exset.testing.contract import Broken, Rule, described, line_of
 from exset.testing.targets import Target
 
 SLOW = 10.0
@@ -84,17 +83,16 @@ def _bounded_time(seconds: float) -> Iterator[None]:
         yield
         return
 
-    def stop(_: int, frame: FrameType | None) -> None:
-        code = frame.f_code if frame else stop.__code__
-        name = code.co_filename.rpartition("/")[2]
-        raise _Timeout(f"({name}:{frame.f_lineno if frame else 0} in {code.co_name})")
+    def stop(*_: object) -> None:
+        raise _Timeout
 
     signal.signal(signal.SIGPROF, stop)
     try:
         signal.setitimer(signal.ITIMER_PROF, seconds)
         yield
     except _Timeout as error:
-        raise Broken("slow", f"not done in {seconds} seconds {error}") from error
+        where = line_of(error, -2)  # the frame that the signal interrupted
+        raise Broken("slow", f"not done in {seconds} seconds ({where})") from error
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
 

@@ -3,118 +3,26 @@
 A batch is a column of the layout (`exset.runtime.samplers.layout`), or one of the batches that
 share the remaining slots. A keyed order maps batch numbers to columns. The last batch is always the
 one that is filled up.
-
-In each row the columns have a different order, so that the same classes do not meet again and
-again. A class that continues from the row before must not meet itself. Of all such orders, each
-row has one that is made of two affine maps: `turn` moves the columns that the class does not have
-in the row before, `skew` those that it does not have in this row.
 """
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import gcd
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.runtime.arrays import namespace_of, repeat, spread, to_host
+from exset.runtime.arrays import namespace_of, to_host
+from exset.runtime.samplers.epoch_rows import Affine, Longs, Row, Runs, Words
 from exset.runtime.samplers.grouping import Grouping
 from exset.runtime.samplers.layout import Layout
 from exset.runtime.samplers.slots import Drawing
 from exset.runtime.training.generator import number, ordered, places, words
 
-Longs: TypeAlias = NDArray[np.int64]
-Words: TypeAlias = NDArray[np.uint64]
-
 # The purposes of the keys that are made from the key of an epoch.
 ORDER, BATCHES, ITEMS, ROWS = range(4)
 
 _WHOLE_FROM = 4
-"""It is faster to compute the whole epoch if at least one batch in so many is asked for."""
-
-
-@dataclass(frozen=True)
-class Runs:
-    """Slots in runs: each run has slots of one class, from number `firsts` on.
-
-    `begins`, `ends`: the places of a run among all slots. All arrays are int64 [runs].
-    """
-
-    classes: Longs
-    firsts: Longs
-    begins: Longs
-    ends: Longs
-
-    @classmethod
-    def of(cls, classes: Longs, firsts: Longs, counts: Longs) -> "Runs":
-        """Return runs that have `counts` slots each."""
-        ends = namespace_of(counts).cumsum(counts)
-        return cls(classes, firsts, ends - counts, ends)
-
-    def at(self, places: Longs) -> tuple[Longs, Longs]:
-        """Return the classes of the slots at some places, and their numbers in the class."""
-        run = namespace_of(places).searchsorted(self.ends, places, side="right")
-        return self.classes[run], self.firsts[run] + (places - self.begins[run])
-
-    @property
-    def slots(self) -> tuple[Longs, Longs]:
-        """The result of `at` for all places in order."""
-        xp, counts = namespace_of(self.ends), self.ends - self.begins
-        return repeat(xp, self.classes, counts), spread(xp, self.firsts, counts)
-
-
-@dataclass(frozen=True)
-class Affine:
-    """A bijection of [0, size): x becomes (x * times + plus) modulo `size` < 2**32."""
-
-    size: int
-    times: int
-    plus: int
-
-    @classmethod
-    def drawn(cls, size: int, key: int) -> "Affine | None":
-        """Return a bijection that the key decides, or None if there is only one."""
-        if size <= 1:
-            return None
-        times = 1 + number(key, 0) % (size - 1)
-        while gcd(times, size) > 1:
-            times = times % size + 1
-        return cls(size, times, number(key, 1) % size)
-
-    def __call__(self, values: Words) -> Words:
-        """Map values; uint64 in and out."""
-        found = values * np.uint64(self.times)
-        found += np.uint64(self.plus)
-        # NumPy divides by one number much faster than it takes remainders.
-        whole: Words = found // np.uint64(self.size)
-        whole *= np.uint64(self.size)
-        found -= whole
-        return found
-
-
-@dataclass(frozen=True)
-class Row:
-    """A row of `width` cells, from cell `first` of the layout on, and its order of columns."""
-
-    first: int
-    width: int
-    turn: Affine | None = None
-    """Moves the first columns of the row before; None keeps them."""
-    skew: Affine | None = None
-    """Moves the last columns; None keeps them."""
-
-    def under(self, above: Words) -> Words:
-        """Return the cells of this row in the columns of cells of the row before; uint64."""
-        xp = namespace_of(above)
-        cells = above
-        if self.turn is not None:
-            cells = xp.where(cells < np.uint64(self.turn.size), self.turn(cells), cells)
-        if self.skew is not None:
-            kept = np.uint64(self.width - self.skew.size)
-            # Below `kept` the difference wraps around; `where` ignores it there.
-            cells = xp.where(cells < kept, cells, self.skew(cells - kept) + kept)
-        return cells
+"""It is faster to compute the whole epoch if at least one batch in four is needed."""
 
 
 @dataclass(frozen=True)

@@ -1,86 +1,42 @@
 """Batches of a dataset in the order of a sampler, read ahead and copied to a device."""
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from copy import deepcopy
 from functools import partial
 from itertools import islice
 from operator import index
-from typing import Protocol, TypeAlias, TypedDict, cast, runtime_checkable
-from zlib import crc32
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from exset.runtime.arrays import Device, namespace, to_host
 from exset.runtime.training.dataset import Dataset, Values
+from exset.runtime.training.indices import (
+    CountedState,
+    Epochs,
+    FixedSize,
+    SamplerState,
+    State,
+    Stateful,
+    batches_of,
+    checksum_after,
+)
 from exset.runtime.training.prefetch import Prefetcher
 from exset.runtime.training.transfer import Sent, Transfer, transfer
-
-Indices: TypeAlias = NDArray[np.integer]
-
-
-class CountedState(TypedDict):
-    """The number of batches yielded in an epoch, and a checksum (CRC-32) of their indices."""
-
-    epoch: int
-    batch: int
-    checksum: int
-
-
-class SamplerState(TypedDict):
-    """The state of a sampler just after it gave the batch that was yielded last."""
-
-    epoch: int
-    sampler: Mapping[str, object]
-
-
-State: TypeAlias = CountedState | SamplerState
-
-
-@runtime_checkable
-class Stateful(Protocol):
-    """A sampler that can save its position and resume there."""
-
-    def state_dict(self) -> Mapping[str, object]:
-        """Return the position."""
-
-    def load_state_dict(self, state: Mapping[str, object]) -> None:
-        """Resume at a position."""
-
-
-@runtime_checkable
-class FixedSize(Protocol):
-    """A sampler of indices with a batch size of its own, such as an `NxMSampler`."""
-
-    @property
-    def batch_size(self) -> int:
-        """The number of indices in a batch."""
-
-    def batches(self) -> Iterable[object]:
-        """Return an iterable of batches."""
-
-
-@runtime_checkable
-class Epochs(Protocol):
-    """A sampler whose order depends on the epoch."""
-
-    def set_epoch(self, epoch: int) -> None:
-        """Set the epoch."""
 
 
 class Batches:
     """The batches of a dataset as dicts of arrays. Each iteration gives one epoch.
 
-    `sampler`: any iterable: a range, a list, an array, a sampler of torch or exset. It gives
-    indices, and `batch_size` of them make a batch (the last batch may be smaller, unless
-    `drop_last`). With batch_size=None it gives batches of indices, such as `sampler.batches()`; for
-    an `NxMSampler`, this is the default.
+    `sampler`: any iterable of indices: a range, a list, an array, a sampler of torch or exset. A
+    batch has `batch_size` indices; the last may have fewer, unless `drop_last`. With
+    batch_size=None the sampler gives batches of indices; for an `NxMSampler`, this is the default.
 
     `device`: "cpu", which copies nothing, or "cuda" for arrays of CuPy, for the stream that is
     current when you take a batch. Strings and objects stay on the host. `prefetch`: the most
-    batches that a background thread reads ahead; 0 for no thread. The thread also takes indices
-    from the sampler. It ends with the iteration. An error of the dataset or the sampler is raised
-    when you take the batch that it belongs to.
+    batches that a background thread reads ahead, from sampler and dataset; 0 for no thread. Their
+    errors are raised when you take the batch that they belong to.
 
     `state_dict` gives the position after the batch yielded last, regardless of batches read ahead.
     Iterations begin at a loaded state until one of them reaches the end of the epoch. Only one
@@ -267,40 +223,3 @@ class Batches:
                 yield carrier.send(partial(self.dataset.batch, indices)), state
         finally:
             carrier.close()
-
-
-def batches_of(
-    sampler: Iterable[object], batch_size: int | None, drop_last: bool
-) -> Iterator[Indices]:
-    """Yield the indices of batch after batch; the arguments are those of `Batches`.
-
-    Raises TypeError for anything but integers in one dimension.
-    """
-    if batch_size is None:
-        chunks = iter(sampler)
-    elif isinstance(sampler, np.ndarray):
-        chunks = (sampler[at : at + batch_size] for at in range(0, len(sampler), batch_size))
-    else:
-        stream = iter(sampler)
-        chunks = iter(lambda: list(islice(stream, batch_size)), [])
-    for chunk in chunks:
-        indices = _checked(chunk)
-        if drop_last and batch_size is not None and len(indices) < batch_size:
-            return
-        yield indices
-
-
-def _checked(batch: object) -> Indices:
-    """Return a batch of indices as an array. Raises TypeError as `batches_of`."""
-    array = to_host(cast("Indices", batch))
-    if array.ndim != 1:
-        hint = "omit batch_size for batches of" if array.ndim else "pass batch_size for single"
-        raise TypeError(f"the sampler gives {batch!r:.60}: {hint} indices")
-    if array.size and array.dtype.kind not in "iu":
-        raise TypeError(f"indices must be integers, not {array.dtype}")
-    return array if array.size else array.astype(np.int64)
-
-
-def checksum_after(indices: Indices, before: int) -> int:
-    """Return the checksum (CRC-32) of all batches up to this; `before`: of those before it."""
-    return crc32(indices.astype("<i8", copy=False).tobytes(), before)

@@ -173,8 +173,8 @@ def test_place_as_text(place: Place, expected: str) -> None:
         (Finding("c", Severity.NOTE, "just so"), "just so [c]"),
         (Finding("c", Severity.NOTE, "bad \x1b", None, "do\n"), "bad \\x1b [c]\n  hint: do\\x0a"),
         (
-            Finding("lens-x", Severity.WARNING, "odd byte", TEXT, "take it out"),
-            "dir/x.ex:2:7: odd byte [lens-x]\n  1 2 \\x1bthree;\n      ^^^^\n  hint: take it out",
+            Finding("lens-x", Severity.WARNING, "bad byte", TEXT, "take it out"),
+            "dir/x.ex:2:7: bad byte [lens-x]\n  1 2 \\x1bthree;\n      ^^^^\n  hint: take it out",
         ),
         (
             Finding("c", Severity.ERROR, "too few", Place.in_bytes(SOURCE, 3, "a")),
@@ -220,10 +220,9 @@ def test_place_of_an_error() -> None:
     assert FormatError("m").place is None
     assert FormatError("m", source=SOURCE).place == Place.of("dir/x.ex")
     assert FormatError("m", source=SOURCE, span=Span(16, 17)).place == TEXT
-    field = FormatError("m", source=SOURCE, span=Span(1, 5), field="a").place
-    assert field == Place("dir/x.ex", Span(1, 5), field="a")
-    assert str(FormatError("m", source=SOURCE, field="a")) == "dir/x.ex: (a): m [syntax]"
-    assert FormatError("m", source=SOURCE, place=TEXT).place is TEXT
+    assert FormatError("m", place=TEXT).place is TEXT
+    field = FormatError("m", place=Place("dir/x.ex", field="a"))
+    assert str(field) == "dir/x.ex: (a): m [syntax]"
 
 
 def test_attributes_of_an_error() -> None:
@@ -242,7 +241,7 @@ def test_attributes_of_an_error() -> None:
 ERRORS = [
     FormatError("m"),
     FormatError("m", source=SOURCE, span=Span(16, 17), hint="h", code="lens-x"),
-    LimitError("m", source=SOURCE, span=Span(1, 1), field="a"),
+    LimitError("m", place=Place("dir/x.ex", Span(1, 1), field="a")),
     FormatError.of(Finding("w", Severity.WARNING, "careful", TEXT, "h")),
 ]
 

@@ -17,7 +17,7 @@ R = TypeVar("R")
 def length(path: str) -> int:
     """Return the length of a path; some paths fail in different ways."""
     if path == "bad":
-        raise FormatError("it is bad", place=Place.of(path), hint="mend it")
+        raise FormatError("it is bad", place=Place.of(path), hint="repair it")
     if path == "missing":
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
     if path == "vast":
@@ -29,7 +29,7 @@ def length(path: str) -> int:
     return len(path)
 
 
-def told(outcome: Outcome[str, int]) -> object:
+def result_of(outcome: Outcome[str, int]) -> object:
     return outcome.value if outcome.error is None else type(outcome.error)
 
 
@@ -37,7 +37,7 @@ def test_in_this_process() -> None:
     paths = ["a", "bad", "bcd", "missing", "vast", "-"]
     outcomes = list(run(length, paths))
     assert [outcome.item for outcome in outcomes] == paths
-    assert [told(outcome) for outcome in outcomes] == [
+    assert [result_of(outcome) for outcome in outcomes] == [
         1,
         FormatError,
         3,
@@ -76,12 +76,12 @@ def test_processes() -> None:
     paths = ["a", "bad", "bcd", "missing", "vast", "-", *(10 * "x" + str(i) for i in range(20))]
     outcomes = list(run(length, paths, jobs=2))
     assert [outcome.item for outcome in outcomes] == paths
-    assert [told(outcome) for outcome in outcomes[:6]] == [
+    assert [result_of(outcome) for outcome in outcomes[:6]] == [
         1, FormatError, 3, FileNotFoundError, OSError, 1
     ]  # fmt: skip
     assert [outcome.value for outcome in outcomes[6:]] == [11] * 10 + [12] * 10
     error = outcomes[1].error
-    assert isinstance(error, FormatError) and error.hint == "mend it"
+    assert isinstance(error, FormatError) and error.hint == "repair it"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no SIGKILL there")
@@ -110,7 +110,7 @@ def test_standard_input_is_read_in_this_process() -> None:
 def test_the_callers_executor() -> None:
     with ThreadPoolExecutor(3) as executor:
         outcomes = list(run(length, ["a", "bad", "bcd"], executor=executor))
-        assert [told(outcome) for outcome in outcomes] == [1, FormatError, 3]
+        assert [result_of(outcome) for outcome in outcomes] == [1, FormatError, 3]
         assert executor.submit(length, "open").result() == 4
 
 

@@ -35,15 +35,15 @@ def half_written(folder: Path) -> list[Path]:
 
 @contextmanager
 def writing(
-    folder: Path, count: int, *options: str, deaf: bool = False
+    folder: Path, count: int, *options: str, ignores: bool = False
 ) -> Iterator[tuple["subprocess.Popen[bytes]", list[FileIO]]]:
-    """Give the command line at work on so many files, and the pipes from which it reads them."""
+    """Run the command on `count` files; also yield the pipes from which it reads them."""
     names = [f"{number}.ex" for number in range(count)]
     for name in names:
         os.mkfifo(folder / name)
         (folder / name).with_suffix(".bex").write_bytes(OLD)
     command = [sys.executable, "-m", "exset", "convert", "--to", "bex", *options, *names]
-    if deaf:
+    if ignores:
         command = ["nohup", *command]
     process = subprocess.Popen(
         command,
@@ -105,7 +105,7 @@ def test_workers_end_with_their_parent(tmp_path: Path) -> None:
 
 def test_ignored_signals(tmp_path: Path) -> None:
     """As with `nohup`."""
-    with writing(tmp_path, 1, deaf=True) as (process, pipes):
+    with writing(tmp_path, 1, ignores=True) as (process, pipes):
         process.send_signal(signal.SIGHUP)
         pipes[0].close()
         _, talk = process.communicate(timeout=SECONDS)

@@ -121,9 +121,9 @@ def test_a_long_line_is_not_decoded_again_for_every_position() -> None:
 @pytest.mark.parametrize("offset", [-1, 4])
 def test_outside_is_refused(offset: int) -> None:
     source = Source("x", b"abc")
-    for ask in (source.position, lambda at: source.around(at, 9)):
+    for method in (source.position, lambda at: source.around(at, 9)):
         with pytest.raises(ValueError, match="outside 0-3"):
-            ask(offset)
+            method(offset)
 
 
 @pytest.mark.parametrize(("start", "end"), [(-1, 0), (2, 1)])

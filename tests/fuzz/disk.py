@@ -113,9 +113,9 @@ def check_hdf5(data: bytes, number: int | None = None) -> bool:
             if built is not None:
                 _shown(built.findings)
                 pairs = [(path, each) for each in built.samples.get(path, ())]
-                wanted = attempt("experiment", schema_build.experiment, built.schema)
-                if wanted is not None and pairs:
-                    _read_samples(pairs, built.schema, wanted, access)
+                expected = attempt("experiment", schema_build.experiment, built.schema)
+                if expected is not None and pairs:
+                    _read_samples(pairs, built.schema, expected, access)
             attempt("list build", _list_of, path, access)
     return True
 
@@ -262,9 +262,9 @@ def _is_whole(plan: Plan, built: Built) -> None:
         raise Broken("whole", f"built, but the findings are {[*map(str, findings)]}")
     for number, rows in enumerate(plan.blocks):
         which = np.arange(rows.start, rows.stop)
-        wanted = encoded(plan.manifest, which, root=plan.root, access=plan.access)
+        expected = encoded(plan.manifest, which, root=plan.root, access=plan.access)
         there = cache.block(number)
-        for record, other in zip(there, wanted, strict=True):
+        for record, other in zip(there, expected, strict=True):
             for kind, one, element in zip(plan.manifest.types, record, other, strict=True):
                 if element != bytes(one) and (
                     number in built.written or kind is not ElementType.FILE
@@ -305,11 +305,11 @@ def _list_of(path: str, access: Access) -> None:
 
 
 def _read_samples(
-    samples: Any, data: Schema, wanted: Schema, access: Access, base: str = ""
+    samples: Any, data: Schema, expected: Schema, access: Access, base: str = ""
 ) -> None:
     findings = Findings()
     reader = attempt(
-        "reader", SampleReader, samples, data, wanted,
+        "reader", SampleReader, samples, data, expected,
         base=base, access=access, limits=_LIMITS, findings=findings,
     )  # fmt: skip
     if reader is not None:

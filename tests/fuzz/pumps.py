@@ -75,8 +75,8 @@ def paired(fmt: Format, size: int, pairs: int) -> Iterator[tuple[str, bytes]]:
         one, other = rng.choice(words), rng.choice(words)
         name = f"{context!r}, {one!r} and {other!r}"
         count = max(size // len(one + other), 1)
-        yield f"{name} in turn", context + (one + other) * count
-        yield f"{name} after it", context + one * count + other * count
+        yield f"{name} alternating", context + (one + other) * count
+        yield f"{name} afterwards", context + one * count + other * count
 
 
 def _words(fmt: Format) -> list[bytes]:

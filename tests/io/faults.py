@@ -1,7 +1,6 @@
-"""Calls of the system that fail: the n-th of them, once or from then on.
+"""Let system calls fail: call number n alone, or all calls from it on.
 
-What is counted are the calls by which files are written: those of `os`, and what an open file does
-when it is opened, written and closed.
+Only calls that write files count: functions of `os`, and the opening, writing and closing of files.
 """
 
 import builtins
@@ -15,7 +14,7 @@ from typing import Any, Literal
 from unittest.mock import patch
 
 Mode = Literal["once", "full", "dead"]
-"""One call fails; or all that need room, from then on; or all, from then on."""
+"""One call fails; or, from it on, all calls that need room on the disk; or all calls."""
 
 MODES: tuple[Mode, ...] = ("once", "full", "dead")
 
@@ -28,7 +27,7 @@ _ENOUGH = 500
 
 
 class Faults:
-    """Which calls there were, and which of them failed."""
+    """The calls, and the calls that failed."""
 
     def __init__(self, number: int, mode: Mode) -> None:
         self.number = number
@@ -37,7 +36,7 @@ class Faults:
         self.failed: list[str] = []
 
     def meet(self, call: str) -> None:
-        """Count a call; raise if it is one that fails."""
+        """Count a call; raise OSError if it must fail."""
         self.calls.append(call)
         here = len(self.calls) - 1
         later = here > self.number and (
@@ -51,7 +50,7 @@ class Faults:
 
 @contextmanager
 def failing(number: int, mode: Mode) -> Iterator[Faults]:
-    """Have the call of that number fail, from 0."""
+    """Let the call with this number, from 0, fail."""
     faults = Faults(number, mode)
 
     class Raw(io.FileIO):

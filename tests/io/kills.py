@@ -35,7 +35,7 @@ NAMES = (*SAVED, "parts.bex", "parts.ex.gz")
 
 
 def kill(folder: Path, wait: float) -> None:
-    """Start a writer, and kill it so many seconds after it began to write."""
+    """Start a writer, and kill it some seconds after it began to write."""
     program = PROGRAM.format(names=SAVED)
     with subprocess.Popen(
         [sys.executable, "-c", program, str(folder)], cwd=ROOT, stdout=subprocess.PIPE
@@ -63,7 +63,7 @@ def check(folder: Path) -> int:
 
 
 def run(count: int, seed: int = 1) -> int:
-    """Kill so many writers; return how many of them left a file that nobody knows."""
+    """Kill `count` writers; return how many of them left a temporary file."""
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory() as name:
         folder, others = Path(name), 0

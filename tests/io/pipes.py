@@ -1,4 +1,4 @@
-"""Pipes by name, and what is done at their other end meanwhile."""
+"""Named pipes, and threads that write to them."""
 
 import threading
 from collections.abc import Callable, Iterator

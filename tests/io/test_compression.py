@@ -78,10 +78,10 @@ def test_every_truncation_is_reported(tmp_path: Path, suffix: str) -> None:
         assert place.span.start == cut
         assert caught.value.message.endswith("data are truncated")
         hint = (caught.value.hint or "").replace(",", "")
-        told = re.fullmatch(rf"the first {cut} bytes are good and decompress to (\d+) bytes", hint)
-        assert told is not None
+        good = re.fullmatch(rf"the first {cut} bytes are good and decompress to (\d+) bytes", hint)
+        assert good is not None
         if cut > first:
-            assert len(TEXT) <= int(told[1]) <= len(TEXT + b"second")
+            assert len(TEXT) <= int(good[1]) <= len(TEXT + b"second")
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])

@@ -41,7 +41,7 @@ def left(folder: Path) -> dict[str, bytes]:
 
 
 def check_writer(write: Callable[[Path], object], target: Path, mode: Mode) -> None:
-    """Whatever fails, the target is as it was or as it is to be, and alone."""
+    """Whatever fails, the target has the old or the new content, and no other file is left."""
     folder = target.parent
     write(target)
     new = left(folder)
@@ -231,8 +231,8 @@ def test_a_journal(mode: Mode, tmp_path: Path) -> None:
         with closing(searched(search, paths, journal=str(journal))) as found:
             return [outcome.result().samples for outcome in found]
 
-    wanted = act()
+    expected = act()
     with notices.listening(print):
         for _, error in runs(act, before=lambda: journal.unlink(missing_ok=True), mode=mode):
             assert error is None or isinstance(error, OSError), repr(error)
-            assert act() == wanted == act()
+            assert act() == expected == act()

@@ -1,4 +1,4 @@
-"""Reading files: which file a name finds, how much of it is read, and what is refused."""
+"""Reading files: which file a name finds, how much of it is read, and which are errors."""
 
 import errno
 import gzip
@@ -163,7 +163,7 @@ class Endless(io.RawIOBase):
         self.given = 0
 
     def read(self, size: int = -1) -> bytes:
-        assert size >= 0, "the whole of an endless stream was asked for"
+        assert size >= 0, "an endless stream cannot be read as a whole"
         while len(self.waiting) < size:
             self.waiting += self.then * (size // len(self.then) + 1)
         data, self.waiting = self.waiting[:size], self.waiting[size:]
@@ -258,10 +258,10 @@ def test_other_types_are_type_errors(name: object) -> None:
 
 
 def test_some_files_are_mapped(tmp_path: Path) -> None:
-    asked: list[bytes] = []
+    heads: list[bytes] = []
 
     def maps(head: bytes) -> bool:
-        asked.append(head)
+        heads.append(head)
         return head.startswith(b"map me")
 
     path = tmp_path / "x"
@@ -270,10 +270,10 @@ def test_some_files_are_mapped(tmp_path: Path) -> None:
         source = files.read(path, maps=maps)
         assert isinstance(source.content, memoryview) is mapped
         assert source.data == content == source.view
-    assert [len(head) for head in asked] == [4096, 6]
+    assert [len(head) for head in heads] == [4096, 6]
     packed = tmp_path / "x.gz"
     packed.write_bytes(gzip.compress(b"map me"))
-    assert files.read(packed, maps=maps).content == b"map me" and len(asked) == 2
+    assert files.read(packed, maps=maps).content == b"map me" and len(heads) == 2
     path.write_bytes(b"map me")
     with pytest.raises(LimitError):
         files.read(path, limits=Limits(max_bytes=3), maps=maps)

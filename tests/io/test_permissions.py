@@ -1,4 +1,4 @@
-"""What the system allows to some only: who may not read or write is told so, file by file."""
+"""Permissions: errors for files that the user may not read or write, file by file."""
 
 import json
 import os
@@ -23,7 +23,7 @@ NOBODY = 65534
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A folder that everybody may reach, unlike those of pytest."""
+    """A folder that all users can open, unlike the folders of pytest."""
     with tempfile.TemporaryDirectory() as name:
         os.chmod(name, 0o755)
         yield Path(name)
@@ -43,7 +43,7 @@ def as_nobody() -> Iterator[None]:
 
 
 def run(*arguments: str) -> Result:
-    CliRunner().invoke(cli, arguments)  # who is nobody may not reach what is yet to be imported
+    CliRunner().invoke(cli, arguments)  # imports the modules, which the user `nobody` may not read
     with as_nobody():
         return CliRunner().invoke(cli, arguments)
 
@@ -110,7 +110,7 @@ def test_classes_that_may_not_be_looked_into(folder: Path) -> None:
 
 @pytest.mark.parametrize("mode", [0o555, 0o311])
 def test_a_folder_that_may_not_be_written(folder: Path, mode: int) -> None:
-    """Who may not, is told so by the name that was asked for."""
+    """The error has the name that the user gave."""
     old = folder / "old"
     old.write_bytes(OLD)
     old.chmod(0o666)
@@ -193,14 +193,14 @@ def test_access_lists_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     for path in (old, other):
         path.write_bytes(OLD)
         path.chmod(0o600)
-    wanted = access_list(6, 0, 6)
+    expected = access_list(6, 0, 6)
     try:
-        os.setxattr(old, LIST, wanted)
+        os.setxattr(old, LIST, expected)
         os.setxattr(tmp_path, "system.posix_acl_default", access_list(7, 7, 7))
     except (OSError, AttributeError):
         pytest.skip("the file system, or the system, knows no access lists")
     files.write(old, b"new")
-    assert (os.getxattr(old, LIST), state(old)[2]) == (wanted, 0o660)
+    assert (os.getxattr(old, LIST), state(old)[2]) == (expected, 0o660)
     files.write(other, b"new")  # not what the folder gives to new files
     assert (os.listxattr(other), state(other)[2]) == ([], 0o600)
 

@@ -97,7 +97,7 @@ class Server(BaseHTTPRequestHandler):
         self.send_response(500, "Out\x1b[31m")
         self.end_headers()
 
-    def odd(self, whole: bool) -> None:
+    def invalid_status(self, whole: bool) -> None:
         self.wfile.write(b"no answer\r\n\r\n")
 
     def circle(self, whole: bool) -> None:
@@ -110,7 +110,7 @@ class Server(BaseHTTPRequestHandler):
         self.begin(403)
 
     def packed(self, whole: bool) -> None:
-        """Pack it whatever was asked for, as some do with x.ex.gz, too."""
+        """Compress the answer always, as some servers do even for x.ex.gz."""
         data = gzip.compress(TEXT)
         self.begin(Content_Encoding="gzip", Content_Length=str(len(data)))
         if whole:
@@ -280,7 +280,7 @@ def test_messages_hide_passwords(hostile: str) -> None:
         ("broken", "the server answered 503 Service Unavailable$"),
         ("forbidden", "the server answered 403 Forbidden$"),
         ("wild", r"the server answered 500 Out\\x1b\[31m$"),
-        ("odd", "ClientResponseError: 400, message=.Bad status line"),
+        ("invalid_status", "ClientResponseError: 400, message=.Bad status line"),
         ("circle", "TooManyRedirects"),
         ("inside", "NonHttpUrlRedirectClientError: file:///etc/passwd$"),
     ],
@@ -320,8 +320,8 @@ def test_servers_that_compress(hostile: str) -> None:
 
 
 def test_user_settings_are_kept() -> None:
-    told = {"http": {"headers": {"Authorization": "me"}, "client_kwargs": {"trust_env": True}}}
-    with patch.dict("fsspec.config.conf", told):
+    settings = {"http": {"headers": {"Authorization": "me"}, "client_kwargs": {"trust_env": True}}}
+    with patch.dict("fsspec.config.conf", settings):
         system, _ = remote._system("http://127.0.0.1/x")
     assert system.kwargs["headers"] == {"Accept-Encoding": "identity", "Authorization": "me"}
     assert not system.client_kwargs["auto_decompress"] and system.client_kwargs["trust_env"]

@@ -1,4 +1,4 @@
-"""Writing files: what is written where, and that a failure leaves the old file or none."""
+"""Writing files: the content, the place, and the old file or none after a failure."""
 
 import errno
 import gzip
@@ -318,7 +318,7 @@ def test_readers_see_the_old_file_until_the_new_one_is_whole(target: Path) -> No
         file.write(TEXT)
         assert target.read_bytes() == OLD
         (temp,) = set(left(target.parent)) - {target.name}
-        # Nobody but the writer may use what is not yet under its name.
+        # Only the writer may open the temporary file.
         assert temp.startswith(".exset-")
     assert read(target).data == TEXT
     assert left(target.parent) == [target.name]

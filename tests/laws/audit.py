@@ -1,4 +1,4 @@
-"""Read files, and report what Python asks of the system that reading must not ask for.
+"""Read files, and report the system calls of Python that reading must not make.
 
 This program reads JSON: `files` to read; `check_files`, whether to check the files that they name;
 `controls`, forbidden actions that it must notice. It prints JSON: `reports`, `read` and `seen`.
@@ -136,7 +136,7 @@ def warm_up() -> None:
 
 
 def use(path: str, watch: Watch, check_files: bool = False) -> None:
-    """Read a file with load, stats and, if asked, validate."""
+    """Read a file with load, stats and, on request, validate."""
     base = os.path.dirname(path)
     watch.allowed = {os.path.abspath(path)}
     watch.on = True

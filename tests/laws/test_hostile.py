@@ -16,7 +16,7 @@ MIB = 1 << 20
 
 @pytest.mark.parametrize("number", [2**31 - 1, 0x00FFFFFF])
 @pytest.mark.parametrize("name", ["bex", "block"])
-def test_no_count_is_believed(name: str, number: int) -> None:
+def test_no_count_is_trusted(name: str, number: int) -> None:
     """A wrong number anywhere in a file allocates no more memory than the file justifies."""
     data = RICH if name == "bex" else block(RECORDS)
     lie = ints(number) if name == "bex" else number.to_bytes(4, "little")
@@ -25,7 +25,7 @@ def test_no_count_is_believed(name: str, number: int) -> None:
         with suppress(FormatError):
             exset.loads(data[:at] + lie + data[at + 4 :], format=name, findings=Findings())
 
-    attempt(0)  # computes what is cached
+    attempt(0)  # fills caches
     attempt(len(data) - 8)
     tracemalloc.start()
     try:

@@ -63,7 +63,7 @@ def slow(
     for name in once:
         # ruamel.yaml looks up to 1024 characters ahead for a colon, for each open bracket: its work
         # is linear only for larger files.
-        if fmt.name == "schema" and re.search(r"[\[{][^\n]*'( in turn| after it)?$", name):
+        if fmt.name == "schema" and re.search(r"[\[{][^\n]*'( alternating| afterwards)?$", name):
             continue
         few, many = lines(fmt, once[name]), lines(fmt, twice[name])
         if many > MOST * few + SLACK:

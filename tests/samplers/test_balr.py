@@ -1,4 +1,4 @@
-"""BA-LR's samplers: its page, its vectors, its errors, and what is better here."""
+"""BA-LR's samplers: its documentation, recorded sequences, its errors, and the improvements."""
 
 import json
 import pickle
@@ -20,7 +20,7 @@ from exset.runtime.samplers.nxm import ExhaustiveNxMSampler, RandomNxMSampler
 from exset.runtime.samplers.planned import PlannedNxMSampler
 from exset.runtime.samplers.registry import build_sampler, sampler_class
 
-LABELS = [0, 0, 0, 0, 0, 1, 1, 1, 2, 2]  # those of the page
+LABELS = [0, 0, 0, 0, 0, 1, 1, 1, 2, 2]  # of BA-LR's documentation
 CLASSES = {"random": RandomNxMSampler, "exhaustive": ExhaustiveNxMSampler}
 ALL = [RandomNxMSampler, ExhaustiveNxMSampler, PlannedNxMSampler]
 
@@ -72,7 +72,7 @@ def test_vectors(corpus: Path) -> None:
     same = 0
     for case in vectors:
         for labels in (case["labels"], np.array(case["labels"])):
-            for rank, wanted in enumerate(case["ranks"]):
+            for rank, expected in enumerate(case["ranks"]):
                 made = {
                     compat: CLASSES[case["sampler"]](
                         labels,
@@ -89,14 +89,14 @@ def test_vectors(corpus: Path) -> None:
                 }
                 theirs, ours = made["balr"], made[None]
                 theirs.set_epoch(case["epoch"])
-                assert list(theirs) == wanted["indices"], case["id"]
-                assert len(theirs) == wanted["len"] == len(ours)
+                assert list(theirs) == expected["indices"], case["id"]
+                assert len(theirs) == expected["len"] == len(ours)
                 if case["sampler"] == "exhaustive" and not case["shuffle"] and theirs.num_batches:
                     plan = theirs.plan()
-                    whole = len(wanted["indices"]) == wanted["len"]
+                    whole = len(expected["indices"]) == expected["len"]
                     if whole and plan.distinct_batches == plan.batches:
                         same += 1
-                        assert list(ours) == wanted["indices"], case["id"]
+                        assert list(ours) == expected["indices"], case["id"]
     assert same > 50, "where BA-LR's batches are distinct, ours are the same"
 
 
@@ -203,13 +203,13 @@ class Column:
 
 def test_numbers_and_labels_of_other_libraries() -> None:
     """Not overflowing like NumPy's integers; equal labels are one class, whatever holds them."""
-    wanted = list(PlannedNxMSampler(LABELS, 2, 2, num_replicas=2, rank=1, seed=5))
+    expected = list(PlannedNxMSampler(LABELS, 2, 2, num_replicas=2, rank=1, seed=5))
     each = (np.int8(2), np.int32(2))
     options: Any = {"num_replicas": np.int64(2), "rank": np.uint8(1), "seed": np.int64(5)}
     sampler = PlannedNxMSampler(Column(), *each, **options)  # type: ignore[arg-type]
-    assert list(sampler) == wanted
+    assert list(sampler) == expected
     sampler.set_epoch(np.int64(1))  # type: ignore[arg-type]
-    assert list(sampler) != wanted and type(sampler.state_dict()["epoch"]) is int
+    assert list(sampler) != expected and type(sampler.state_dict()["epoch"]) is int
     wide: Any = np.int8(100)
     assert PlannedNxMSampler(np.arange(100), wide, wide).batch_size == 10_000
     for wrong in (1.5, "1"):

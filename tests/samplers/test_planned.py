@@ -88,7 +88,7 @@ def most_distinct(slots: tuple[int, ...], wide: int, fill: bool) -> int:
     st.booleans(),
 )
 def test_no_plan_is_more_distinct(slots: list[int], wide: int, fill: bool) -> None:
-    """Brute force; test_every_plan shows that the plan has as many as the layout says."""
+    """Compare with brute force; test_every_plan compares the plan with the layout."""
     wide = min(wide, len(slots))
     layout = lay_out(np.array(slots), wide, fill=fill)
     assert layout.distinct == most_distinct(tuple(slots), wide, fill)
@@ -132,7 +132,7 @@ class Training(RuleBasedStateMachine):
 
     @rule(world=st.integers(1, 5))
     def restart(self, world: int) -> None:
-        """Go on from the state with so many replicas, made anew."""
+        """Resume from the state with new samplers for `world` replicas."""
         old = self.ranks[0].state_dict() if hasattr(self, "ranks") else None
         self.ranks = [self.make(num_replicas=world, rank=rank) for rank in range(world)]
         self.world = world
@@ -141,30 +141,30 @@ class Training(RuleBasedStateMachine):
                 sampler.load_state_dict(old)
             sampler.set_epoch(self.epoch)
         self.streams = [iter(sampler.batches()) for sampler in self.ranks]
-        self.wanted = self.make()
-        self.wanted.set_epoch(self.epoch)
+        self.expected = self.make()
+        self.expected.set_epoch(self.epoch)
 
     @rule(steps=st.integers(1, 4))
     def train(self, steps: int) -> None:
         """Take some steps: in each, the replicas have the next batches of one order."""
-        many = self.wanted.num_batches
+        many = self.expected.num_batches
         for _ in range(steps):
             left = many - self.done
             batches = [next(stream, None) for stream in self.streams]
             if left < (self.world if self.drop_last else 1):
                 assert batches == [None] * self.world
-                self.done = many  # what is left out is not made up for
+                self.done = many  # dropped batches do not come later
                 return
             for rank, batch in enumerate(batches):
                 number = (self.done + rank) % many
-                assert batch == self.wanted.batch(number).tolist()
+                assert batch == self.expected.batch(number).tolist()
             self.done = min(self.done + self.world, many)
 
     @rule()
     def next_epoch(self) -> None:
         self.epoch += 1
         self.done = 0
-        for sampler in (*self.ranks, self.wanted):
+        for sampler in (*self.ranks, self.expected):
             sampler.set_epoch(self.epoch)
         self.streams = [iter(sampler.batches()) for sampler in self.ranks]
 
@@ -208,11 +208,11 @@ def test_any_batch_alone(sizes: list[int], wide: int, epoch: int, data: st.DataO
 def test_the_bits_stay() -> None:
     """What was drawn once is drawn for ever, on every platform and on every device."""
     labels = np.array([3, 1, 3, 2, 1, 3, 2, 3, 3, 1, 5, 5])
-    wanted = [[1, 9, 3, 6, 7, 2], [4, 1, 11, 10, 0, 5], [9, 4, 11, 10, 2, 8]]
+    expected = [[1, 9, 3, 6, 7, 2], [4, 1, 11, 10, 0, 5], [9, 4, 11, 10, 2, 8]]
     for xp in BACKENDS:
         sampler = PlannedNxMSampler(xp.asarray(labels), 3, 2, seed=7)
         sampler.set_epoch(2)
-        assert to_host(sampler.batch(slice(None))).tolist() == wanted
+        assert to_host(sampler.batch(slice(None))).tolist() == expected
 
 
 @pytest.mark.parametrize("xp", BACKENDS)

@@ -40,11 +40,11 @@ def test_resumption_under_a_loader_that_fetches_ahead() -> None:
     def make(world: int, rank: int) -> exset.PlannedNxMSampler:
         return exset.PlannedNxMSampler(data % 30, 5, 4, num_replicas=world, rank=rank)
 
-    wanted = list(make(1, 0).batches())
+    expected = list(make(1, 0).batches())
     first = make(2, 0)
     loader = DataLoader(data, batch_sampler=first.batches(), num_workers=2, prefetch_factor=4)
     for step, batch in enumerate(loader, 1):
-        assert batch.tolist() == wanted[2 * (step - 1)]
+        assert batch.tolist() == expected[2 * (step - 1)]
         if step == 3:
             state = first.state_dict(yielded=step)
             assert first.state_dict()["batch"] > state["batch"] == 6
@@ -56,7 +56,7 @@ def test_resumption_under_a_loader_that_fetches_ahead() -> None:
             sampler.set_epoch(state["epoch"])
         streams = zip(*(sampler.batches() for sampler in ranks), strict=True)
         drawn = [batch for batches in streams for batch in batches]
-        assert drawn[: len(wanted) - 6] == wanted[6:]
+        assert drawn[: len(expected) - 6] == expected[6:]
 
 
 @pytest.mark.usefixtures("torch")
@@ -66,10 +66,10 @@ def test_kinds_of_tensors() -> None:
     labels = torch.tensor([0, 0, 0, 0, 0, 1, 1, 1, 2, 2])
     sampler = exset.ExhaustiveNxMSampler(labels, 2, 2, shuffle=False)
     assert list(sampler) == [0, 1, 5, 6, 8, 9, 2, 3, 7, 5, 4, 0]
-    wanted = list(exset.PlannedNxMSampler(labels.numpy(), 2, 2))
+    expected = list(exset.PlannedNxMSampler(labels.numpy(), 2, 2))
     kinds = (labels.to(torch.uint8), labels.float().requires_grad_(), list(labels))
     for other in kinds:
-        assert list(exset.PlannedNxMSampler(other, 2, 2)) == wanted
+        assert list(exset.PlannedNxMSampler(other, 2, 2)) == expected
 
 
 def test_the_recipe_of_two_processes(torch: ModuleType, tmp_path: Path) -> None:
@@ -88,8 +88,8 @@ def test_the_recipe_of_two_processes(torch: ModuleType, tmp_path: Path) -> None:
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
-    wanted = re.findall(r"# -> (.*)$", script, re.MULTILINE)
-    assert done.stdout.splitlines() == wanted, done.stdout
+    expected = re.findall(r"# -> (.*)$", script, re.MULTILINE)
+    assert done.stdout.splitlines() == expected, done.stdout
 
 
 def test_samplers_need_no_torch() -> None:

@@ -18,8 +18,9 @@ from numpy.typing import ArrayLike
 import exset
 from exset.runtime.arrays import Device, to_host
 from exset.runtime.samplers.base import NxMSampler
-from exset.runtime.training.batches import Batches, State
+from exset.runtime.training.batches import Batches
 from exset.runtime.training.dataset import Values
+from exset.runtime.training.indices import State
 from tests.training.backends import BACKENDS
 from tests.training.squares import Squares, numbers_of, threads
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from exset.runtime.arrays import to_host
-from exset.runtime.samplers.epoch import Affine
+from exset.runtime.samplers.epoch_rows import Affine
 from exset.runtime.samplers.grouping import group
 from exset.runtime.samplers.slots import KERNELS, Drawing, fill_slots
 from exset.runtime.training.generator import below, number, numbers, places, words

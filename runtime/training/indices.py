@@ -1,0 +1,99 @@
+"""The indices that a sampler gives, batch after batch, and its states."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Protocol, TypeAlias, TypedDict, cast, runtime_checkable
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.runtime.arrays import to_host
+
+Indices: TypeAlias = NDArray[np.integer]
+
+
+class CountedState(TypedDict):
+    """The number of batches yielded in an epoch, and a checksum (CRC-32) of their indices."""
+
+    epoch: int
+    batch: int
+    checksum: int
+
+
+class SamplerState(TypedDict):
+    """The state of a sampler just after it gave the batch that was yielded last."""
+
+    epoch: int
+    sampler: Mapping[str, object]
+
+
+State: TypeAlias = CountedState | SamplerState
+
+
+@runtime_checkable
+class Stateful(Protocol):
+    """A sampler that can save its position and resume there."""
+
+    def state_dict(self) -> Mapping[str, object]:
+        """Return the position."""
+
+    def load_state_dict(self, state: Mapping[str, object]) -> None:
+        """Resume at a position."""
+
+
+@runtime_checkable
+class FixedSize(Protocol):
+    """A sampler of indices with a batch size of its own, such as an `NxMSampler`."""
+
+    @property
+    def batch_size(self) -> int:
+        """The number of indices in a batch."""
+
+    def batches(self) -> Iterable[object]:
+        """Return an iterable of batches."""
+
+
+@runtime_checkable
+class Epochs(Protocol):
+    """A sampler whose order depends on the epoch."""
+
+    def set_epoch(self, epoch: int) -> None:
+        """Set the epoch."""
+
+
+def batches_of(
+    sampler: Iterable[object], batch_size: int | None, drop_last: bool
+) -> Iterator[Indices]:
+    """Yield the indices of batch after batch; the arguments are those of `Batches`.
+
+    Raises TypeError for anything but integers in one dimension.
+    """
+    if batch_size is None:
+        chunks = iter(sampler)
+    elif isinstance(sampler, np.ndarray):
+        chunks = (sampler[at : at + batch_size] for at in range(0, len(sampler), batch_size))
+    else:
+        stream = iter(sampler)
+        chunks = iter(lambda: list(islice(stream, batch_size)), [])
+    for chunk in chunks:
+        indices = _checked(chunk)
+        if drop_last and batch_size is not None and len(indices) < batch_size:
+            return
+        yield indices
+
+
+def _checked(batch: object) -> Indices:
+    """Return a batch of indices as an array. Raises TypeError as `batches_of`."""
+    array = to_host(cast("Indices", batch))
+    if array.ndim != 1:
+        hint = "omit batch_size for batches of" if array.ndim else "pass batch_size for single"
+        raise TypeError(f"the sampler gives {batch!r:.60}: {hint} indices")
+    if array.size and array.dtype.kind not in "iu":
+        raise TypeError(f"indices must be integers, not {array.dtype}")
+    return array if array.size else array.astype(np.int64)
+
+
+def checksum_after(indices: Indices, before: int) -> int:
+    """Return the checksum (CRC-32) of all batches up to this; `before`: of those before it."""
+    return crc32(indices.astype("<i8", copy=False).tobytes(), before)
