@@ -17,6 +17,9 @@ MAY_IMPORT = {
     "exset.core.kernel_cache": {"pickle"},
     "exset.core.jobs": {"concurrent"},
     "exset.core.process_pool": {"multiprocessing", "concurrent"},
+    "exset.core.worker": {"multiprocessing"},
+    "exset.runtime.training.prefetch": {"concurrent"},
+    "exset.testing.fuzzer": {"concurrent"},
 }
 RUNS = re.compile(
     r"eval|exec|compile|__import__|os\.(\*|system|popen|startfile|fork\w*|(posix_)?(exec|spawn)\w*)"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from exset.codecs.engine.program import Leaf, Program, Row
 from exset.core import disk_cache
+from exset.core.digest import digest
 
 if TYPE_CHECKING:
     from construct import Construct
@@ -79,4 +80,4 @@ class Layout:
         if self.name is None:
             return None
         module, _, name = self.name.partition(":")
-        return f"layouts/{name}-{disk_cache.digest(name, module, *MODULES, *LIBRARIES)}.program"
+        return f"layouts/{name}-{digest(name, module, *MODULES, *LIBRARIES)}.program"

@@ -9,8 +9,7 @@ import os
 import stat
 import sys
 from functools import partial
-from importlib.machinery import ModuleSpec, PathFinder
-from importlib.util import find_spec, source_hash
+from importlib.util import source_hash
 
 from exset.core import signals
 
@@ -36,32 +35,6 @@ def folder() -> str:
     else:
         base = os.environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
     return os.path.join(base, "exset")
-
-
-def digest(text: str, *modules: str) -> str:
-    """Return a hash of a text and of the sources of modules, as 16 digits for a file name.
-
-    `modules` are full names; they are not imported. A library is named by the module that has its
-    version.
-    """
-    parts = [text.encode()]
-    for module in modules:
-        spec = _spec(module)
-        assert spec is not None
-        assert spec.origin is not None
-        with open(spec.origin, "rb") as file:
-            parts.append(file.read())
-    return source_hash(b"\0".join(parts)).hex()
-
-
-def _spec(module: str) -> ModuleSpec | None:
-    """Return where a module is. Unlike `find_spec`, this does not import its package."""
-    package = module.rpartition(".")[0]
-    if not package or package in sys.modules:
-        return find_spec(module)
-    found = _spec(package)
-    assert found is not None
-    return PathFinder.find_spec(module, found.submodule_search_locations)
 
 
 def problem() -> str | None:

@@ -10,6 +10,7 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from exset.core import disk_cache
+from exset.core.digest import digest
 
 
 class KernelCache:
@@ -31,7 +32,7 @@ class KernelCache:
     def _name(self, signature: object, codegen: Any) -> str:
         """Return a name that depends on the types of the arguments and on the machine."""
         key = f"{self._function} {signature} {codegen.magic_tuple()}"
-        return f"{self.cache_path}/{disk_cache.digest(key)}.kernel"
+        return f"{self.cache_path}/{digest(key)}.kernel"
 
     def load_overload(self, signature: object, context: Any) -> Any:
         """Return the compiled code for the types of `signature`, or None."""

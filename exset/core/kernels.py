@@ -14,6 +14,7 @@ from types import FunctionType, ModuleType
 from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, cast
 
 from exset.core import disk_cache, notices
+from exset.core.digest import digest
 
 Engine: TypeAlias = Literal["auto", "reference", "table"]
 """What runs a grammar or a layout: the library that declares it, or the tables lowered from it."""
@@ -98,7 +99,7 @@ class Kernels:
         It depends on the sources of all the modules, and on the versions of Python and Numba.
         """
         versions = f"{sys.version} {_numba_version()}"
-        return f"kernels/{disk_cache.digest(versions, *self.modules)}"
+        return f"kernels/{digest(versions, *self.modules)}"
 
     @property
     def is_cached(self) -> bool:

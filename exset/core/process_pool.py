@@ -1,7 +1,6 @@
 """The worker processes of `exset.core.jobs`."""
 
 import errno
-import logging
 import os
 import signal
 from collections import deque
@@ -9,20 +8,15 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
-from multiprocessing import get_context, parent_process
-from multiprocessing.synchronize import Event, Lock
-from threading import Thread
+from multiprocessing import get_context
 from typing import ParamSpec, TypeVar
 
-from exset.core import signals
+from exset.core.worker import begin, run_call
 
 P = ParamSpec("P")
 R = TypeVar("R")
 Item = TypeVar("Item", bound=str | os.PathLike[str])
 Value = TypeVar("Value")
-
-_stop: Event | None = None
-"""In a worker process: set when all work must stop."""
 
 
 class Processes(Executor):
@@ -40,16 +34,16 @@ class Processes(Executor):
         """Run a call in a process; function, arguments and result are pickled."""
         with _uninterrupted():
             try:
-                return self._pool.submit(_done, fn, *args, **kwargs)
+                return self._pool.submit(run_call, fn, *args, **kwargs)
             except BrokenExecutor:
                 self._pool = self._started(self._jobs)
-                return self._pool.submit(_done, fn, *args, **kwargs)
+                return self._pool.submit(run_call, fn, *args, **kwargs)
 
     def alone(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a call in a process of its own; BrokenExecutor if the process dies."""
         with self._started(1) as pool:
             with _uninterrupted():
-                future = pool.submit(_done, fn, *args, **kwargs)
+                future = pool.submit(run_call, fn, *args, **kwargs)
             return future.result()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
@@ -62,7 +56,7 @@ class Processes(Executor):
         return ProcessPoolExecutor(
             jobs,
             mp_context=self._context,
-            initializer=_begin,
+            initializer=begin,
             initargs=(self._log_lock, self._stop),
         )
 
@@ -129,38 +123,3 @@ def _uninterrupted() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _begin(log_lock: Lock, stop: Event) -> None:
-    """Set up a worker process: it handles interrupts only while it works, without a traceback."""
-    global _stop
-    _stop = stop
-    signals.install_handlers()
-    Thread(target=_end_with_parent, daemon=True).start()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    # Only the first process that takes the lock logs messages, such as that kernels compile.
-    logging.getLogger("exset").addFilter(lambda record: log_lock.acquire(block=False))
-
-
-def _end_with_parent() -> None:
-    """End this process when its parent is gone: other processes may keep its pipes open."""
-    if (parent := parent_process()) is not None:
-        parent.join()
-        os.kill(os.getpid(), signal.SIGTERM)
-
-
-def _done(fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-    """Run a call in a worker process; an interrupt stops all workers."""
-    assert _stop is not None
-    if _stop.is_set():  # submitted before the stop
-        raise KeyboardInterrupt
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        return fn(*args, **kwargs)
-    except KeyboardInterrupt:
-        _stop.set()
-        raise
-    finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)

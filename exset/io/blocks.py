@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import io
-import os
-import select
-import stat
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain
@@ -14,8 +9,8 @@ from typing import BinaryIO
 
 from exset.core.errors import LimitError, Place
 from exset.core.limits import Limits, limit_hint
-from exset.io.atomic_write import with_file_name
 from exset.io.compression import MAGIC, decompressed, kind_of, may_be_compressed
+from exset.io.handles import available, is_ready_to_read, size_of, status_of
 
 
 class Blocks(Iterator[bytes]):
@@ -47,7 +42,7 @@ class Blocks(Iterator[bytes]):
         count_stored, count_made = _counter(name, limits), _counter(name, limits)
 
         def read(size: int) -> bytes:
-            return count_stored(_available(file, name, size))
+            return count_stored(available(file, name, size))
 
         begin = b""
         while len(begin) < MAGIC and may_be_compressed(begin):
@@ -60,7 +55,7 @@ class Blocks(Iterator[bytes]):
             chunks: Iterable[bytes] = chain((begin,), iter(partial(read, size), b""))
         else:
             chunks, total = decompressed(read, begin, name, kind, limits, size), None
-        ready = partial(_is_ready, file) if is_pipe else None
+        ready = partial(is_ready_to_read, file) if is_pipe else None
         return cls(name, map(count_made, chunks), total, is_pipe, ready)
 
     def __next__(self) -> bytes:
@@ -80,29 +75,6 @@ class Blocks(Iterator[bytes]):
                 break
             self._ahead.append(chunk)
         return b"".join(self._ahead)[:size]
-
-
-def size_of(file: BinaryIO) -> int | None:
-    """Return the size of a regular file, None for other files."""
-    status = status_of(file)
-    return status.st_size if status is not None and stat.S_ISREG(status.st_mode) else None
-
-
-def status_of(file: BinaryIO) -> os.stat_result | None:
-    """Return the status of a file; None if it has no file descriptor."""
-    try:
-        return os.fstat(file.fileno())
-    except io.UnsupportedOperation:
-        return None
-
-
-def check_device(file: BinaryIO, name: str) -> None:
-    """Raise OSError for a device other than a terminal or the null device: many never end."""
-    status = status_of(file)
-    if status is None or not stat.S_ISCHR(status.st_mode) or os.isatty(file.fileno()):
-        return
-    if status.st_rdev != os.stat(os.devnull).st_rdev:
-        raise OSError(errno.EINVAL, "exset reads no devices but terminals", name)
 
 
 def too_long(name: str, limits: Limits) -> LimitError:
@@ -126,31 +98,3 @@ def _counter(name: str, limits: Limits) -> Callable[[bytes], bytes]:
         return data
 
     return counted
-
-
-def _available(file: BinaryIO, name: str, size: int) -> bytes:
-    """Read what a file has available, at most `size` bytes; none only at its end."""
-    # `read` of a buffered file waits for all bytes, `read1` does not.
-    read: Callable[[int], bytes] = getattr(file, "read1", file.read)
-    with with_file_name(name):
-        data = read(size)
-        if not data and _is_non_blocking(file):
-            select.select([file], [], [])
-            data = read(size)
-    return data
-
-
-def _is_non_blocking(file: BinaryIO) -> bool:
-    """Return whether reads do not block: then an empty read need not be the end."""
-    try:
-        return not os.get_blocking(file.fileno())
-    except (io.UnsupportedOperation, AttributeError):  # no such files on Windows
-        return False
-
-
-def _is_ready(pipe: BinaryIO, seconds: float) -> bool:
-    """Return whether a pipe has data, or ends, within some seconds."""
-    try:
-        return bool(select.select([pipe], [], [], seconds)[0])
-    except (OSError, ValueError):  # not possible on Windows, nor for file descriptors above 1023
-        return False

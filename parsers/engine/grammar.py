@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from exset import grammars
 from exset.core import disk_cache
+from exset.core.digest import digest
 from exset.core.kernels import Engine
 from exset.core.source import Source
 from exset.parsers.engine import driver
@@ -118,7 +119,7 @@ class Grammar:
     def cache_name(self) -> str:
         """The name of the tables in the cache. It changes with everything they depend on."""
         text = f"{self.start} {self.steps}\n{self._source}"
-        return f"grammars/{self.start}-{disk_cache.digest(text, *_MODULES, *_LIBRARIES)}.tables"
+        return f"grammars/{self.start}-{digest(text, *_MODULES, *_LIBRARIES)}.tables"
 
     @property
     def terminals(self) -> tuple[str, ...]:

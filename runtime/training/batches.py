@@ -23,7 +23,8 @@ from exset.runtime.training.indices import (
     checksum_after,
 )
 from exset.runtime.training.prefetch import Prefetcher
-from exset.runtime.training.transfer import Sent, Transfer, transfer
+from exset.runtime.training.streamed_transfer import transfer
+from exset.runtime.training.transfer import Sent, Transfer
 
 
 class Batches:

@@ -27,7 +27,7 @@ from exset.families.format import Format
 from exset.formats import FORMATS
 from exset.testing import fuzz, seeds
 from exset.testing.contract import check
-from exset.testing.fuzz import Fuzzer
+from exset.testing.fuzzer import Fuzzer, build
 from exset.testing.mutations import Mutator, minimised
 from exset.testing.targets import ReaderTarget, Target
 from exset.testing.trials import SLOW
@@ -42,7 +42,7 @@ FOUND = sorted(path for path in REGRESS.rglob("*") if path.is_file())
 
 @cache
 def mutator(name: str) -> Mutator:
-    return fuzz.build(targets.get(name), draw=40)
+    return build(targets.get(name), draw=40)
 
 
 @pytest.fixture(scope="module")
@@ -227,9 +227,9 @@ class Deadly(Target):
 def test_a_crash_is_a_fault_unless_another_library_crashed(
     is_deadly: bool, apart: Processes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fuzz, "PATIENCE", 1)
+    monkeypatch.setattr("exset.testing.fuzzer.PATIENCE", 1)
     target = Deadly(is_deadly=is_deadly)
-    fuzzer = Fuzzer(target, fuzz.build(target), processes=apart)
+    fuzzer = Fuzzer(target, build(target), processes=apart)
     number = next(n for n in range(99) if b"kill" in fuzzer.case(n))
     path = fuzzer.run(number, tmp_path)
     if is_deadly:

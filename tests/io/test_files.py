@@ -209,7 +209,7 @@ def test_huge_file_is_refused_before_reading(tmp_path: Path) -> None:
         except OSError:
             pytest.skip("no file can be so large here")
     with (
-        patch.object(blocks, "_available", side_effect=AssertionError),
+        patch.object(blocks, "available", side_effect=AssertionError),
         pytest.raises(LimitError, match="more than"),
     ):
         read(tmp_path / "huge")

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from exset.runtime.arrays import to_host
 from exset.runtime.samplers.epoch_rows import Affine
 from exset.runtime.samplers.grouping import group
-from exset.runtime.samplers.slots import KERNELS, Drawing, fill_slots
+from exset.runtime.samplers.slot_kernels import fill_slots
+from exset.runtime.samplers.slots import KERNELS, Drawing
 from exset.runtime.training.generator import below, number, numbers, places, words
 from tests.training.backends import BACKENDS
 
