@@ -50,9 +50,9 @@ def _planned(labels: Callable[[], NDArray[np.int64]]) -> exset.PlannedNxMSampler
 
 
 def _build(labels: Callable[[], NDArray[np.int64]], runs: int) -> Figures:
-    known = labels()
-    ours = partial(exset.PlannedNxMSampler, known, WIDE, SAMPLES)
-    return _figures(ours, _per_class(known), "MPerClassSampler", len(known), runs)
+    classes = labels()
+    ours = partial(exset.PlannedNxMSampler, classes, WIDE, SAMPLES)
+    return _figures(ours, _per_class(classes), "MPerClassSampler", len(classes), runs)
 
 
 def _whole(labels: Callable[[], NDArray[np.int64]], runs: int) -> Figures:
@@ -68,8 +68,8 @@ def _whole(labels: Callable[[], NDArray[np.int64]], runs: int) -> Figures:
 
 def _batches(labels: Callable[[], NDArray[np.int64]], runs: int) -> Figures:
     sampler = _planned(labels)
-    known = labels()
-    made = _per_class(known)
+    classes = labels()
+    made = _per_class(classes)
     part = _TRIAL / sampler.total_size
     peer = None if made is None else partial(_consume, made())
     ours = partial(_consume, sampler.batches())

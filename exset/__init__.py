@@ -10,143 +10,97 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from exset import formats
-    from exset.api import detect, dumps, load, loads, save, stats, validate
-    from exset.comparing import diff
-    from exset.converting import convert
-    from exset.core.errors import (
-        Finding,
-        Findings,
-        FormatError,
-        FormatWarning,
-        LimitError,
-        Severity,
-    )
-    from exset.core.limits import Limits
-    from exset.datasets import dataset
-    from exset.families.format import Format
-    from exset.formats import FORMATS
-    from exset.grammars.aeon.config.model import LoaderConfig
-    from exset.grammars.aeon.manifest import Manifest
-    from exset.grammars.lbann.sample_list import SampleList
-    from exset.grammars.lbann.schema import Schema
-    from exset.grammars.lens.build import Dense, Event, Example, Sparse
-    from exset.grammars.lens.examples import ExampleSet, SetHeader
-    from exset.runtime.aeon.cache_dataset import CacheDataset
-    from exset.runtime.aeon.manifest_dataset import ManifestDataset
-    from exset.runtime.lbann.sample_reader import SampleReader
-    from exset.runtime.lens.arrays import ExampleArrays, to_arrays
-    from exset.runtime.lens.csr import Csr, to_csr
-    from exset.runtime.lens.dataset import ExampleDataset
-    from exset.runtime.lens.example_sampler import ExampleSampler
-    from exset.runtime.lens.from_arrays import from_arrays
-    from exset.runtime.samplers.base import NxMSampler
-    from exset.runtime.samplers.nxm import ExhaustiveNxMSampler, RandomNxMSampler
-    from exset.runtime.samplers.planned import PlannedNxMSampler
-    from exset.runtime.samplers.registry import build_sampler
-    from exset.runtime.training.batches import Batches
-    from exset.runtime.training.dataset import Dataset
-    from exset.splitting import split
-    from exset.streaming import stream
-    from exset.writing import writer
+    from exset import formats as formats
+    from exset.api import detect as detect
+    from exset.api import dumps as dumps
+    from exset.api import load as load
+    from exset.api import loads as loads
+    from exset.api import save as save
+    from exset.api import stats as stats
+    from exset.api import validate as validate
+    from exset.comparing import diff as diff
+    from exset.converting import convert as convert
+    from exset.core.errors import Finding as Finding
+    from exset.core.errors import Findings as Findings
+    from exset.core.errors import FormatError as FormatError
+    from exset.core.errors import FormatWarning as FormatWarning
+    from exset.core.errors import LimitError as LimitError
+    from exset.core.errors import Severity as Severity
+    from exset.core.limits import Limits as Limits
+    from exset.datasets import dataset as dataset
+    from exset.families.format import Format as Format
+    from exset.formats import FORMATS as FORMATS
+    from exset.grammars.aeon.config.model import LoaderConfig as LoaderConfig
+    from exset.grammars.aeon.manifest import Manifest as Manifest
+    from exset.grammars.lbann.sample_list import SampleList as SampleList
+    from exset.grammars.lbann.schema import Schema as Schema
+    from exset.grammars.lens.build import Dense as Dense
+    from exset.grammars.lens.build import Event as Event
+    from exset.grammars.lens.build import Example as Example
+    from exset.grammars.lens.build import Sparse as Sparse
+    from exset.grammars.lens.examples import ExampleSet as ExampleSet
+    from exset.grammars.lens.examples import SetHeader as SetHeader
+    from exset.runtime.aeon.cache_dataset import CacheDataset as CacheDataset
+    from exset.runtime.aeon.manifest_dataset import ManifestDataset as ManifestDataset
+    from exset.runtime.lbann.sample_reader import SampleReader as SampleReader
+    from exset.runtime.lens.arrays import ExampleArrays as ExampleArrays
+    from exset.runtime.lens.arrays import to_arrays as to_arrays
+    from exset.runtime.lens.csr import Csr as Csr
+    from exset.runtime.lens.csr import to_csr as to_csr
+    from exset.runtime.lens.dataset import ExampleDataset as ExampleDataset
+    from exset.runtime.lens.example_sampler import ExampleSampler as ExampleSampler
+    from exset.runtime.lens.from_arrays import from_arrays as from_arrays
+    from exset.runtime.samplers.base import NxMSampler as NxMSampler
+    from exset.runtime.samplers.nxm import ExhaustiveNxMSampler as ExhaustiveNxMSampler
+    from exset.runtime.samplers.nxm import RandomNxMSampler as RandomNxMSampler
+    from exset.runtime.samplers.planned import PlannedNxMSampler as PlannedNxMSampler
+    from exset.runtime.samplers.registry import build_sampler as build_sampler
+    from exset.runtime.training.batches import Batches as Batches
+    from exset.runtime.training.dataset import Dataset as Dataset
+    from exset.splitting import split as split
+    from exset.streaming import stream as stream
+    from exset.writing import writer as writer
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "FORMATS",
-    "Batches",
-    "CacheDataset",
-    "Csr",
-    "Dataset",
-    "Dense",
-    "Event",
-    "Example",
-    "ExampleArrays",
-    "ExampleDataset",
-    "ExampleSampler",
-    "ExampleSet",
-    "ExhaustiveNxMSampler",
-    "Finding",
-    "Findings",
-    "Format",
-    "FormatError",
-    "FormatWarning",
-    "LimitError",
-    "Limits",
-    "LoaderConfig",
-    "Manifest",
-    "ManifestDataset",
-    "NxMSampler",
-    "PlannedNxMSampler",
-    "RandomNxMSampler",
-    "SampleList",
-    "SampleReader",
-    "Schema",
-    "SetHeader",
-    "Severity",
-    "Sparse",
-    "__version__",
-    "build_sampler",
-    "convert",
-    "dataset",
-    "detect",
-    "diff",
-    "dumps",
-    "formats",
-    "from_arrays",
-    "load",
-    "loads",
-    "save",
-    "split",
-    "stats",
-    "stream",
-    "to_arrays",
-    "to_csr",
-    "validate",
-    "writer",
-]
-
-_HOMES = {
-    "exset.api": ("detect", "dumps", "load", "loads", "save", "stats", "validate"),
-    "exset.datasets": ("dataset",),
-    "exset.comparing": ("diff",),
-    "exset.converting": ("convert",),
-    "exset.core.errors": (
-        "Finding",
-        "Findings",
-        "FormatError",
-        "FormatWarning",
-        "LimitError",
-        "Severity",
-    ),
-    "exset.families.format": ("Format",),
-    "exset.formats": ("FORMATS",),
-    "exset.grammars.lens.build": ("Dense", "Event", "Example", "Sparse"),
-    "exset.grammars.lens.examples": ("ExampleSet", "SetHeader"),
-    "exset.grammars.aeon.manifest": ("Manifest",),
-    "exset.grammars.lbann.sample_list": ("SampleList",),
-    "exset.grammars.lbann.schema": ("Schema",),
-    "exset.grammars.aeon.config.model": ("LoaderConfig",),
-    "exset.core.limits": ("Limits",),
-    "exset.runtime.training.batches": ("Batches",),
-    "exset.runtime.aeon.cache_dataset": ("CacheDataset",),
-    "exset.runtime.training.dataset": ("Dataset",),
-    "exset.runtime.lens.arrays": ("ExampleArrays", "to_arrays"),
-    "exset.runtime.lens.csr": ("Csr", "to_csr"),
-    "exset.runtime.lens.dataset": ("ExampleDataset",),
-    "exset.runtime.lens.from_arrays": ("from_arrays",),
-    "exset.runtime.aeon.manifest_dataset": ("ManifestDataset",),
-    "exset.runtime.samplers.base": ("NxMSampler",),
-    "exset.runtime.lens.example_sampler": ("ExampleSampler",),
-    "exset.runtime.samplers.registry": ("build_sampler",),
-    "exset.runtime.samplers.nxm": ("ExhaustiveNxMSampler", "RandomNxMSampler"),
-    "exset.runtime.samplers.planned": ("PlannedNxMSampler",),
-    "exset.runtime.lbann.sample_reader": ("SampleReader",),
-    "exset.splitting": ("split",),
-    "exset.streaming": ("stream",),
-    "exset.writing": ("writer",),
+_MODULES = {
+    "exset.api": "detect dumps load loads save stats validate",
+    "exset.comparing": "diff",
+    "exset.converting": "convert",
+    "exset.core.errors": "Finding Findings FormatError FormatWarning LimitError Severity",
+    "exset.core.limits": "Limits",
+    "exset.datasets": "dataset",
+    "exset.families.format": "Format",
+    "exset.formats": "FORMATS",
+    "exset.grammars.aeon.config.model": "LoaderConfig",
+    "exset.grammars.aeon.manifest": "Manifest",
+    "exset.grammars.lbann.sample_list": "SampleList",
+    "exset.grammars.lbann.schema": "Schema",
+    "exset.grammars.lens.build": "Dense Event Example Sparse",
+    "exset.grammars.lens.examples": "ExampleSet SetHeader",
+    "exset.runtime.aeon.cache_dataset": "CacheDataset",
+    "exset.runtime.aeon.manifest_dataset": "ManifestDataset",
+    "exset.runtime.lbann.sample_reader": "SampleReader",
+    "exset.runtime.lens.arrays": "ExampleArrays to_arrays",
+    "exset.runtime.lens.csr": "Csr to_csr",
+    "exset.runtime.lens.dataset": "ExampleDataset",
+    "exset.runtime.lens.example_sampler": "ExampleSampler",
+    "exset.runtime.lens.from_arrays": "from_arrays",
+    "exset.runtime.samplers.base": "NxMSampler",
+    "exset.runtime.samplers.nxm": "ExhaustiveNxMSampler RandomNxMSampler",
+    "exset.runtime.samplers.planned": "PlannedNxMSampler",
+    "exset.runtime.samplers.registry": "build_sampler",
+    "exset.runtime.training.batches": "Batches",
+    "exset.runtime.training.dataset": "Dataset",
+    "exset.splitting": "split",
+    "exset.streaming": "stream",
+    "exset.writing": "writer",
 }
-_HOME = {name: module for module, names in _HOMES.items() for name in names}
+"""The modules of the public names."""
+
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
+
+__all__ = sorted([*_MODULE_OF, "__version__", "formats"])
 
 
 # Type checkers must not see this: they would accept any name.
@@ -156,9 +110,9 @@ if not TYPE_CHECKING:
         """Load a public name from its module on first use."""
         if name == "formats":
             return import_module("exset.formats")
-        if name not in _HOME:
+        if name not in _MODULE_OF:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = getattr(import_module(_HOME[name]), name)
+        value = getattr(import_module(_MODULE_OF[name]), name)
         globals()[name] = value
         return value
 

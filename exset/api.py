@@ -9,14 +9,7 @@ import os
 from typing import TypeVar, overload
 
 from exset import formats, samples
-from exset.core.errors import (
-    Findings,
-    FormatError,
-    Place,
-    collect_findings,
-    warn,
-    with_source_name,
-)
+from exset.core.errors import Findings, FormatError, Place, collect_findings, warn, with_source_name
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.protocols import Model, OptionValue, Summary
@@ -194,28 +187,15 @@ def validate(
     how. `options` are those of `load`. Raises OSError for a file that cannot be opened, and no
     FormatError.
     """
-    findings, name = Findings(), os.fsdecode(path)
+    findings, name, engine = Findings(), os.fsdecode(path), formats.engine(engine)
     try:
-        model = load(
-            path,
-            model=None,
-            format=format,
-            strict=False,
-            limits=limits,
-            findings=findings,
-            engine=engine,
-            **options,
-        )
+        source = read_source(path, limits=limits)
+        fmt = recognise(source, format)
+        model = fmt.read(source, limits=limits, findings=findings, engine=engine, **options)
         if check_files:
-            family = formats.family_of(model)
-            family.check_files(
-                model,
-                findings,
-                name=name,
-                base=os.fsdecode(base),
-                access=access,
-                jobs=jobs,
-                limits=limits,
+            base = os.fsdecode(base)
+            fmt.family.check_files(
+                model, findings, name=name, base=base, access=access, jobs=jobs, limits=limits
             )
     except FormatError as error:
         findings.add(error.finding)
@@ -247,18 +227,6 @@ def recognise(source: Source, format: str | None = None) -> Format:
     if format is not None:
         return formats.get(format)
     return formats.detect(bytes(source.view[: formats.HEAD]), source.name)
-
-
-def split_options(
-    options: dict[str, OptionValue], fmt: Format
-) -> tuple[dict[str, OptionValue], dict[str, OptionValue]]:
-    """Return the options that only readers have, and those for the writer of a format."""
-    names = {option.name for each in formats.all_formats() for option in each.read_options}
-    names -= {option.name for option in fmt.options}
-    return (
-        {name: value for name, value in options.items() if name in names},
-        {name: value for name, value in options.items() if name not in names},
-    )
 
 
 def check_convertible(fmt: Format, target: Format, source: Source) -> None:

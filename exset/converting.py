@@ -39,8 +39,10 @@ def convert(
     if from_format is not None:
         formats.get(from_format)
     target_format = api.target_format(target, to)
-    others, options = api.split_options(options, target_format)
-    reading = {**others, **(reading or {})}
+    of_readers = {option.name for fmt in formats.all_formats() for option in fmt.read_options}
+    of_readers -= {option.name for option in target_format.options}
+    moved = {name: options.pop(name) for name in of_readers & options.keys()}
+    reading = {**moved, **(reading or {})}
     target_format.chosen(options)
     found = errors.collect_findings(strict, findings)
     with ExitStack() as stack:

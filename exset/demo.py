@@ -25,15 +25,12 @@ def describe(folder: str) -> Iterator[str]:
 
     Raises FileExistsError if the folder contains files that are not of the demo, and OSError.
     """
-    pairs = _prepared(folder)
+    done = list(steps(folder))
     yield f"In {folder}:"
-    wide = max(map(len, pairs))
-    for step in steps(folder):
-        family = api.target_format(step.converted).family
-        yield (
-            f"  {step.name:<{wide}}  valid, {family.counted(step.units)}"
-            f"  ->  {step.converted}, which is equal"
-        )
+    wide = max(len(step.name) for step in done)
+    for step in done:
+        units = api.target_format(step.converted).family.counted(step.units)
+        yield f"  {step.name:<{wide}}  valid, {units}  ->  {step.converted}, which is equal"
     yield "Try next:"
     for verb, name in (
         ("info", "pulse.ex"),
@@ -47,7 +44,13 @@ def describe(folder: str) -> Iterator[str]:
 
 def steps(folder: str) -> Iterator[Step]:
     """Write every sample into a folder, check it, convert it and compare."""
-    for name, other in _prepared(folder).items():
+    pairs = {name: _converted(name) for name in samples.names()}
+    if os.path.lexists(folder) and not os.path.isdir(folder):
+        reason = "a file has this name; use another folder: exset demo FOLDER"
+        raise NotADirectoryError(errno.ENOTDIR, reason, folder)
+    os.makedirs(folder, exist_ok=True)
+    _check(folder, {*pairs, *pairs.values()})
+    for name, other in pairs.items():
         path, target = os.path.join(folder, name), os.path.join(folder, other)
         files.write(path, samples.read(name).data)
         if api.validate(path).worst is Severity.ERROR:
@@ -60,23 +63,11 @@ def steps(folder: str) -> Iterator[Step]:
         yield Step(name, other, count)
 
 
-def _prepared(folder: str) -> dict[str, str]:
-    """Create the folder; return the name of every sample, and of its converted file."""
-    pairs = {name: _converted(name) for name in samples.names()}
-    if os.path.lexists(folder) and not os.path.isdir(folder):
-        reason = "a file has this name; use another folder: exset demo FOLDER"
-        raise NotADirectoryError(errno.ENOTDIR, reason, folder)
-    os.makedirs(folder, exist_ok=True)
-    _check(folder, {*pairs, *pairs.values()})
-    return pairs
-
-
 def _converted(name: str) -> str:
     """Return the name of a sample in another format of its family, or of a copy."""
-    fmt = formats.by_suffix(name)
-    assert fmt is not None
-    other = next((each for each in formats.of_family(fmt.family) if each != fmt), None)
-    converted = formats.stem(name) + (other or fmt).suffix
+    fmt = formats.detect(b"", name)
+    other = next((each for each in formats.of_family(fmt.family) if each != fmt), fmt)
+    converted = formats.stem(name) + other.suffix
     is_free = converted not in samples.names()
     return converted if is_free else f"{formats.stem(name)}-again{fmt.suffix}"
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from exset import api
 from exset.core.errors import ChangedFindings, Finding, Findings, FormatError, warn
@@ -12,9 +12,6 @@ from exset.core.protocols import OptionValue
 from exset.families.incremental import IncrementalWriter, Units
 from exset.io import files
 from exset.io.files import FilePath
-
-if TYPE_CHECKING:
-    from tempfile import SpooledTemporaryFile
 
 _SPOOLED = 1 << 20  # bytes that stay in memory until the number of units is known
 
@@ -43,8 +40,12 @@ def writer(
     position = _Position(fmt.family.noun if name is None else name, f"{fmt.family.unit}s")
     chunks = fmt.write_incrementally(path, ChangedFindings(found, position.of_file), **options)
     with files.writing(path) as file, ExitStack() as stack:
+        spool: IO[bytes] | None = None
         # Standard output that appends to a file can be sought in, but not changed.
-        spool = None if path != "-" and file.seekable() else stack.enter_context(_spool())
+        if path == "-" or not file.seekable():
+            from tempfile import SpooledTemporaryFile
+
+            spool = stack.enter_context(SpooledTemporaryFile(max_size=_SPOOLED))
         made = Writer(file, spool, chunks, fmt.family.unit_functions(), position)
         if header is not None:
             made.begin(header)
@@ -89,23 +90,18 @@ class Writer:
         if not self._has_begun:
             self.begin(self._units.header(model))
         self._position.first = self.count
-        try:
+        with self._position.in_file():
             data = self._chunks.units(model)
-        except FormatError as error:
-            raise type(error).of(self._position.of_file(error.finding)) from None
         self.put(data)
         self.count += len(model)
 
     def begin(self, header: object) -> None:
         """Prepare the beginning of the file; the next `put` writes it."""
-        try:
-            head = self._chunks.begin(header, 0)
-        except FormatError as error:
-            raise type(error).of(self._position.of_file(error.finding)) from None
+        with self._position.in_file():
+            self._beginning = self._chunks.begin(header, 0)
         self._has_begun, self._header = True, header
         if self._spool is not None and self._chunks.is_counted:
             self._out = self._spool
-        self._beginning = head
 
     def end(self) -> None:
         """Write the end of the file, and the number of units if the format has it."""
@@ -117,12 +113,11 @@ class Writer:
         head = self._chunks.begin(self._header, self.count)
         if self._out is self._file:
             self._file.seek(0)
-            self._file.write(head)
-        else:
-            self._out.seek(len(head))
-            self._file.write(head)
+        self._file.write(head)
+        if self._out is not self._file:
             import shutil
 
+            self._out.seek(len(head))
             shutil.copyfileobj(self._out, self._file)
 
     def put(self, data: bytes) -> None:
@@ -155,8 +150,10 @@ class _Position:
         place = replace(place.moved(0, self.path, self.first), source=self.name)
         return replace(finding, place=place)
 
-
-def _spool() -> "SpooledTemporaryFile[bytes]":
-    from tempfile import SpooledTemporaryFile
-
-    return SpooledTemporaryFile(max_size=_SPOOLED)
+    @contextmanager
+    def in_file(self) -> Iterator[None]:
+        """Raise a FormatError about one chunk as one about the file."""
+        try:
+            yield
+        except FormatError as error:
+            raise type(error).of(self.of_file(error.finding)) from None

@@ -1,10 +1,34 @@
 """Write the pages of `docs/findings`: `python -m tests.findings`."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
-from exset.explain import pages
+from exset import formats
+from exset.explain import Explanation, codes, explain, texts
 
 FOLDER = Path(__file__).parent.parent / "docs" / "findings"
+
+
+def pages() -> dict[str, str]:
+    """Return the pages of all explanations in Markdown, by their file names."""
+    found = {}
+    for name, rules in texts(formats.FORMATS).items():
+        sections = [each for each in map(explain, codes()) if each.family == rules.title]
+        lines = [line for each in sections for line in markdown(each)]
+        page = name.rpartition(":")[2].replace(".findings", ".md")
+        found[page] = "\n".join([f"# {rules.title}\n", *lines])
+    return found
+
+
+def markdown(explanation: Explanation) -> Iterator[str]:
+    """Yield an explanation as a section of a page."""
+    says = "".join(f' "{text}"' for text in explanation.says)
+    yield f"## {explanation.code}\n"
+    yield f"*{explanation.severity.capitalize()}.*{says}\n"
+    yield f"{explanation.means}\n"
+    yield f"**Why it matters.** {explanation.matters}\n"
+    yield f"**How to fix it.** {explanation.fix}\n"
+
 
 if __name__ == "__main__":
     for name, page in pages().items():

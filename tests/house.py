@@ -19,7 +19,7 @@ PLAIN = {
 
 @cache
 def modules() -> dict[str, Path]:
-    """Every module of the package by name, found through the folders and not through the links."""
+    """Return every module of the package by name, found through the folders and not the links."""
     found = {}
     for folder in ("exset", *FOLDERS):
         for path in (ROOT / folder).rglob("*.py"):
@@ -36,8 +36,13 @@ def tree(name: str) -> ast.Module:
     return ast.parse(modules()[name].read_bytes())
 
 
-def imports(name: str) -> Iterator[tuple[str, int]]:
-    """What a module imports, at any depth of its code, and on which line."""
+@cache
+def imports(name: str) -> tuple[tuple[str, int], ...]:
+    """Return the modules that a module imports, at any depth of its code, each with the line."""
+    return tuple(_imports(name))
+
+
+def _imports(name: str) -> Iterator[tuple[str, int]]:
     for node in ast.walk(tree(name)):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
@@ -50,14 +55,14 @@ def imports(name: str) -> Iterator[tuple[str, int]]:
 
 
 def names_in(code: ast.Module) -> dict[str, str]:
-    """What the names that a module imports stand for, in full."""
-    known = {}
+    """Return the full name of each name that a module imports."""
+    found = {}
     for node in ast.walk(code):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 top = alias.name.split(".")[0]
-                known[alias.asname or top] = alias.name if alias.asname else top
+                found[alias.asname or top] = alias.name if alias.asname else top
         elif isinstance(node, ast.ImportFrom):
             for alias in node.names:
-                known[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-    return known
+                found[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+    return found

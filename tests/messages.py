@@ -234,8 +234,8 @@ def _packages() -> Iterator[None]:
         plugins.found.cache_clear()
         formats._added.clear()
         family.load.cache_clear()
-        for name, known in list(sys.modules.items()):
-            if str(getattr(known, "__file__", None)).startswith(os.getcwd()):
+        for name, module in list(sys.modules.items()):
+            if str(getattr(module, "__file__", None)).startswith(os.getcwd()):
                 del sys.modules[name]
 
     with patch.object(sys, "path", [os.getcwd(), *sys.path]):
@@ -255,7 +255,7 @@ def _cloud(error: BaseException | None = None) -> MagicMock:
 
 
 def _steps(*values: object) -> Callable[..., object]:
-    """Return a function that returns these values in turn, and then the last one again."""
+    """Return a function that returns these values one after the other, then the last one again."""
     left = list(values)
     return lambda *args: left.pop(0) if len(left) > 1 else left[0]
 

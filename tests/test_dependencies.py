@@ -20,8 +20,8 @@ STANDARD = {*sys.stdlib_module_names, "compression"}  # this one from Python 3.1
 def test_what_is_imported_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"].values()
-    wanted = [*project["dependencies"], *(name for names in extras for name in names)]
-    declared = {re.split(r"[^\w.-]", name)[0] for name in wanted}
+    required = [*project["dependencies"], *(name for names in extras for name in names)]
+    declared = {re.split(r"[^\w.-]", name)[0] for name in required}
     for name in modules():
         for other, line in imports(name):
             top = other.split(".")[0]
@@ -35,7 +35,7 @@ def test_what_is_imported_is_declared() -> None:
 
 
 MAY_BE_THERE = {"exset.io.compressors": ("isal",), "exset.io.remote": ("aiohttp", "fsspec")}
-"""What is imported when it is used, and done without where it is not installed."""
+"""Optional libraries, imported on use; exset works without them."""
 
 UNIMPORTED = {
     "cupy-cuda12x": "imported by name, as cupy, by exset.runtime.arrays",
@@ -56,11 +56,11 @@ def test_what_is_declared_is_imported() -> None:
     """Each with a lower bound, too: what was never tried is not promised."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"].values()
-    wanted = [*project["dependencies"], *(name for names in extras for name in names)]
+    required = [*project["dependencies"], *(name for names in extras for name in names)]
     used = {other.split(".")[0] for name in modules() for other, _ in imports(name)}
     tests = [ast.parse(path.read_bytes()) for path in (ROOT / "tests").rglob("*.py")]
     used |= {each.split(".")[0] for code in tests for each in names_in(code).values()}
-    for requirement in wanted:
+    for requirement in required:
         name = re.split(r"[^\w.-]", requirement)[0]
         module = name.split(".")[0]  # ruamel.yaml is of the package ruamel
         assert name in UNIMPORTED or module in used, f"nothing imports {name}"
@@ -133,6 +133,6 @@ def test_core_modules_need_the_standard_library_only() -> None:
     for name in sorted(PLAIN & set(modules())):
         for other, line in imports(name):
             top = other.split(".")[0]
-            known = top in STANDARD or other in PLAIN or top == "_typeshed"
-            known = known or top in ("backports", *MAY_BE_THERE.get(name, ()))
-            assert known, f"{name}:{line}: {other}"
+            is_known = top in STANDARD or other in PLAIN or top == "_typeshed"
+            is_known = is_known or top in ("backports", *MAY_BE_THERE.get(name, ()))
+            assert is_known, f"{name}:{line}: {other}"

@@ -29,13 +29,13 @@ RUNS = re.compile(
 def dangers(name: str, code: ast.Module) -> Iterator[str]:
     """By what a module could start a program, load a pickle or run text as code."""
     forbidden = EXECUTING - MAY_IMPORT.get(name, set())
-    known = names_in(code)
+    names = names_in(code)
 
     def full(node: ast.expr) -> str:
         root, dot, rest = ast.unparse(node).partition(".")
-        return (known.get(root, root) + dot + rest).removeprefix("builtins.")
+        return (names.get(root, root) + dot + rest).removeprefix("builtins.")
 
-    for each in known.values():
+    for each in names.values():
         if each.split(".")[0] in forbidden or RUNS.fullmatch(each):
             yield each
     for node in ast.walk(code):

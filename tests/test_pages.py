@@ -24,10 +24,10 @@ LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 
 def run_console(block: str) -> None:
     """Every command gives what is shown below it; `...` stands for what may be there."""
-    for command, code, wanted in COMMAND.findall(block):
+    for command, code, expected in COMMAND.findall(block):
         shown = CliRunner().invoke(cli, shlex.split(command))
         assert shown.exit_code == int(code or 0), (command, shown.output)
-        pattern = re.escape(wanted).replace(re.escape("...\n"), "(?:.*\n)*")
+        pattern = re.escape(expected).replace(re.escape("...\n"), "(?:.*\n)*")
         pattern = pattern.replace(re.escape(" ..., "), " .*, ")
         assert re.fullmatch(pattern, shown.stdout + shown.stderr), (command, shown.output)
 

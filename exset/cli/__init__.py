@@ -7,7 +7,7 @@ Exit codes: 0 success, 1 an invalid file, 2 wrong usage, 3 an error of the syste
 import click
 
 import exset
-from exset.cli.commands import MainGroup
+from exset.cli.main_group import MainGroup
 from exset.cli.output import Exit
 from exset.core import signals
 
@@ -24,10 +24,7 @@ SECTIONS = {
         "diff": "exset.cli.diff",
         "explain": "exset.cli.explain",
     },
-    "Convert files": {
-        "convert": "exset.cli.convert",
-        "split": "exset.cli.split",
-    },
+    "Convert files": {"convert": "exset.cli.convert", "split": "exset.cli.split"},
     "Families of formats": {
         "list": "exset.cli.list:lists",
         "schema": "exset.cli.schema",
@@ -47,9 +44,7 @@ SECTIONS = {
 
 
 @click.group(
-    cls=MainGroup,
-    sections=SECTIONS,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    cls=MainGroup, sections=SECTIONS, context_settings={"help_option_names": ["-h", "--help"]}
 )
 @click.version_option(
     exset.__version__, prog_name="exset", message="%(prog)s %(version)s", help="Show the version."

@@ -5,8 +5,8 @@ from fnmatch import filter as matching
 import click
 
 from exset.cli.commands import Command
-from exset.cli.output import usage_error
-from exset.cli.reports import json_option, json_rows
+from exset.cli.json_rows import json_option, json_rows
+from exset.cli.output import argument_errors
 from exset.explain import codes as all_codes
 from exset.explain import explain as explanation_of
 
@@ -24,14 +24,12 @@ def explain(codes: tuple[str, ...]) -> None:
     Without a CODE, exset lists all codes.
     """
     chosen = {code: None for each in codes for code in matching(all_codes(), each) or [each]}
-    try:
+    with argument_errors():
         found = [explanation_of(code) for code in chosen or all_codes()]
-    except ValueError as error:
-        usage_error(str(error))
     rows = json_rows()
     for number, each in enumerate(found):
         if rows is not None:
-            rows.write(each.to_dict())
+            rows.write(vars(each))
         elif codes:
             click.echo("\n" * bool(number) + "\n".join(each.lines()))
         else:

@@ -1,29 +1,41 @@
 """The options of formats on the command line, made from the records of the formats."""
 
-from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from collections.abc import Iterable
+from typing import Any
 
 import click
 
 from exset import formats
-from exset.cli import commands
+from exset.cli.commands import Command
+from exset.cli.options import Decorator, SecondaryOption, options
+from exset.cli.options import Option as CommandOption
 from exset.core.protocols import OptionValue
 from exset.families.format import Format, Option
 
-Command = TypeVar("Command", bound=Callable[..., object])
+_META = "exset.cli.format_options."
 
 
-class FormatOption(commands.Option):
+class FormatOption(CommandOption):
     """An option of one format or more. `values` returns the values that the user set."""
 
-    def __init__(self, declarations: list[str], *, writing: bool, **attributes: Any) -> None:
-        """Keep the value in click's `meta`; no command takes it as an argument."""
+    def __init__(self, _: object, *, same_name: list[Option], writing: bool) -> None:
+        """Declare an option as its records do; click's `meta` keeps the value."""
         self.writing = writing
-        self.section = "Options of formats" if writing else commands.SecondaryOption.section
-        super().__init__(declarations, expose_value=False, callback=_keep, **attributes)
+        self.section = "Options of formats" if writing else SecondaryOption.section
+        first = same_name[0]
+        choices = list(dict.fromkeys(choice for each in same_name for choice in each.choices))
+        super().__init__(
+            [switch(first.name, writing=writing), f"{_verb(writing)}_{first.name}"],
+            is_flag=first.is_flag,
+            metavar=first.metavar or None,
+            type=_Choice(first.name, choices) if choices else None,
+            help=_help(same_name),
+            expose_value=False,
+            callback=_keep,
+        )
 
 
-class FormatCommand(commands.Command):
+class FormatCommand(Command):
     """A verb for files of any format: it also takes the options of other packages' formats.
 
     Other packages are loaded for `--help`, for completion, and for an option that exset lacks.
@@ -31,13 +43,13 @@ class FormatCommand(commands.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments, and parse them again if another package may have an option."""
-        given = list(args)
+        copy = list(args)
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption:
             if not self._load_plugins():
                 raise
-            return super().parse_args(ctx, given)
+            return super().parse_args(ctx, copy)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Show the options of other packages, too."""
@@ -54,29 +66,14 @@ class FormatCommand(commands.Command):
         taken = {name for param in self.params for name in param.opts}
         writes = any(isinstance(param, FormatOption) and param.writing for param in self.params)
         added = [
-            FormatOption(names, **attributes)
+            each
             for writing in {False, writes}
-            for names, attributes in _declared(formats.load_plugins(), writing=writing)
-            if taken.isdisjoint(names)
+            for same_name in _by_name(formats.load_plugins(), writing=writing)
+            for each in [FormatOption((), same_name=same_name, writing=writing)]
+            if taken.isdisjoint(each.opts)
         ]
         self.params += added
         return bool(added)
-
-
-def read_options(command: Command) -> Command:
-    """Add the options of all readers; `values(writing=False)` returns what was given."""
-    return _add(command, writing=False)
-
-
-def write_options(command: Command) -> Command:
-    """Add the options of all writers; `values(writing=True)` returns what was given."""
-    return _add(command, writing=True)
-
-
-def values(*, writing: bool) -> dict[str, OptionValue]:
-    """Return the options of formats that the user set."""
-    found: dict[str, OptionValue] = click.get_current_context().meta.get(_key(writing), {})
-    return dict(found)
 
 
 def switch(name: str, *, writing: bool) -> str:
@@ -89,42 +86,40 @@ def switch(name: str, *, writing: bool) -> str:
     return f"--{prefix}{name.replace('_', '-')}"
 
 
-def _add(command: Command, *, writing: bool) -> Command:
-    for names, attributes in reversed(_declared(formats.FORMATS, writing=writing)):
-        command = click.option(*names, cls=FormatOption, **attributes)(command)
-    return command
+def values(*, writing: bool) -> dict[str, OptionValue]:
+    """Return the options of formats that the user set."""
+    prefix = f"{_META}{_verb(writing)}_"
+    meta = click.get_current_context().meta
+    return {key.removeprefix(prefix): meta[key] for key in meta if key.startswith(prefix)}
 
 
-def _declared(among: Iterable[Format], *, writing: bool) -> list[tuple[list[str], dict[str, Any]]]:
-    """Return the options of some formats as `FormatOption` takes them; one for each name."""
+def _by_name(among: Iterable[Format], *, writing: bool) -> list[list[Option]]:
+    """Return the options of some formats; those of the same name are one on the command line."""
     same_name: dict[str, list[Option]] = {}
     for fmt in among:
         for option in fmt.options if writing else fmt.read_options:
             same_name.setdefault(option.name, []).append(option)
-    return [
-        (
-            [switch(name, writing=writing), f"{'write' if writing else 'read'}_{name}"],
-            {
-                "writing": writing,
-                "is_flag": options[0].is_flag,
-                "metavar": options[0].metavar or None,
-                "type": _type(options),
-                "help": _help(options),
-            },
-        )
-        for name, options in same_name.items()
-    ]
+    return list(same_name.values())
+
+
+def _decorator(writing: bool) -> Decorator:
+    found = _by_name(formats.FORMATS, writing=writing)
+    return options(
+        *(click.option(cls=FormatOption, same_name=each, writing=writing) for each in found)
+    )
+
+
+read_options = _decorator(writing=False)
+"""Add the options of all readers; `values(writing=False)` returns those that the user set."""
+
+write_options = _decorator(writing=True)
+"""Add the options of all writers; `values(writing=True)` returns those that the user set."""
 
 
 def _help(options: list[Option]) -> str:
     text = " ".join(dict.fromkeys(option.help for option in options))
     defaults = dict.fromkeys(option.default for option in options if option.default)
     return f"{text.removesuffix('.')} (default: {', '.join(defaults)})." if defaults else text
-
-
-def _type(options: list[Option]) -> click.ParamType[Any] | None:
-    choices = dict.fromkeys(choice for option in options for choice in option.choices)
-    return _Choice(options[0].name, list(choices)) if choices else None
 
 
 class _Choice(click.Choice[str]):
@@ -146,11 +141,10 @@ class _Choice(click.Choice[str]):
             raise
 
 
-def _key(writing: bool) -> str:
-    return f"exset.cli.format_options.{'write' if writing else 'read'}"
+def _verb(writing: bool) -> str:
+    return "write" if writing else "read"
 
 
 def _keep(ctx: click.Context, param: click.Parameter, value: OptionValue | None) -> None:
-    assert isinstance(param, FormatOption) and param.name is not None
     if value:
-        ctx.meta.setdefault(_key(param.writing), {})[param.name.partition("_")[2]] = value
+        ctx.meta[f"{_META}{param.name}"] = value

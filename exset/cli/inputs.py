@@ -3,24 +3,23 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import wraps
-from typing import TypeVar, cast
+from typing import Any, TypeVar
 
 import click
 
 from exset import api, formats
 from exset.cli import format_options
-from exset.cli.commands import option, secondary_option
+from exset.cli.options import Whole, option, options, secondary_option
 from exset.cli.output import usage_error
 from exset.cli.paths import allowed_folders
 from exset.core.errors import Finding, Findings, FormatError, Severity
 from exset.core.limits import Limits
-from exset.core.protocols import Model, OptionValue
+from exset.core.protocols import Model
 from exset.core.source import Source
 from exset.core.text import safe
 from exset.families.format import Format, OptionError
 from exset.io.access import Access
 
-Command = TypeVar("Command", bound=Callable[..., object])
 M = TypeVar("M", bound=Model)
 
 
@@ -36,19 +35,31 @@ class LoadedFile:
 
 @dataclass(frozen=True)
 class CommonOptions:
-    """The options that all commands have that read files."""
+    """The options that all commands have that read files.
+
+    `options`: those of readers. `access`: for the files that a file names. `verbosity`: -1 with
+    `--quiet`, 1 with `--verbose`, else 0. `findings`: of a command that reports all its files
+    together.
+    """
 
     format: str | None
-    options: dict[str, OptionValue]
+    options: dict[str, Any]
     limits: Limits
     strict: bool
     access: Access
-    """The folders and links that may be opened for files that a file names."""
     verbosity: int
-    """-1 with `--quiet`, 1 with `--verbose`, else 0."""
     jobs: int
     findings: Findings
-    """The findings of a command that reports all its files together."""
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """The arguments of all readers, which add to the findings."""
+        return {"limits": self.limits, "findings": self.findings}
+
+    @property
+    def probing(self) -> dict[str, Any]:
+        """The arguments of all functions that open HDF5 files."""
+        return {"limits": self.limits, "access": self.access, "jobs": self.jobs}
 
     def load(self, path: str) -> LoadedFile:
         """Read a file; raises FormatError and OSError as `exset.load` does."""
@@ -58,9 +69,7 @@ class CommonOptions:
     def load_source(self, source: Source, fmt: Format) -> LoadedFile:
         """Read a source that is of the format `fmt`."""
         findings = self.new_findings()
-        model = fmt.read(
-            source, limits=self.limits, findings=findings, engine="auto", **self.options
-        )
+        model = fmt.read(source, limits=self.limits, findings=findings, **self.options)
         return LoadedFile(source, fmt, model, findings)
 
     def load_model(self, path: str, model: type[M], format: str | None = None) -> M:
@@ -68,16 +77,8 @@ class CommonOptions:
 
         `format` is the default format.
         """
-        return api.load(
-            path,
-            model=model,
-            format=self.format or format,
-            strict=False,
-            limits=self.limits,
-            findings=self.findings,
-            engine="auto",
-            **self.options,
-        )
+        fmt = self.format or format
+        return api.load(path, model=model, format=fmt, **self.reading, **self.options)
 
     def new_findings(self, findings: Iterable[Finding] = ()) -> Findings:
         """Return a collection with these findings; with `--strict` a warning is a FormatError."""
@@ -92,9 +93,7 @@ class CommonOptions:
         return worst is Severity.ERROR or (self.strict and worst is Severity.WARNING)
 
 
-def common_options(command: Command) -> Command:
-    """Add the options of all commands that read files; they arrive as `common`."""
-
+def _with_common_options(command: Callable[..., object]) -> Callable[..., object]:
     @wraps(command)
     def with_common_options(
         *args: object,
@@ -111,53 +110,27 @@ def common_options(command: Command) -> Command:
         jobs: int = 1,
         **rest: object,
     ) -> object:
-        options = format_options.values(writing=False)
-        access = Access(
-            roots=allowed_folders(roots, untrusted),
-            links=follow_links,
-            plugins=allow_plugins,
-            locking=False if no_locking else None,
-        )
-        verbosity = verbose - quiet
-        findings = Findings(strict=strict)
         common = CommonOptions(
-            from_format, options, limits, strict, access, verbosity, jobs, findings
+            format=from_format,
+            options=format_options.values(writing=False),
+            limits=limits,
+            strict=strict,
+            access=Access(
+                roots=allowed_folders(roots, untrusted),
+                links=follow_links,
+                plugins=allow_plugins,
+                locking=False if no_locking else None,
+            ),
+            verbosity=verbose - quiet,
+            jobs=jobs,
+            findings=Findings(strict=strict),
         )
         try:
             return command(*args, common=common, **rest)
         except OptionError as error:
             usage_error(safe(str(error)))
 
-    return cast(Command, _strict(_quiet(_verbose(_untrusted(_limit(with_common_options))))))
-
-
-def reading_options(command: Command) -> Command:
-    """Add what `common_options` adds, `--from`, and the options of all readers."""
-    fmt = option("--from", "from_format", type=FormatName(), help="Read as this format.")
-    return fmt(format_options.read_options(common_options(command)))
-
-
-def verbosity_options(command: Command) -> Command:
-    """Add `--quiet` and `--verbose` to a command that reads no file."""
-
-    @wraps(command)
-    def without_verbosity(*args: object, quiet: bool, verbose: bool, **rest: object) -> object:
-        return command(*args, **rest)
-
-    return cast(Command, _quiet(_verbose(without_verbosity)))
-
-
-def access_options(command: Command) -> Command:
-    """Add the options of access to HDF5 files, above `common_options`."""
-    return _follow_links(roots_option(_allow_plugins(_no_locking(command))))
-
-
-class Whole(click.IntRange):
-    """A whole number; help calls it N."""
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
-        """Return the placeholder in help."""
-        return "N"
+    return with_common_options
 
 
 class FormatName(click.Choice[str]):
@@ -166,10 +139,6 @@ class FormatName(click.Choice[str]):
     def __init__(self) -> None:
         """Offer the names of exset's formats; nothing is imported."""
         super().__init__(formats.names())
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
-        """Return the placeholder in help."""
-        return "FORMAT"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name of a format; a usage error lists the names."""
@@ -207,27 +176,50 @@ roots_option = secondary_option(
     is_eager=True,  # the paths in lists of files are checked against it
     help="Open no file outside of this folder.",
 )
-_follow_links = secondary_option("--follow-links", is_flag=True, help="Follow links in HDF5 files.")
-_allow_plugins = secondary_option(
-    "--allow-plugins", is_flag=True, help="Let HDF5 load its plugins to decompress data."
+access_options = options(
+    secondary_option("--follow-links", is_flag=True, help="Follow links in HDF5 files."),
+    roots_option,
+    secondary_option(
+        "--allow-plugins", is_flag=True, help="Let HDF5 load its plugins to decompress data."
+    ),
+    secondary_option(
+        "--no-locking", is_flag=True, help="Do not lock HDF5 files (for parallel file systems)."
+    ),
 )
-_no_locking = secondary_option(
-    "--no-locking", is_flag=True, help="Do not lock HDF5 files (for parallel file systems)."
+"""Add the options of access to HDF5 files, above `common_options`."""
+
+verbosity_options = options(
+    secondary_option("-q", "--quiet", is_flag=True, help="Report only problems."),
+    secondary_option("-v", "--verbose", is_flag=True, help="Report details."),
 )
-_quiet = secondary_option("-q", "--quiet", is_flag=True, help="Report only problems.")
-_verbose = secondary_option("-v", "--verbose", is_flag=True, help="Report details.")
-_strict = option("--strict", is_flag=True, help="Treat warnings as errors.")
-_untrusted = secondary_option(
-    "--untrusted",
-    is_flag=True,
-    is_eager=True,  # as `--root`
-    help="Open no file outside of the current folder or --root.",
+"""Add `--quiet` and `--verbose` to a command that reads no file."""
+
+common_options = options(
+    option("--strict", is_flag=True, help="Treat warnings as errors."),
+    verbosity_options,
+    secondary_option(
+        "--untrusted",
+        is_flag=True,
+        is_eager=True,  # as `--root`
+        help="Open no file outside of the current folder or --root.",
+    ),
+    secondary_option(
+        "--limit",
+        "limits",
+        metavar="NAME=VALUE",
+        multiple=True,
+        callback=_parse_limits,
+        help="Change a limit, such as max_depth=64.",
+    ),
+    _with_common_options,
 )
-_limit = secondary_option(
-    "--limit",
-    "limits",
-    metavar="NAME=VALUE",
-    multiple=True,
-    callback=_parse_limits,
-    help="Change a limit, such as max_depth=64.",
+"""Add the options of all commands that read files; they arrive as `common`."""
+
+reading_options = options(
+    option(
+        "--from", "from_format", metavar="FORMAT", type=FormatName(), help="Read as this format."
+    ),
+    format_options.read_options,
+    common_options,
 )
+"""Add what `common_options` adds, `--from`, and the options of all readers."""

@@ -3,11 +3,13 @@
 import click
 
 from exset import formats as registry
-from exset.cli.commands import Command, option
+from exset.cli.commands import Command
 from exset.cli.format_options import switch
 from exset.cli.inputs import verbosity_options
+from exset.cli.json_rows import json_option, json_rows
+from exset.cli.options import option
 from exset.cli.paths import PATH
-from exset.cli.reports import Report, json_option, json_rows
+from exset.cli.reports import Report
 from exset.core.text import safe
 
 
@@ -49,7 +51,7 @@ def formats() -> None:
 @click.argument("folder", default="exset-demo", type=PATH)
 @json_option("name", "converted", "units", folder="folder")
 @verbosity_options
-def demo(folder: str) -> None:
+def demo(folder: str, quiet: bool, **_: bool) -> None:
     """Write, check and convert the bundled samples.
 
     \b
@@ -64,7 +66,6 @@ def demo(folder: str) -> None:
         for step in steps(folder):
             rows.write(vars(step))
         return
-    quiet = click.get_current_context().params["quiet"]
     for line in describe(folder):
         if not quiet:
             click.echo(safe(line))
@@ -86,7 +87,8 @@ def doctor(compiles: bool) -> Report:
     On each machine, exset compiles grammars, layouts and kernels at their first use. --compile
     does it now, and reports the time.
     """
-    from exset.doctor import compile_all, examine
+    from exset.compiling import compile_all
+    from exset.doctor import examine
 
     seconds = compile_all() if compiles else None
     state = examine()

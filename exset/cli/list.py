@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from exset.cli.commands import Group, option, secondary_option
+from exset.cli.commands import Group
 from exset.cli.inputs import (
     CommonOptions,
-    Whole,
     access_options,
     common_options,
     jobs_option,
     reading_options,
 )
 from exset.cli.models import model_output, written
+from exset.cli.options import Whole, option, secondary_option
 from exset.cli.output import progress, usage_error
 from exset.cli.paths import files_argument, one_file
 from exset.cli.reports import Report, show_findings
@@ -31,9 +31,7 @@ SHOWN = 10
 """How many findings of each code are shown, usually."""
 
 directory_option = option(
-    "--directory",
-    metavar="FOLDER",
-    help="Set the base directory (default: longest shared).",
+    "--directory", metavar="FOLDER", help="Set the base directory (default: longest shared)."
 )
 
 
@@ -89,14 +87,7 @@ def build(
     files = files_in(paths)
     try:
         with with_source_name(", ".join(paths)):
-            search = search_for(
-                files,
-                common.findings,
-                access=common.access,
-                limits=common.limits,
-                jobs=common.jobs,
-                **options,
-            )
+            search = search_for(files, common.findings, **common.probing, **options)
             outcomes = searched(search, files, jobs=common.jobs, journal=journal)
             found = list(progress(outcomes, len(files), "searching"))
             samples = built(found, common.findings, directory=directory)
@@ -124,9 +115,10 @@ def merge(
 
     The result has the type of the first list.
     """
+    from exset.grammars.lbann.sample_list import SampleList
     from exset.runtime.lbann.list_merge import merged
 
-    parts = [_load(path, common) for path in inputs]
+    parts = [common.load_model(path, SampleList) for path in inputs]
     with with_source_name(", ".join(inputs)):
         samples = merged(parts, common.findings, directory=directory, limits=common.limits)
     return _written(samples, output, common.findings)
@@ -143,9 +135,10 @@ def shuffle(file: str, seed: int, output: str, common: CommonOptions) -> Report:
     \b
       exset list shuffle --seed 1 all.sample_list -o shuffled.sample_list
     """
+    from exset.grammars.lbann.sample_list import SampleList
     from exset.runtime.lbann.list_order import shuffled
 
-    samples = _load(file, common)
+    samples = common.load_model(file, SampleList)
     with with_source_name(file):
         samples = shuffled(samples, seed, common.limits)
     return _written(samples, output, common.findings)
@@ -165,21 +158,16 @@ def order(file: str, ranks: int, keep_order: bool, output: str, common: CommonOp
 
     Each rank reads every N-th file. Even with --keep-order, LBANN sometimes changes the order.
     """
+    from exset.grammars.lbann.sample_list import SampleList
     from exset.runtime.lbann.list_order import rank_order
 
-    samples = _load(file, common)
+    samples = common.load_model(file, SampleList)
     seen = samples.select_files(rank_order(samples, ranks, keep_order))
     same = seen.name == samples.select_files(samples.included > 0).name
     report = _written(seen, output, common.findings)
     by = counted(ranks, "rank")
     report.status = [*report.status, f"read by {by} in {'the same' if same else 'another'} order"]
     return report
-
-
-def _load(path: str, common: CommonOptions) -> SampleList:
-    from exset.grammars.lbann.sample_list import SampleList
-
-    return common.load_model(path, SampleList)
 
 
 def _written(samples: SampleList, output: str, findings: Findings) -> Report:

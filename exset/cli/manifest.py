@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from exset import formats
-from exset.cli.commands import Group, option
-from exset.cli.inputs import CommonOptions, Whole, reading_options, verbosity_options
+from exset.cli.commands import Group
+from exset.cli.inputs import CommonOptions, reading_options, verbosity_options
 from exset.cli.models import model_output, written
-from exset.cli.output import usage_error
+from exset.cli.options import Whole, option, options
+from exset.cli.output import argument_errors, usage_error
 from exset.cli.paths import file_argument, one_file
 from exset.cli.reports import Report
 from exset.core.errors import Findings
@@ -24,26 +23,23 @@ if TYPE_CHECKING:
 
 FORMAT = "manifest"
 
-Command = TypeVar("Command", bound=Callable[..., object])
-
-
-def selection_options(command: Command) -> Command:
-    """Add the options of aeon that select records of a manifest."""
-    fraction = option(
+selection_options = options(
+    option(
         "--subset-fraction",
         metavar="F",
         type=float,
         default=1.0,
         help="Fraction of the records to use (1).",
-    )
-    shuffle = option("--shuffle-manifest", is_flag=True, help="Shuffle the records first.")
-    seed = option(
+    ),
+    option("--shuffle-manifest", is_flag=True, help="Shuffle the records first."),
+    option(
         "--random-seed",
         type=Whole(0, 2**32 - 1),
         default=0,
         help="Seed of fraction and shuffle (0).",
-    )
-    return fraction(shuffle(seed(command)))
+    ),
+)
+"""Add the options of aeon that select records of a manifest."""
 
 
 @click.group(cls=Group)
@@ -73,6 +69,7 @@ def build(
     types: str | None,
     delimiter: str,
     classes: str | None,
+    **verbosity: bool,
 ) -> Report:
     """Build a manifest from one folder a class, or from a table.
 
@@ -84,13 +81,17 @@ def build(
     Paths are relative to the folder: use it as the manifest_root. If columns have names, the first
     line of the table has them. The type CLASS turns class names into numbers.
     """
+    from exset.grammars.aeon.manifest_types import ElementType
+    from exset.runtime.aeon.manifest_folder import from_folder
+
     if is_folder(path):
         if types is not None:
             usage_error("--types needs a table")
-        records, names = _from_folder(path, suffixes, label)
+        lowered = [suffix.lower() for suffix in suffixes]
+        records, names = from_folder(path, suffixes=lowered, label=ElementType(label))
     else:
         records, names = _from_table(path, types, delimiter)
-    report = _written(records, output, Findings())
+    report = written(records, FORMAT, output, Findings())
     if classes is not None:
         lines = "".join(f"{name}\n" for name in names)
         files.write(classes, lines.encode("utf-8", "surrogateescape"))
@@ -109,14 +110,13 @@ def balance(file: str, output: str, by: int, seed: int | None, common: CommonOpt
     \b
       exset manifest balance train.tsv -o even.tsv
     """
+    from exset.grammars.aeon.manifest import Manifest
     from exset.runtime.aeon.manifest_classes import balanced
 
-    records = _load(file, common)
-    try:
+    records = common.load_model(file, Manifest)
+    with argument_errors():
         records = balanced(records, by, seed=seed)
-    except ValueError as error:
-        usage_error(str(error))
-    return _written(records, output, common.findings)
+    return written(records, FORMAT, output, common.findings)
 
 
 @manifest.command()
@@ -143,29 +143,18 @@ def pick(
     exset reports the name of aeon's cache for them. The result of a seed depends on the dialect:
     see --from-dialect.
     """
+    from exset.grammars.aeon.manifest import Manifest
     from exset.runtime.aeon.selection import cache_name, node_rows, select_records
 
-    records = _load(file, common)
-    try:
+    records = common.load_model(file, Manifest)
+    with argument_errors():
         records, uid = select_records(records, **selection)
         if node is not None:
             records = records.select(node_rows(len(records), *node, batch_size))
-    except ValueError as error:
-        usage_error(str(error))
-    report = _written(records, output, common.findings)
+    report = written(records, FORMAT, output, common.findings)
     cache = cache_name(uid) if node is None else "none, as aeon caches nothing with several nodes"
     report.status = [*report.status, f"cache: {cache}"]
     return report
-
-
-def _from_folder(
-    path: str, suffixes: tuple[str, ...], label: str
-) -> tuple[Manifest, tuple[str, ...]]:
-    from exset.grammars.aeon.manifest_types import ElementType
-    from exset.runtime.aeon.manifest_folder import from_folder
-
-    lowered = [suffix.lower() for suffix in suffixes]
-    return from_folder(path, suffixes=lowered, label=ElementType(label))
 
 
 def _from_table(path: str, types: str | None, delimiter: str) -> tuple[Manifest, tuple[str, ...]]:
@@ -177,20 +166,5 @@ def _from_table(path: str, types: str | None, delimiter: str) -> tuple[Manifest,
         usage_error("--delimiter must be one character")
     pairs = [each.rpartition(":") for each in (types or "FILE").split(",")]
     columns = [(name if colon else None, kind) for name, colon, kind in pairs]
-    try:
+    with argument_errors():
         return from_table(path, columns, delimiter=delimiter)
-    except ValueError as error:
-        if type(error) is not ValueError:
-            raise
-        usage_error(str(error))
-
-
-def _load(path: str, common: CommonOptions) -> Manifest:
-    from exset.grammars.aeon.manifest import Manifest
-
-    return common.load_model(path, Manifest)
-
-
-def _written(records: Manifest, output: str, findings: Findings) -> Report:
-    size = formats.get(FORMAT).family.counted(len(records))
-    return written(records, FORMAT, output, findings, size)

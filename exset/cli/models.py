@@ -1,24 +1,21 @@
 """Output options of the commands that write one file of a family, and its report."""
 
-from collections.abc import Callable
-from typing import TypeVar
-
 import click
 
 from exset import api, formats
+from exset.cli.json_rows import json_option, json_rows
+from exset.cli.options import Decorator, options
 from exset.cli.output import usage_error
-from exset.cli.reports import SHOWN, Report, json_option, json_rows
+from exset.cli.reports import SHOWN, Report
 from exset.core.errors import Findings
 from exset.core.protocols import Model
 from exset.core.text import safe
 from exset.io import files
 
-Command = TypeVar("Command", bound=Callable[..., object])
-
 
 def output_option(
     format: str, help: str = "Write to this file (default: standard output)."
-) -> Callable[[Command], Command]:
+) -> Decorator:
     """Add `-o`, the file of this format to write."""
 
     def check_suffix(ctx: click.Context, param: click.Parameter, path: str) -> str:
@@ -32,10 +29,10 @@ def output_option(
     )
 
 
-def model_output(format: str) -> Callable[[Command], Command]:
+def model_output(format: str) -> Decorator:
     """Add `-o` and `--json` to a command that ends with `written`."""
     rows = json_option("format", "units", "counts", "findings", file="output")
-    return lambda command: output_option(format)(rows(command))
+    return options(output_option(format), rows)
 
 
 def refuse_json_in_data(output: str) -> None:
@@ -45,18 +42,25 @@ def refuse_json_in_data(output: str) -> None:
 
 
 def written(
-    model: Model, format: str, output: str, findings: Findings, size: str, shown: int = SHOWN
+    model: Model,
+    format: str,
+    output: str,
+    findings: Findings,
+    size: str | None = None,
+    shown: int = SHOWN,
 ) -> Report:
     """Write a model to the file `output`, and return the report.
 
-    `size` says how much was written; up to `shown` findings of each code are shown.
+    `size` says how much was written, by default the number of units; up to `shown` findings of each
+    code are shown.
     """
     refuse_json_in_data(output)
+    fmt = formats.get(format)
     data = api.dumps(model, format=format, findings=findings)
     report = Report({"format": format, "units": len(model)}, findings, shown=shown)
     if output == "-":
-        report.data, report.fmt = data, formats.get(format)
+        report.data, report.fmt = data, fmt
     else:
         files.write(output, data)
-        report.status = [f"{safe(output)}: {size}"]
+        report.status = [f"{safe(output)}: {size or fmt.family.counted(len(model))}"]
     return report

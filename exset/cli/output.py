@@ -3,14 +3,14 @@
 import errno
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from enum import IntEnum
 from typing import NoReturn, TypeVar
 
 import click
 
 from exset.core.errors import FormatError, LimitError
-from exset.core.jobs import Item, Outcome, Value, run
 from exset.core.text import safe
 from exset.families.format import Format
 from exset.io import remote
@@ -56,6 +56,19 @@ def usage_error(message: str) -> NoReturn:
     raise click.UsageError(message, click.get_current_context(silent=True))
 
 
+@contextmanager
+def argument_errors(
+    kinds: tuple[type[Exception], ...] = (ValueError,), prefix: str = ""
+) -> Iterator[None]:
+    """Turn errors of these kinds into usage errors; a FormatError stays."""
+    try:
+        yield
+    except FormatError:
+        raise
+    except kinds as error:
+        usage_error(prefix + safe(str(error)))
+
+
 def require_option(needed: str, *names: str) -> None:
     """Refuse the parameters `names` on the command line, as the option `needed` is not there."""
     ctx = click.get_current_context()
@@ -65,43 +78,13 @@ def require_option(needed: str, *names: str) -> None:
             usage_error(f"{param.opts[-1]} needs {needed}")
 
 
-def for_each_file(
-    work: Callable[[Item], Value],
-    items: Sequence[Item],
-    show: Callable[[Outcome[Item, Value]], int],
-    *,
-    jobs: int,
-    action: str,
-    visible: bool = True,
-) -> int:
-    """Run `work` on every file and `show` each outcome; return the worst exit code.
-
-    An error of one file is reported, and the others follow. A terminal shows the progress of the
-    `action`; if results are `visible` on standard output, only where that is no terminal.
-    """
-    outcomes = progress(run(work, items, jobs=jobs), len(items), action, visible=visible)
-    worst: int = Exit.OK
-    for outcome in outcomes:
-        try:
-            code = show(outcome)
-        except BrokenPipeError:
-            raise
-        except (FormatError, OSError) as error:
-            code = report_error(error)
-        worst = max(worst, code)
-    return worst
-
-
 def progress(
     outcomes: Iterable[T], count: int, action: str, *, visible: bool = False
-) -> Iterable[T]:
+) -> Iterator[T]:
     """Show on standard error, if that is a terminal, how many of several files are done."""
     if count < 2 or not sys.stderr.isatty() or (visible and sys.stdout and sys.stdout.isatty()):
-        return outcomes
-    return _tracked(outcomes, count, action)
-
-
-def _tracked(outcomes: Iterable[T], count: int, action: str) -> Iterator[T]:
+        yield from outcomes
+        return
     from rich.console import Console
     from rich.progress import Progress
 

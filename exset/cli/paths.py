@@ -2,13 +2,13 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import TypeVar
 
 import click
 
 from exset import samples
+from exset.cli.options import Decorator
 from exset.core.limits import DEFAULT
 from exset.core.text import safe
 from exset.io import files
@@ -16,11 +16,6 @@ from exset.io.access import is_inside
 
 PATH = click.Path(readable=False)
 """The type of paths; an unreadable file is an error when it is read, and the others follow."""
-
-LIST_MARK = "@"
-"""The first character of an argument that names a file of paths."""
-
-Command = TypeVar("Command", bound=Callable[..., object])
 
 
 def all_paths(
@@ -46,12 +41,12 @@ def one_path(ctx: click.Context, param: click.Parameter, argument: str) -> str:
     return paths[0]
 
 
-def file_argument(name: str, metavar: str) -> Callable[[Command], Command]:
+def file_argument(name: str, metavar: str) -> Decorator:
     """Add an argument that is one file, or a pattern or list of one: see `expanded`."""
     return click.argument(name, metavar=metavar, type=PATH, callback=one_path)
 
 
-def files_argument(name: str, metavar: str) -> Callable[[Command], Command]:
+def files_argument(name: str, metavar: str) -> Decorator:
     """Add an argument that is one file or more, also patterns and lists: see `expanded`."""
     return click.argument(
         name, metavar=metavar, nargs=-1, required=True, type=PATH, callback=all_paths
@@ -72,8 +67,8 @@ def expanded(arguments: Iterable[str], roots: tuple[str, ...] = ()) -> Iterator[
     OSError for a folder without permission.
     """
     for argument in arguments:
-        if argument.startswith(LIST_MARK):
-            text = files.read(argument.removeprefix(LIST_MARK), limits=DEFAULT).data
+        if argument.startswith("@"):
+            text = files.read(argument.removeprefix("@"), limits=DEFAULT).data
             for line in filter(bytes.strip, text.splitlines()):
                 path = os.fsdecode(line)
                 if roots and ("://" in path or not is_inside(path, roots)):

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from exset.cli.commands import Command, option, secondary_option
-from exset.cli.inputs import CommonOptions, Whole, reading_options
-from exset.cli.output import usage_error
+from exset.cli.commands import Command
+from exset.cli.inputs import CommonOptions, reading_options
+from exset.cli.json_rows import json_option
+from exset.cli.options import Whole, option, secondary_option
+from exset.cli.output import argument_errors, usage_error
 from exset.cli.paths import one_file
-from exset.cli.reports import Report, json_option
-from exset.core.errors import FormatError, with_source_name
+from exset.cli.reports import Report
+from exset.core.errors import with_source_name
 from exset.core.text import safe
 from exset.families.lens import LENS
 
@@ -66,21 +68,10 @@ def plot(
     examples = common.load_model(file, ExampleSet)
     which = _indices(examples, chosen)
     layouts = _layout("inputs", inputs), _layout("targets", targets)
-    try:
+    with argument_errors((ValueError, ImportError)):
         with with_source_name(file, LENS.noun):
-            shown = picture_rows(
-                examples,
-                which,
-                *layouts,
-                ticks=ticks,
-                findings=common.findings,
-                limits=common.limits,
-            )
+            shown = picture_rows(examples, which, *layouts, ticks=ticks, **common.reading)
         pictures.write(shown, output, "" if file == "-" else file)
-    except FormatError:
-        raise
-    except (ValueError, ImportError) as error:
-        usage_error(safe(str(error)))
     drawn = f"{shown.cut} (--examples selects)" if shown.cut else LENS.counted(len(shown.names))
     status = [f"{safe(output)}: {drawn}"]
     return Report({"examples": len(shown.names)}, common.findings, status=status, shown=1)

@@ -1,29 +1,19 @@
 """Reports of the commands: findings and results, as text for people or as JSON."""
 
-import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 import click
 
+from exset.cli.json_rows import json_rows, tally
 from exset.cli.output import Exit, echo_stderr, write_stdout
-from exset.core.errors import Finding, Findings, FormatError, Place, Severity
-from exset.core.jobs import Item, Outcome, Value
+from exset.core.errors import Finding, Findings, Severity
 from exset.core.text import counted, safe
 from exset.families.format import Format
 
-SCHEMA = 1
-"""The version of what `--json` writes; it changes when a key goes or gets another meaning."""
-
 SHOWN, SHOWN_VERBOSE = 3, 100
 """How many findings of each code are shown, usually and with `--verbose`."""
-
-_JSON = "exset.cli.json"
-
-Command = TypeVar("Command", bound=Callable[..., object])
 
 
 @dataclass
@@ -83,14 +73,6 @@ def show_findings(findings: Findings, verbosity: int, shown: int = SHOWN) -> Non
             echo_stderr(line)
 
 
-def tally(findings: Findings) -> dict[Severity, int]:
-    """Return how many findings of each severity there are, kept or not."""
-    counts = dict.fromkeys(Severity, 0)
-    for code, severity in {finding.code: finding.severity for finding in findings}.items():
-        counts[severity] += findings.count(code)
-    return counts
-
-
 def tally_text(findings: Findings) -> str:
     """Return the tally as text, `1 error, 2 warnings`; empty without findings."""
     return ", ".join(
@@ -115,96 +97,6 @@ def verdict(
     if not quiet or findings.worst is not None:
         words = ("not valid" if failed else "ok", summary)
         yield f"{safe(name)}: {', '.join(filter(None, words))}"
-
-
-def json_option(*keys: str, **parameters: str) -> Callable[[Command], Command]:
-    """Add `--json`, which writes one object a line; `json_rows` returns their writer.
-
-    `keys` are the members of an object after `schema`, `ok`, `error` and those of `parameters`,
-    which maps members to the parameters whose values they have. If the command fails, the object
-    has the same members, null where no value is known.
-    """
-
-    def remember(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
-        if wanted:
-            ctx.meta[_JSON] = JsonRows(ctx, keys, parameters)
-
-    return click.option(
-        "--json",
-        is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=remember,
-        help="Write JSON, one object a line.",
-    )
-
-
-class JsonRows:
-    """Writes JSON objects that all have the same members."""
-
-    def __init__(self, ctx: click.Context, keys: Iterable[str], parameters: dict[str, str]) -> None:
-        """Declare the members, as in `json_option`."""
-        self.keys = tuple(keys)
-        self._ctx = ctx
-        self._parameters = parameters
-
-    def write(
-        self,
-        values: Mapping[str, object],
-        *,
-        findings: Findings | None = None,
-        ok: bool = True,
-        error: object = None,
-    ) -> None:
-        """Write an object."""
-        row = {"schema": SCHEMA, "ok": ok, "error": error, **dict.fromkeys(self._parameters)}
-        row |= {key: self._ctx.params.get(name) for key, name in self._parameters.items()}
-        row |= dict.fromkeys(self.keys)
-        write_row({**row, **values, **({} if findings is None else findings_row(findings))})
-
-
-def json_rows() -> JsonRows | None:
-    """Return the writer of JSON objects; None without `--json`."""
-    rows: JsonRows | None = click.get_current_context().meta.get(_JSON)
-    return rows
-
-
-def write_failure(error: FormatError | OSError) -> None:
-    """With `--json`, write an object that says why the command failed."""
-    rows = json_rows()
-    if rows is not None and rows.keys:
-        with suppress(OSError):  # perhaps the error itself: standard output is full
-            rows.write({}, ok=False, error=as_finding(error).to_dict())
-
-
-def findings_row(findings: Findings) -> dict[str, object]:
-    """Return the members with which the object of every command that reads ends."""
-    return {"counts": tally(findings), "findings": [finding.to_dict() for finding in findings]}
-
-
-def write_file_row(
-    outcome: Outcome[Item, Value], ok: bool, findings: Findings | None, **values: object
-) -> None:
-    """Write the JSON object of one file of several."""
-    error = None if outcome.error is None else as_finding(outcome.error).to_dict()
-    path: str | os.PathLike[str] = outcome.item
-    row = {"schema": SCHEMA, "file": os.fspath(path), "ok": ok, "error": error, **values}
-    write_row({**row, **findings_row(Findings() if findings is None else findings)})
-
-
-def write_row(row: Mapping[str, object]) -> None:
-    """Write a JSON object as a line of ASCII, so that nothing in it controls a terminal."""
-    import json
-
-    click.echo(json.dumps(row, allow_nan=False))
-
-
-def as_finding(error: FormatError | OSError) -> Finding:
-    """Return an error as a finding; an error of the system has the code `system`."""
-    if isinstance(error, FormatError):
-        return error.finding
-    place = None if error.filename is None else Place.of(os.fsdecode(error.filename))
-    return Finding("system", Severity.ERROR, error.strerror or str(error), place)
 
 
 def _line(finding: Finding) -> str:

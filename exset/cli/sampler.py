@@ -4,11 +4,13 @@ from typing import Any
 
 import click
 
-from exset.cli.commands import Group, option, secondary_option
-from exset.cli.inputs import CommonOptions, Whole, common_options
-from exset.cli.output import usage_error
+from exset.cli.commands import Group
+from exset.cli.inputs import CommonOptions, common_options
+from exset.cli.json_rows import json_option
+from exset.cli.options import Whole, option, secondary_option
+from exset.cli.output import argument_errors
 from exset.cli.paths import file_argument
-from exset.cli.reports import Report, json_option
+from exset.cli.reports import Report
 
 PLAN_KEYS = (
     *("items", "classes", "small_classes", "largest_class", "batches", "distinct_batches"),
@@ -66,10 +68,8 @@ def plan(
     from exset.runtime.samplers.registry import build_sampler
 
     array = read_labels(labels, column, limits=common.limits)
-    try:
+    with argument_errors():
         sampler = build_sampler(name, array, classes, samples, rank=0, **options)
-    except ValueError as error:
-        usage_error(str(error))
     sampler.set_epoch(epoch)
     numbers = sampler.plan().to_dict()
     lines = [f"{label:<12} {text}" for label, text in _rows(numbers, classes, samples)]

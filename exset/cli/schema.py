@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from exset import api
-from exset.cli.commands import Group, option
+from exset.cli.commands import Group
 from exset.cli.inputs import CommonOptions, access_options, common_options, jobs_option
+from exset.cli.json_rows import json_option, json_rows
 from exset.cli.models import output_option, refuse_json_in_data
+from exset.cli.options import Decorator, option, options
 from exset.cli.output import usage_error
 from exset.cli.paths import all_paths, file_argument, files_argument
-from exset.cli.reports import Report, json_option, json_rows, show_findings, verdict
+from exset.cli.reports import Report, show_findings, verdict
 from exset.core.errors import Severity, with_source_name
 from exset.core.text import counted, safe
 from exset.io import files
@@ -22,27 +23,20 @@ if TYPE_CHECKING:
     from exset.grammars.lbann.schema import Schema
     from exset.runtime.lbann.sample_reader import Pair
 
-Command = TypeVar("Command", bound=Callable[..., object])
 
-
-def schema_options(*keys: str) -> Callable[[Command], Command]:
+def schema_options(*keys: str) -> Decorator:
     """Add two schemas and the options of their use; `keys` are members of the JSON."""
-    rows = json_option(*keys, "counts", "findings", data="data", experiment="experiment")
-    sample = option(
-        "--sample",
-        metavar="FILE ID",
-        type=(str, str),
-        help="Use this sample of this file.",
+    return options(
+        file_argument("data", "DATA"),
+        file_argument("experiment", "EXPERIMENT"),
+        option(
+            "--sample", metavar="FILE ID", type=(str, str), help="Use this sample of this file."
+        ),
+        option("--compat", type=click.Choice(["lbann"]), help="Refuse what LBANN refuses."),
+        json_option(*keys, "counts", "findings", data="data", experiment="experiment"),
+        access_options,
+        common_options,
     )
-    compat = option("--compat", type=click.Choice(["lbann"]), help="Refuse what LBANN refuses.")
-    data = file_argument("data", "DATA")
-    experiment = file_argument("experiment", "EXPERIMENT")
-
-    def add(command: Command) -> Command:
-        command = sample(compat(rows(access_options(common_options(command)))))
-        return data(experiment(command))
-
-    return add
 
 
 @click.group(cls=Group)
@@ -110,14 +104,7 @@ def check(
         samples += common.load_model(path, SampleList)
     if not samples:
         usage_error("no samples to check: name a LIST, or use --sample")
-    for finding in check_files(
-        samples,
-        *schemas,
-        compat=compat,
-        access=common.access,
-        limits=common.limits,
-        jobs=common.jobs,
-    ):
+    for finding in check_files(samples, *schemas, compat=compat, **common.probing):
         common.findings.add(finding)
     failed = common.findings.worst is Severity.ERROR
     name = counted(len(samples), "sample")
@@ -170,14 +157,7 @@ def build(
         usage_error("--pack must be of the form GROUP=PATH")
     if pairs and experiment is None:
         usage_error("--pack needs --experiment")
-    built = schema_build.build(
-        files_in(paths),
-        sample,
-        normalise=normalise,
-        access=common.access,
-        limits=common.limits,
-        jobs=common.jobs,
-    )
+    built = schema_build.build(files_in(paths), sample, normalise=normalise, **common.probing)
     findings = built.findings
     with with_source_name(experiment or output):
         groups = ((group, path) for group, _, path in pairs)

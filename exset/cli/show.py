@@ -1,13 +1,11 @@
 """`exset cat` and `exset head`: a file as text, or the first part of it."""
 
-from collections.abc import Callable
-
 import click
 
 from exset import api, formats, streaming
-from exset.cli.commands import option
 from exset.cli.format_options import FormatCommand
-from exset.cli.inputs import CommonOptions, LoadedFile, Whole, reading_options
+from exset.cli.inputs import CommonOptions, LoadedFile, reading_options
+from exset.cli.options import Whole, option, options
 from exset.cli.output import usage_error
 from exset.cli.paths import one_file
 from exset.cli.reports import Report, tally_text
@@ -16,29 +14,26 @@ from exset.core.protocols import Selectable
 from exset.core.source import Source
 from exset.core.text import safe, with_article
 
-
-def text_options(command: Callable[..., object]) -> Callable[..., object]:
-    """Add the options of text, which arrive by their names."""
-    for name, help in (
-        ("--lossy", "Drop what the text cannot store, and report it."),
-        ("--unshare", "Copy shared lists where text cannot share them."),
-        ("--compact", "Write as few bytes as possible."),
-    ):
-        command = option(name, is_flag=True, help=help)(command)
-    return reading_options(command)
+text_options = options(
+    reading_options,
+    option("--compact", is_flag=True, help="Write as few bytes as possible."),
+    option("--unshare", is_flag=True, help="Copy shared lists where text cannot share them."),
+    option("--lossy", is_flag=True, help="Drop what the text cannot store, and report it."),
+)
+"""Add the options of text, which arrive by their names."""
 
 
 @click.command(cls=FormatCommand)
 @one_file
 @text_options
-def cat(file: str, common: CommonOptions, **options: bool) -> Report:
+def cat(file: str, common: CommonOptions, **writing: bool) -> Report:
     """Print a file as text, whatever its format.
 
     \b
       exset cat train.bex
       exset cat - < train.bex.gz | less
     """
-    return _as_text(common.load(file), options, common.verbosity)
+    return _as_text(common.load(file), writing, common.verbosity)
 
 
 @click.command(cls=FormatCommand)
@@ -52,7 +47,7 @@ def cat(file: str, common: CommonOptions, **options: bool) -> Report:
     help="The number of examples or records (10).",
 )
 @text_options
-def head(file: str, count: int, common: CommonOptions, **options: bool) -> Report:
+def head(file: str, count: int, common: CommonOptions, **writing: bool) -> Report:
     """Print the first examples or records of a file as text.
 
     \b
@@ -60,7 +55,7 @@ def head(file: str, count: int, common: CommonOptions, **options: bool) -> Repor
 
     Of Lens files, exset reads only as much as it needs.
     """
-    return _as_text(_first(file, count, common), options, common.verbosity)
+    return _as_text(_first(file, count, common), writing, common.verbosity)
 
 
 def _first(path: str, count: int, common: CommonOptions) -> LoadedFile:
@@ -70,7 +65,7 @@ def _first(path: str, count: int, common: CommonOptions) -> LoadedFile:
         if fmt.streamer is not None:
             fmt.chosen(common.options, reading=True)
             findings, chunks, left = common.new_findings(), [], count
-            for chunk in fmt.stream(blocks, limits=common.limits, findings=findings, engine="auto"):
+            for chunk in fmt.stream(blocks, limits=common.limits, findings=findings):
                 assert isinstance(chunk, Selectable)  # as models of all streamers are
                 chunks.append(chunk.select(slice(left)))
                 left -= len(chunks[-1])
@@ -88,12 +83,12 @@ def _first(path: str, count: int, common: CommonOptions) -> LoadedFile:
     return LoadedFile(file.source, fmt, file.model.select(slice(count)), file.findings)
 
 
-def _as_text(file: LoadedFile, options: dict[str, bool], verbosity: int) -> Report:
+def _as_text(file: LoadedFile, writing: dict[str, bool], verbosity: int) -> Report:
     """Return a report whose data are the file as text."""
     findings, name = file.findings, file.source.name
     with with_source_name(name):
         fmt = formats.text_of(file.format)
-    data = api.dumps(file.model, format=fmt.name, name=name, findings=findings, **options)
+    data = api.dumps(file.model, format=fmt.name, name=name, findings=findings, **writing)
     report = Report(findings=findings, shown=0, data=data, fmt=fmt)
     if verbosity == 0 and findings.worst not in (None, Severity.NOTE):
         report.status = [f"{safe(name)}: {tally_text(findings)} (see exset validate)"]

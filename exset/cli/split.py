@@ -7,16 +7,15 @@ from typing import Any
 import click
 
 from exset import api, formats
-from exset.cli.commands import option
 from exset.cli.format_options import FormatCommand
-from exset.cli.inputs import CommonOptions, Whole, reading_options
-from exset.cli.output import usage_error
+from exset.cli.inputs import CommonOptions, reading_options
+from exset.cli.json_rows import json_option
+from exset.cli.options import Whole, option
+from exset.cli.output import argument_errors, usage_error
 from exset.cli.paths import one_file
-from exset.cli.reports import Report, json_option
-from exset.core.errors import FormatError
+from exset.cli.reports import Report
 from exset.core.protocols import Selectable
 from exset.core.text import safe, with_article
-from exset.families.format import Format
 from exset.io import files
 
 _PART = re.compile(
@@ -28,11 +27,7 @@ _PART = re.compile(
 @click.command(cls=FormatCommand)
 @one_file
 @click.argument("parts", metavar="[OUTPUT=SIZE]...", nargs=-1)
-@option(
-    "--trainers",
-    type=Whole(1),
-    help="Write N equal files t0_FILE, t1_FILE, ...",
-)
+@option("--trainers", type=Whole(1), help="Write N equal files t0_FILE, t1_FILE, ...")
 @option("-o", "--output", metavar="FOLDER", help="The folder for the files of --trainers.")
 @option("--seed", type=Whole(0), help="Choose at random with this seed.")
 @option("--by", metavar="GROUP", help="Keep each group in one file.")
@@ -69,31 +64,27 @@ def split(
     source, fmt, findings = loaded.source, loaded.format, loaded.findings
     if not isinstance(loaded.model, Selectable):
         usage_error(f"{with_article(fmt.family.noun)} cannot be split")
-    for target, _ in targets:
-        api.check_convertible(fmt, _format_of(target, fmt), source)
-    sizes = [size for _, size in targets]
-    try:
-        models = split_model(loaded.model, sizes, **how)
-    except FormatError:
-        raise
-    except ValueError as error:
-        usage_error(str(error))
-    made = [(target, part) for (target, _), part in zip(targets, models, strict=True)]
-    written = [
-        api.dumps(part, format=_format_of(target, fmt).name, name=source.name, findings=findings)
-        for target, part in made
-    ]
-    for (target, _), data in zip(made, written, strict=True):
-        files.write(target, data)
-    rows = [{"target": target, "units": len(part)} for target, part in made]
-    status = [f"{safe(target)}: {fmt.family.counted(len(part))}" for target, part in made]
+    format_of = {target: formats.by_suffix(target) or fmt for target in targets}
+    for target_format in format_of.values():
+        api.check_convertible(fmt, target_format, source)
+    with argument_errors():
+        models = split_model(loaded.model, [*targets.values()], **how)
+    made = dict(zip(targets, models, strict=True))
+    data = {
+        target: api.dumps(part, format=format_of[target].name, name=source.name, findings=findings)
+        for target, part in made.items()
+    }
+    for target in data:
+        files.write(target, data[target])
+    rows = [{"target": target, "units": len(part)} for target, part in made.items()]
+    status = [f"{safe(target)}: {fmt.family.counted(len(part))}" for target, part in made.items()]
     return Report({"parts": rows}, findings, status=status, shown=0)
 
 
 def _targets(
     file: str, parts: tuple[str, ...], trainers: int | None, output: str | None
-) -> list[tuple[str, float | str | None]]:
-    """Return the files to write and their sizes; raises UsageError."""
+) -> dict[str, float | str | None]:
+    """Return the files to write, each with its size; raises UsageError."""
     if (trainers is None) == (not parts):
         usage_error("name the files as OUTPUT=SIZE, or use --trainers N")
     if trainers is not None:
@@ -101,19 +92,17 @@ def _targets(
             usage_error("standard input has no name for --trainers: use OUTPUT=SIZE")
         folder, name = os.path.split(file)
         folder = folder if output is None else output
-        return [(os.path.join(folder, f"t{k}_{name}"), 1 / trainers) for k in range(trainers)]
+        return {os.path.join(folder, f"t{k}_{name}"): 1 / trainers for k in range(trainers)}
     if output is not None:
         usage_error("-o needs --trainers; OUTPUT=SIZE names a file itself")
-    targets: list[tuple[str, float | str | None]] = []
+    targets: dict[str, float | str | None] = {}
     for part in parts:
         if (match := _PART.fullmatch(part)) is None:
-            usage_error(
-                f"{safe(part)} is not of the form OUTPUT=SIZE, such as train.ex=90% or test.ex=rest"
-            )
-        targets.append((match["target"], _size(match)))
-    names = [name for name, _ in targets]
-    if len(set(names)) < len(names) or file in names or "-" in names:
-        usage_error("the files must differ from one another and from the input")
+            form = "OUTPUT=SIZE, such as train.ex=90% or test.ex=rest"
+            usage_error(f"{safe(part)} is not of the form {form}")
+        if (target := match["target"]) in (*targets, file, "-"):
+            usage_error("the files must differ from one another and from the input")
+        targets[target] = _size(match)
     return targets
 
 
@@ -127,8 +116,3 @@ def _size(match: re.Match[str]) -> float | str | None:
     if match["share"]:
         return float(match["share"])
     return int(match["count"]) if match["count"] else None
-
-
-def _format_of(target: str, default: Format) -> Format:
-    """Return the format of a file to write: by its suffix, else the default."""
-    return formats.by_suffix(target) or default

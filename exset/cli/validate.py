@@ -5,14 +5,15 @@ from functools import partial
 import click
 
 from exset import api
-from exset.cli.commands import option, secondary_option
+from exset.cli.each_file import FileResult, for_each_file
 from exset.cli.format_options import FormatCommand
 from exset.cli.inputs import CommonOptions, access_options, jobs_option, reading_options
-from exset.cli.output import Exit, for_each_file, require_option
+from exset.cli.json_rows import json_option
+from exset.cli.options import option, secondary_option
+from exset.cli.output import Exit, require_option
 from exset.cli.paths import some_files
-from exset.cli.reports import json_option, json_rows, tally_text, verdict, write_file_row
+from exset.cli.reports import tally_text, verdict
 from exset.core.errors import Findings
-from exset.core.jobs import Outcome
 
 
 @click.command(cls=FormatCommand)
@@ -23,12 +24,7 @@ from exset.core.jobs import Outcome
 @access_options
 @reading_options
 @jobs_option
-def validate(
-    files: tuple[str, ...],
-    check_files: bool,
-    base: str,
-    common: CommonOptions,
-) -> int:
+def validate(files: tuple[str, ...], check_files: bool, base: str, common: CommonOptions) -> int:
     """Check files: errors and likely mistakes.
 
     \b
@@ -43,41 +39,41 @@ def validate(
         require_option("--files", "base", "roots", "follow_links", "allow_plugins", "no_locking")
     explained: set[str] = set()
 
-    def show(outcome: Outcome[str, Findings]) -> int:
-        findings = outcome.value
-        failed = findings is not None and common.is_failure(findings)
-        if (rows := json_rows()) is not None:
-            write_file_row(outcome, outcome.error is None and not failed, findings)
-        findings = outcome.result()
-        if rows is None:
-            name = "<stdin>" if outcome.item == "-" else outcome.item
-            details = _explanations(findings, explained) if common.verbosity > 0 else ()
-            quiet = common.verbosity < 0
-            for line in verdict(name, findings, failed, tally_text(findings), quiet, details):
-                click.echo(line)
-        if findings.count("limit"):
-            return Exit.LIMIT
-        return Exit.BAD_FILE if failed else Exit.OK
+    def show(path: str, result: FileResult) -> None:
+        findings, failed = result.findings, result.exit is not Exit.OK
+        name = "<stdin>" if path == "-" else path
+        details = _explanations(findings, explained) if common.verbosity > 0 else ()
+        quiet = common.verbosity < 0
+        for line in verdict(name, findings, failed, tally_text(findings), quiet, details):
+            click.echo(line)
 
     # With several files there is a process for each; with one, for the files that it names.
     inner_jobs = common.jobs if len(files) == 1 else 1
-    check = partial(_check, common=common, base=base if check_files else None, jobs=inner_jobs)
-    return for_each_file(check, files, show, jobs=common.jobs, action="checking")
+    return for_each_file(
+        partial(_check, common=common, base=base if check_files else None, jobs=inner_jobs),
+        files,
+        row=lambda path, result: {},
+        show=show,
+        jobs=common.jobs,
+        action="checking",
+    )
 
 
-def _check(path: str, common: CommonOptions, base: str | None, jobs: int) -> Findings:
+def _check(path: str, common: CommonOptions, base: str | None, jobs: int) -> FileResult:
     """Check a file; with a `base`, which may be empty, also the files that it names."""
-    return api.validate(
+    findings = api.validate(
         path,
         format=common.format,
         limits=common.limits,
-        engine="auto",
         check_files=base is not None,
         base=base or "",
         access=common.access,
         jobs=jobs,
         **common.options,
     )
+    if findings.count("limit"):
+        return FileResult(findings, Exit.LIMIT)
+    return FileResult(findings, Exit.BAD_FILE if common.is_failure(findings) else Exit.OK)
 
 
 def _explanations(findings: Findings, explained: set[str]) -> list[str]:

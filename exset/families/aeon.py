@@ -1,5 +1,6 @@
 """aeon: manifests, cache blocks and cpio archives, loader configurations."""
 
+from dataclasses import replace
 from typing import Final
 
 from exset.families.family import Family
@@ -48,8 +49,6 @@ CONFIG: Final = Family(
 _WRITE_DIALECT: Final = "Write a manifest or a loader configuration for this version of aeon."
 _DIALECTS: Final = tuple(dialect.value for dialect in Dialect)
 _READ_DIALECT: Final = "Read a manifest or a loader configuration as this version of aeon does."
-_CPIO_MAGIC: Final = b"\xc7\x71"
-_BLOCK_FINDINGS: Final = ("exset.grammars.aeon:caches.findings",)
 
 # A header; the suffix alone shows a manifest without a header.
 _MANIFEST_SIGNATURE: Final = (
@@ -72,6 +71,22 @@ _CONFIG_MEMBERS = (
 )
 _CONFIG_SIGNATURE: Final = r"(?:\xef\xbb\xbf)?+[ \t\r\n]*+\{[ \t\r\n]*+" + any_of(
     *(f'"{name}"' for name in _CONFIG_MEMBERS)
+)
+
+_BLOCK: Final = Format(
+    name="block",
+    title="aeon cache block",
+    family=BLOCKS,
+    suffixes=(".cpio",),
+    magic=b"\xc7\x71",
+    signature=_BLOCK_SIGNATURE,
+    binary=True,
+    maps=True,
+    reader="exset.codecs.aeon.cpio:decode",
+    writer="exset.codecs.aeon.cpio_write:encode",
+    options=(LOSSY,),
+    findings=("exset.grammars.aeon:caches.findings",),
+    strategy="exset.testing.caches:blocks",
 )
 
 FORMATS: Final = (
@@ -103,33 +118,14 @@ FORMATS: Final = (
         ),
         strategy="exset.testing.manifest:manifests",
     ),
-    Format(
-        name="block",
-        title="aeon cache block",
-        family=BLOCKS,
-        suffixes=(".cpio",),
-        magic=_CPIO_MAGIC,
-        signature=_BLOCK_SIGNATURE,
-        binary=True,
-        maps=True,
-        reader="exset.codecs.aeon.cpio:decode",
-        writer="exset.codecs.aeon.cpio_write:encode",
-        options=(LOSSY,),
-        findings=_BLOCK_FINDINGS,
-        strategy="exset.testing.caches:blocks",
-    ),
-    Format(
+    _BLOCK,
+    replace(
+        _BLOCK,
         name="cpio",
         title="cpio archive, old binary format",
-        family=BLOCKS,
-        suffixes=(".cpio",),
-        magic=_CPIO_MAGIC,
-        binary=True,
-        maps=True,
+        signature=None,
         reader="exset.codecs.aeon.cpio:decode_archive",
         writer="exset.codecs.aeon.cpio_write:encode_archive",
-        options=(LOSSY,),
-        findings=_BLOCK_FINDINGS,
         strategy="exset.testing.caches:archives",
     ),
     Format(

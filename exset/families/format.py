@@ -143,8 +143,8 @@ class Format:
         family, and OptionError as `chosen`.
         """
         if not isinstance(model, self.family.model):
-            wanted = with_article(self.family.model.__name__)
-            raise TypeError(f"the model to write must be {wanted}, not {type(model).__name__}")
+            expected = with_article(self.family.model.__name__)
+            raise TypeError(f"the model to write must be {expected}, not {type(model).__name__}")
         writer = cast(Writer, self._loaded(self.writer))
         return writer(model, findings=findings, **self.chosen(options))
 

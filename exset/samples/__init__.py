@@ -13,14 +13,9 @@ PREFIX = "exset::"
 """The beginning of a path that names a bundled sample."""
 
 
-def descriptions() -> dict[str, str]:
-    """Return the samples, each with a line of description."""
-    return {name: line for fmt in formats.FORMATS for name, line in fmt.samples}
-
-
 def names() -> tuple[str, ...]:
     """Return the file names of the samples, sorted."""
-    return tuple(sorted(descriptions()))
+    return tuple(sorted(name for fmt in formats.FORMATS for name, _ in fmt.samples))
 
 
 def read(name: str) -> Source:

@@ -18,7 +18,7 @@ from exset.families import family
 
 LENS = ("ex", "bex")
 XOR = b"I:0 0 T:0;\nI:0 1 T:1;\nI:1 0 T:1;\nI:1 1 T:0;\n"
-TRAP = b"I:1 T:1;\n[max:] I:2 T:0;\n"  # a missing value is read as NaN
+WARNING = b"I:1 T:1;\n[max:] I:2 T:0;\n"  # a missing value is read as NaN
 
 
 def test_text_and_binary_are_the_same_set(folder: Path) -> None:
@@ -43,7 +43,7 @@ def test_dumps_and_loads() -> None:
     )
 
 
-def test_the_class_of_model_that_is_wanted(folder: Path) -> None:
+def test_the_expected_class_of_model(folder: Path) -> None:
     class Other:
         def __len__(self) -> int:
             return 0
@@ -65,33 +65,33 @@ def test_a_model_made_in_python() -> None:
 
 def test_one_warning_a_load() -> None:
     with pytest.warns(FormatWarning) as caught:
-        exset.loads(TRAP + b"name:x [max:] I:2 T:0;\n", name="trap.ex")
+        exset.loads(WARNING + b"name:x [max:] I:2 T:0;\n", name="warn.ex")
     assert len(caught) == 1
     message = str(caught[0].message)
-    assert message.startswith("trap.ex:2:") and "1 more" in message
+    assert message.startswith("warn.ex:2:") and "1 more" in message
     assert caught[0].filename == __file__
 
 
-def test_findings_are_collected_in_silence() -> None:
+def test_collected_findings_issue_no_warning() -> None:
     findings = exset.Findings()
-    exset.loads(TRAP, findings=findings)
+    exset.loads(WARNING, findings=findings)
     assert [finding.severity for finding in findings] == [Severity.WARNING]
 
 
 def test_strict() -> None:
-    with pytest.raises(FormatError, match=r"trap\.ex:2:"):
-        exset.loads(TRAP, name="trap.ex", strict=True)
+    with pytest.raises(FormatError, match=r"warn\.ex:2:"):
+        exset.loads(WARNING, name="warn.ex", strict=True)
     with pytest.raises(ValueError, match="strict"):
-        exset.loads(TRAP, strict=True, findings=exset.Findings())
+        exset.loads(WARNING, strict=True, findings=exset.Findings())
     assert len(exset.loads(XOR, strict=True)) == 4
 
 
 def test_validate(folder: Path) -> None:
-    (folder / "trap.ex").write_bytes(TRAP)
-    (folder / "bad.ex").write_bytes(TRAP + b"I:1 five;")
+    (folder / "warn.ex").write_bytes(WARNING)
+    (folder / "bad.ex").write_bytes(WARNING + b"I:1 five;")
     (folder / "good.ex").write_bytes(XOR)
     assert exset.validate("good.ex").worst is None
-    assert exset.validate("trap.ex").worst is Severity.WARNING
+    assert exset.validate("warn.ex").worst is Severity.WARNING
     findings = exset.validate("bad.ex")
     assert findings.worst is Severity.ERROR
     assert [finding.severity for finding in findings][-1] is Severity.ERROR
@@ -109,7 +109,7 @@ def test_limits(folder: Path) -> None:
     assert finding.code == "limit"
 
 
-def test_errors_travel() -> None:
+def test_errors_can_be_pickled() -> None:
     with pytest.raises(FormatError) as caught:
         exset.loads(b"I:1 five;", name="x.ex")
     copy = pickle.loads(pickle.dumps(caught.value))
@@ -127,7 +127,7 @@ def test_an_unknown_target_is_refused_before_anything_is_read(folder: Path) -> N
     assert (folder / "xor.ex").read_bytes() == XOR
 
 
-def test_what_a_format_cannot_hold_leaves_the_target_alone(folder: Path) -> None:
+def test_a_model_that_a_format_cannot_hold_leaves_the_target_alone(folder: Path) -> None:
     (folder / "x.bex").write_bytes(b"old")
     model = exset.loads(b"freq:-1 I:1;", findings=exset.Findings())
     with pytest.raises(FormatError, match="frequency"):
@@ -180,7 +180,7 @@ def test_messages_name_standard_input(monkeypatch: pytest.MonkeyPatch, folder: P
 
 
 @pytest.mark.parametrize("value", [True, False, None])
-def test_a_misspelt_option_is_a_type_error(folder: Path, value: bool) -> None:
+def test_an_unknown_option_is_a_type_error(folder: Path, value: bool) -> None:
     model = exset.loads(XOR)
     for name in LENS:
         with pytest.raises(TypeError, match=f"{name!r} takes no option 'losy'"):
@@ -193,7 +193,7 @@ def test_a_misspelt_option_is_a_type_error(folder: Path, value: bool) -> None:
 
 
 @pytest.mark.parametrize("model", [None, "x.ex", XOR, [], exset.ExampleSet])
-def test_what_is_no_model_is_a_type_error(folder: Path, model: exset.ExampleSet) -> None:
+def test_other_objects_than_models_are_type_errors(folder: Path, model: exset.ExampleSet) -> None:
     for name in LENS:
         with pytest.raises(TypeError, match=r"must be an ExampleSet, not \w+$"):
             exset.save(model, f"x.{name}")
@@ -203,7 +203,7 @@ def test_what_is_no_model_is_a_type_error(folder: Path, model: exset.ExampleSet)
 
 
 @pytest.mark.parametrize("path", [None, 3, XOR.split(), io.BytesIO(XOR)])
-def test_what_is_no_path_is_a_type_error(folder: Path, path: str) -> None:
+def test_other_objects_than_paths_are_type_errors(folder: Path, path: str) -> None:
     model = exset.loads(XOR)
     uses: list[Callable[[], object]] = [
         lambda: exset.load(path),
@@ -230,7 +230,7 @@ def test_paths_may_be_bytes(folder: Path) -> None:
     assert exset.load(b"exset::xor.ex") == exset.load("exset::xor.ex")
 
 
-def test_what_cannot_be_meant_is_refused_before_anything_is_read(folder: Path) -> None:
+def test_invalid_arguments_are_refused_before_anything_is_read(folder: Path) -> None:
     with pytest.raises(ValueError, match="there are ex, bex"):
         exset.load("missing", format="nonsense")
     with pytest.raises(ValueError, match="there are ex, bex"):
@@ -242,28 +242,28 @@ def test_what_cannot_be_meant_is_refused_before_anything_is_read(folder: Path) -
 
 
 @pytest.mark.parametrize(
-    "known", [exset.formats.get(name) for name in LENS], ids=lambda known: known.name
+    "fmt", [exset.formats.get(name) for name in LENS], ids=lambda fmt: fmt.name
 )
 def test_the_engine_is_passed_on(
-    monkeypatch: pytest.MonkeyPatch, folder: Path, known: exset.Format
+    monkeypatch: pytest.MonkeyPatch, folder: Path, fmt: exset.Format
 ) -> None:
-    exset.save(exset.loads(XOR), "x", format=known.name)
+    exset.save(exset.loads(XOR), "x", format=fmt.name)
     for engine in get_args(Engine):
         assert exset.load("x", engine=engine) == exset.loads(XOR, engine=engine)
         assert len([*exset.stream("x", engine=engine)]) == 4
         assert exset.convert("x", "y.ex", engine=engine) == 4
         assert not exset.validate("x", engine=engine).count()
-    heard: list[object] = []
+    engines: list[object] = []
     make = family.load
 
     def reader(source: object, **options: object) -> exset.ExampleSet:
-        heard.append(options["engine"])
+        engines.append(options["engine"])
         return exset.ExampleSet.from_examples([])
 
     def streamer(blocks: object, **options: object) -> Iterator[exset.ExampleSet]:
         yield reader(blocks, **options)
 
-    others: dict[str | None, object] = {known.reader: reader, known.streamer: streamer}
+    others: dict[str | None, object] = {fmt.reader: reader, fmt.streamer: streamer}
     monkeypatch.setattr(
         "exset.families.format.load", lambda target: others.get(target, make(target))
     )
@@ -273,13 +273,13 @@ def test_the_engine_is_passed_on(
     exset.validate("x", engine="table")
     exset.convert("x", "y.ex", engine="reference")
     assert not [*exset.stream("x", engine="table")]
-    assert heard == ["reference", "table", "auto", "table", "reference", "table"]
+    assert engines == ["reference", "table", "auto", "table", "reference", "table"]
     with pytest.raises(ValueError, match="there are auto, reference, table"):
         exset.convert("x", "y.ex", engine="fast")  # type: ignore[arg-type]
 
 
 def test_detection_reads_the_head_alone(folder: Path) -> None:
-    """What is behind it may be of any size, and damaged."""
+    """The rest of the file may be of any size, and damaged."""
     rest = os.urandom(10**6)
     packed = gzip.compress(b"I:1;" + rest)
     (folder / "cut").write_bytes(packed[: len(packed) // 2])

@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import exset
@@ -105,18 +105,18 @@ def test_every_sample_has_a_record() -> None:
 
 @pytest.mark.parametrize("head", TEXTS)
 @pytest.mark.parametrize("name", ["x.ex", "x.bex", "x", "<stdin>", "x.txt.gz"])
-def test_text_is_known_by_its_signature(head: bytes, name: str) -> None:
+def test_text_is_detected_by_its_signature(head: bytes, name: str) -> None:
     assert formats.detect(head, name).name == "ex"
 
 
 @pytest.mark.parametrize("name", ["x.ex", "x.bex", "x", "<stdin>"])
-def test_magic_goes_before_everything(name: str) -> None:
+def test_magic_decides_first(name: str) -> None:
     assert formats.detect(b"\xaa\xaa\xaa\xaa\0\0\0\4", name).name == "bex"
 
 
 @pytest.mark.parametrize("head", [b"", *BINARY, *OTHER])
 @pytest.mark.parametrize(
-    ("name", "wanted"),
+    ("name", "expected"),
     [
         ("x.ex", "ex"),
         ("x.EX", "ex"),
@@ -125,13 +125,13 @@ def test_magic_goes_before_everything(name: str) -> None:
         ("a.ex/x.bex", "bex"),
     ],
 )
-def test_suffix_decides_what_bytes_do_not(head: bytes, name: str, wanted: str) -> None:
-    assert formats.detect(head, name).name == wanted
+def test_the_suffix_decides_if_the_bytes_do_not(head: bytes, name: str, expected: str) -> None:
+    assert formats.detect(head, name).name == expected
 
 
 @pytest.mark.parametrize("name", ["x", "x.txt", "<stdin>", "ex", "x.gz", "x.ex.gz.txt"])
 @pytest.mark.parametrize("head", [b"", *BINARY, *OTHER])
-def test_unknown_is_an_error_that_lists_the_candidates(head: bytes, name: str) -> None:
+def test_an_unknown_format_is_an_error_that_lists_the_candidates(head: bytes, name: str) -> None:
     message = "exset does not recognise the format" if head else "the file is empty"
     with pytest.raises(FormatError, match=message) as caught:
         formats.detect(head, name)
@@ -140,7 +140,9 @@ def test_unknown_is_an_error_that_lists_the_candidates(head: bytes, name: str) -
         assert word in str(caught.value)
 
 
-def test_ambiguous_is_an_error_that_lists_the_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_ambiguous_format_is_an_error_that_lists_the_candidates(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     twin = Format("twin", "Twin", FAMILY, (".twin",), "m:f", "m:f", signature="I:")
     monkeypatch.setattr(formats, "FORMATS", (*FORMATS, twin))
     assert formats.detect(b"I:1;", "x.twin") is twin
@@ -151,7 +153,7 @@ def test_ambiguous_is_an_error_that_lists_the_candidates(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(
-    ("head", "name", "wanted"),
+    ("head", "name", "expected"),
     [
         (b"i: 5\n", "x.yaml", "schema"),
         (b"t:\n  x:\n", "x.yml.gz", "schema"),
@@ -163,9 +165,9 @@ def test_ambiguous_is_an_error_that_lists_the_candidates(monkeypatch: pytest.Mon
     ],
 )
 def test_the_suffix_of_a_text_goes_before_its_signature(
-    head: bytes, name: str, wanted: str
+    head: bytes, name: str, expected: str
 ) -> None:
-    assert formats.detect(head, name).name == wanted
+    assert formats.detect(head, name).name == expected
 
 
 @given(st.binary(max_size=64), st.text(max_size=8))
@@ -177,7 +179,7 @@ def test_detection_gives_a_format_or_an_error(head: bytes, name: str) -> None:
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_a_text_is_known_wherever_its_head_ends(text: bytes) -> None:
+def test_a_text_is_detected_wherever_its_head_ends(text: bytes) -> None:
     padding = b"# a comment\n" * (formats.HEAD // 12)
     for cut in range(1, 12):
         begin = padding + b" " * (formats.HEAD - len(padding) - cut - 1) + b"\n"
@@ -185,15 +187,16 @@ def test_a_text_is_known_wherever_its_head_ends(text: bytes) -> None:
         assert formats.detect(whole, "<stdin>").name == "ex"
 
 
+@settings(max_examples=40)
 @given(example_sets(binary=False))
-def test_what_is_written_is_known(model: exset.ExampleSet) -> None:
-    for known in LENS:
-        flags = {option.name: True for option in known.options}
-        data = known.write(model, findings=exset.Findings(), **flags)
-        assert formats.detect(data, "<stdin>") is known
+def test_written_files_are_detected(model: exset.ExampleSet) -> None:
+    for fmt in LENS:
+        flags = {option.name: True for option in fmt.options}
+        data = fmt.write(model, findings=exset.Findings(), **flags)
+        assert formats.detect(data, "<stdin>") is fmt
 
 
-def test_detection_looks_at_a_bounded_head() -> None:
+def test_detection_reads_a_bounded_head() -> None:
     assert formats.detect(b" " * 10**6 + b"\0", "<stdin>").name == "ex"
     assert formats.detect(b"#" * 10**6, "x.ex").name == "ex"
 
@@ -209,10 +212,10 @@ def test_no_head_takes_long(part: bytes, end: bytes) -> None:
         formats.detect(head, "<stdin>")
 
 
-@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
-def test_signatures_are_matched_in_linear_time(known: Format) -> None:
+@pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.name)
+def test_signatures_are_matched_in_linear_time(fmt: Format) -> None:
     """Whatever repeats is possessive: it gives nothing back to be tried in another way."""
-    bare = re.sub(r"\\.|\[\^?\]?(?:\\.|[^\\\]])*\]", "x", known.signature or "")
+    bare = re.sub(r"\\.|\[\^?\]?(?:\\.|[^\\\]])*\]", "x", fmt.signature or "")
     loops = re.findall(r"(?<!\()(?:[*+?]|\{\d*,?\d*\})[+?]?", bare)
     assert all(len(loop) > 1 and loop.endswith("+") for loop in loops)
 
@@ -233,7 +236,7 @@ def test_stem(name: str, stem: str) -> None:
     assert formats.stem(name) == stem
 
 
-def test_detect_opens_what_is_compressed(tmp_path: Path) -> None:
+def test_detect_opens_compressed_files(tmp_path: Path) -> None:
     packed = {"a.gz": gzip.compress(b"I:1;"), "b": bz2.compress(b"\xaa\xaa\xaa\xaa"), "c": b"I:1;"}
     for name, data in packed.items():
         (tmp_path / name).write_bytes(data)
@@ -241,13 +244,13 @@ def test_detect_opens_what_is_compressed(tmp_path: Path) -> None:
     assert found == ["ex", "bex", "ex"]
 
 
-def test_a_strange_option_is_refused() -> None:
+def test_an_unknown_option_is_refused() -> None:
     model = exset.loads("I:1;")
     with pytest.raises(TypeError, match="'bex' takes no option 'compact'"):
         formats.get("bex").write(model, compact=True)
     plain = formats.get("bex").write(model)
     assert formats.get("bex").write(model, compact=False) == plain
-    for known in LENS:
+    for fmt in LENS:
         for value in (True, False):
-            with pytest.raises(TypeError, match=f"'{known.name}' takes no option 'losy'"):
-                known.write(model, losy=value)
+            with pytest.raises(TypeError, match=f"'{fmt.name}' takes no option 'losy'"):
+                fmt.write(model, losy=value)

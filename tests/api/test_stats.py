@@ -4,7 +4,7 @@ import json
 import math
 
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import given, settings
 
 import exset
 from exset import ExampleSet
@@ -17,18 +17,19 @@ from exset.testing import archives, blocks, example_sets
 
 def counted(ranges: list[RangeView]) -> RangeStatistics:
     values = [float(value) for each in ranges for value in each.values]
-    known = [value for value in values if not math.isnan(value)]
+    numbers = [value for value in values if not math.isnan(value)]
     return RangeStatistics(
         ranges=len(ranges),
         values=len(values),
         zeros=sum(value == 0 for value in values),
-        nans=len(values) - len(known),
-        low=min(known, default=math.inf),
-        high=max(known, default=-math.inf),
+        nans=len(values) - len(numbers),
+        low=min(numbers, default=math.inf),
+        high=max(numbers, default=-math.inf),
         units=sum(each.units.size for each in ranges),
     )
 
 
+@settings(max_examples=40)
 @given(example_sets(max_examples=4))
 def test_sides_and_groups(examples: ExampleSet) -> None:
     events = [event for example in examples.examples for event in example.events]
@@ -43,6 +44,7 @@ def test_sides_and_groups(examples: ExampleSet) -> None:
     assert exset.stats(examples).rows()
 
 
+@settings(max_examples=40)
 @given(blocks() | archives())
 def test_columns_of_blocks(block: Block) -> None:
     found = exset.stats(block).to_dict()

@@ -16,7 +16,7 @@ from exset import ExampleSet, FormatError, samples, streaming
 from exset.io.blocks import Blocks
 from tests.io.pipes import BEX, SECONDS, SET, TEXT, XOR, Pipe, meanwhile
 
-TRAP = b"I:1 T:1;\n[max:] I:2 T:0;\n"
+WARNING = b"I:1 T:1;\n[max:] I:2 T:0;\n"
 
 
 @pytest.mark.parametrize("name", [name for name in samples.names() if name.endswith("ex")])
@@ -43,8 +43,8 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
         exset.stream("-", loop=True)
 
 
-def test_findings_are_heard_or_warned_of(folder: Path) -> None:
-    Path("x.ex").write_bytes(TRAP)
+def test_findings_are_collected_or_issued_as_warnings(folder: Path) -> None:
+    Path("x.ex").write_bytes(WARNING)
     findings = exset.Findings()
     assert len(list(exset.stream("x.ex", findings=findings))) == 2
     assert [finding.code for finding in findings] == ["lens-missing-value"]
@@ -75,7 +75,7 @@ def test_errors_come_after_the_examples_before_them(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["|ls", "a\0b"])
-def test_commands_are_no_files(folder: Path, name: str) -> None:
+def test_names_of_commands_are_not_run(folder: Path, name: str) -> None:
     with pytest.raises(FormatError):
         next(exset.stream(name))
     with pytest.raises(FormatError), exset.writer(name, format="ex"):
@@ -106,9 +106,9 @@ def test_a_loop_begins_again(folder: Path) -> None:
             assert [next(examples) for _ in range(10)] == [SET.examples[i % 4] for i in range(10)]
     Path("empty.ex").write_bytes(b"max: 3;\n")
     assert not list(exset.stream("empty.ex", loop=True))
-    Path("trap.ex").write_bytes(TRAP)
+    Path("warn.ex").write_bytes(WARNING)
     findings = exset.Findings()
-    with exset.stream("trap.ex", loop=True, findings=findings) as examples:
+    with exset.stream("warn.ex", loop=True, findings=findings) as examples:
         assert len([next(examples) for _ in range(9)]) == 9
     assert findings.count() == 1
 

@@ -15,7 +15,7 @@ from unittest.mock import patch
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import exset
@@ -26,6 +26,7 @@ from exset.testing import example_sets
 from tests.io.pipes import BEX, SECONDS, SET, TEXT, XOR, Pipe, meanwhile
 
 
+@settings(max_examples=40)
 @given(example_sets(text=True, binary=True), st.sampled_from(["ex", "bex"]), st.booleans())
 def test_a_writer_writes_what_save_does(model: ExampleSet, format: str, one: bool) -> None:
     stdout = io.BytesIO()
@@ -55,7 +56,7 @@ def test_a_file_is_whole_or_untouched(folder: Path, name: str) -> None:
     assert Path(name).read_bytes() == Path(f"z{name}").read_bytes()
 
 
-def test_what_a_writer_takes(folder: Path) -> None:
+def test_units_that_a_writer_takes(folder: Path) -> None:
     header = exset.SetHeader(max_time=3, active_input=0.5)
     new = exset.Example([exset.Event(exset.Sparse([1, 2]), [0, 1])], name="new")
     with exset.writer("y.ex", header=header) as out:
@@ -103,7 +104,7 @@ def test_errors_and_findings_of_a_writer_count_through(folder: Path) -> None:
         pass
 
 
-def test_what_a_proc_of_the_set_loses_is_told_once(folder: Path) -> None:
+def test_a_lost_proc_of_the_set_is_reported_once(folder: Path) -> None:
     header = exset.SetHeader(proc=b"a\0b")
     for name in ("y.ex", "y.bex"):
         findings = exset.Findings()
@@ -131,7 +132,7 @@ def test_a_reader_gets_each_example_at_once(pipe: Pipe) -> None:
 
 
 @pytest.mark.parametrize("spooled", [1 << 20, 10])
-def test_a_binary_pipe_gets_all_at_the_end(
+def test_a_binary_pipe_gets_all_examples_at_the_end(
     pipe: Pipe, monkeypatch: pytest.MonkeyPatch, spooled: int
 ) -> None:
     monkeypatch.setattr(writing, "_SPOOLED", spooled)
@@ -146,9 +147,7 @@ def test_a_binary_pipe_gets_all_at_the_end(
         assert Path(name).read_bytes() == BEX
 
 
-def test_no_room_for_what_is_kept_until_the_end(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_for_the_temporary_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is the folder of temporary files that has none, not the target."""
 
     class Full(io.BytesIO):
@@ -162,7 +161,7 @@ def test_no_room_for_what_is_kept_until_the_end(
     assert caught.value.filename == str(folder) and os.listdir() == []
 
 
-def test_a_reader_that_goes_is_an_error_of_the_system(pipe: Pipe) -> None:
+def test_a_reader_that_closes_the_pipe_is_an_error_of_the_system(pipe: Pipe) -> None:
     name, gone = pipe("y.ex"), Queue[None]()
 
     def read() -> None:
@@ -179,13 +178,14 @@ def test_a_reader_that_goes_is_an_error_of_the_system(pipe: Pipe) -> None:
 # Conversion
 
 
+@settings(max_examples=40)
 @given(
     example_sets(text=True, binary=True),
     st.sampled_from(["ex", "bex"]),
     st.sampled_from(["ex", "bex"]),
     st.integers(1, 50),
 )
-def test_conversion_in_parts_gives_the_same_bytes(
+def test_conversion_in_chunks_gives_the_same_bytes(
     model: ExampleSet, source: str, target: str, size: int
 ) -> None:
     data, out = exset.dumps(model, format=source), io.BytesIO()
@@ -207,7 +207,7 @@ def test_conversion_in_parts_gives_the_same_bytes(
     )
 
 
-def test_a_file_of_many_parts(folder: Path) -> None:
+def test_a_file_of_many_chunks(folder: Path) -> None:
     lines = b"".join(b"name:n%d I: %d 0.5 2 t: 3 5-7;\n" % (n, n) for n in range(40_000))
     Path("x.ex").write_bytes(b"max: 2;\n" + lines)
     model = exset.load("x.ex")

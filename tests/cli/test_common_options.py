@@ -1,6 +1,8 @@
 """The options and arguments that all commands share that read files."""
 
+import contextlib
 import os
+import shutil
 from pathlib import Path
 
 import h5py
@@ -23,11 +25,24 @@ DRAWING = pytest.param("plot x.ex -o x.svg", marks=DRAWN)
 READING = {path: each for path, each in COMMANDS.items() if path not in READ_NOTHING}
 
 
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a file of each kind."""
+    made = tmp_path_factory.mktemp("files") / "in"
+    made.mkdir()
+    with contextlib.chdir(made):
+        write_files()
+    return made.parent
+
+
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder with a file of each kind, as the current one."""
-    (tmp_path / "in").mkdir()
+def folder(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copy of the folder with the files, as the current one."""
+    shutil.copytree(files, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path / "in")
+
+
+def write_files() -> None:
     exset.save(exset.load("exset::xor.ex"), "x.ex")
     exset.save(exset.load("exset::xor.ex"), "../out.ex")
     manifest = exset.Manifest.of(["STRING", "ASCII_INT"], [["a", 1], ["b", 2]])

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import exset
-from exset.cli.convert import plan
+from exset.cli.convert_plan import plan
 from tests.cli.command_line import run
-from tests.lens.small_files import BAD, TRAP, XOR, write
+from tests.lens.small_files import BAD, WARNING, XOR, write
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -109,7 +109,7 @@ def test_a_plan_never_writes_twice(inputs: list[str], output: str | None, to: st
 
 
 def test_convert_options() -> None:
-    write(warn_ex=TRAP, negative_ex=b"freq:-1 I:1;", xor_ex=XOR)
+    write(warn_ex=WARNING, negative_ex=b"freq:-1 I:1;", xor_ex=XOR)
     result = run("convert", "warn.ex", "warn.bex")
     assert result.exit_code == 0 and "warn.ex:2:2: warning: " in result.stderr
     result = run("convert", "--strict", "warn.ex", "strict.bex")

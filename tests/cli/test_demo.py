@@ -10,9 +10,18 @@ from exset import demo, samples
 from exset.cli import cli
 
 
-def test_the_demo(tmp_path: Path) -> None:
-    folder = tmp_path / "new" / "demo"
-    lines = list(demo.describe(str(folder)))
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("new") / "demo"
+
+
+@pytest.fixture(scope="module")
+def lines(folder: Path) -> list[str]:
+    """The output of the demo in that folder."""
+    return list(demo.describe(str(folder)))
+
+
+def test_the_demo(folder: Path, lines: list[str]) -> None:
     own = sorted(os.listdir(folder))
     assert set(samples.names()) < set(own)
     assert len(own) == 2 * len(samples.names())
@@ -20,10 +29,8 @@ def test_the_demo(tmp_path: Path) -> None:
     assert list(demo.describe(str(folder))) == lines, "a second time works"
 
 
-def test_what_the_demo_suggests_works(tmp_path: Path) -> None:
-    commands = [
-        line.split() for line in demo.describe(str(tmp_path)) if line.startswith("  exset ")
-    ]
+def test_what_the_demo_suggests_works(lines: list[str]) -> None:
+    commands = [line.split() for line in lines if line.startswith("  exset ")]
     assert len(commands) >= 3
     for _, *arguments in commands:
         assert CliRunner().invoke(cli, arguments).exit_code == 0

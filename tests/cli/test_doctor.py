@@ -1,12 +1,13 @@
 import json
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
 import exset
-from exset import doctor
+from exset import compiling, doctor
 from exset.core import kernels
 from exset.parsers.engine.grammar import Grammar
 from tests.cli import command_line
@@ -46,7 +47,7 @@ def test_without_the_extras(folder: Path) -> None:
     code = f"""
 import sys
 sys.modules.update(dict.fromkeys({extras}))
-from exset import doctor
+from exset import compiling, doctor
 assert not doctor.examine().ready
 """
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -55,9 +56,9 @@ assert not doctor.examine().ready
 def test_what_is_in_the_cache(folder: Path) -> None:
     (folder / "kernels").mkdir(parents=True)
     (folder / "kernels" / "old").write_bytes(bytes(1000))
-    grammar = next(each for each in doctor._declared(Grammar) if each.file == "lens.lark")
+    grammar = next(each for each in compiling.declared(Grammar) if each.file == "lens.lark")
     _ = grammar.__class__(grammar.file, grammar.start, grammar.steps).lowered
-    name, layout = next(iter(doctor._layouts().items()))
+    name, layout = next(iter(compiling.layouts().items()))
     _ = layout.__class__(str(layout.name)).program
     report = doctor.examine()
     tables = next(part for part in report.grammars if part.name == grammar.file)
@@ -69,7 +70,7 @@ def test_what_is_in_the_cache(folder: Path) -> None:
 
 def test_as_text_and_as_json(folder: Path) -> None:
     text = ask()
-    for words in (f"numpy        {doctor._version('numpy')}\n", str(folder), "lens.lark: not yet"):
+    for words in (f"numpy        {version('numpy')}\n", str(folder), "lens.lark: not yet"):
         assert words in text
     row = json.loads(ask("--json"))
     assert row["schema"] == 1 and row["cache"] == str(folder) and row["seconds"] is None

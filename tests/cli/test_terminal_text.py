@@ -67,7 +67,7 @@ def on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("verb", VERBS, ids=" ".join)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10)
 @given(st.sampled_from(sorted(TEXTS)), st.lists(st.sampled_from(EVIL), min_size=5, max_size=5))
 def test_nothing_wild_is_shown(
     verb: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory, kind: str, evil: list[str]

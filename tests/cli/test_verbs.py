@@ -16,40 +16,40 @@ from exset.grammars.aeon.block import Block
 from tests.cli.command_line import run
 from tests.good_files import good_file
 
-every = pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
+every = pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.name)
 
 
 @pytest.fixture
-def file(known: Format, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def file(fmt: Format, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file of a format, alone in the current folder."""
     monkeypatch.chdir(tmp_path)
-    path = Path(f"whole{known.suffix}")
-    path.write_bytes(good_file(known))
+    path = Path(f"whole{fmt.suffix}")
+    path.write_bytes(good_file(fmt))
     return path
 
 
 @every
-def test_every_verb_on_a_good_file(known: Format, file: Path) -> None:
+def test_every_verb_on_a_good_file(fmt: Format, file: Path) -> None:
     model = exset.load(file, findings=exset.Findings())
     assert run("info", file).exit_code == run("stats", file).exit_code == 0
     for verb in ("info", "stats"):
         row = json.loads(run(verb, "--json", file).stdout)
-        assert (row["schema"], row["ok"], row["format"]) == (1, True, known.name)
+        assert (row["schema"], row["ok"], row["format"]) == (1, True, fmt.name)
     done = run("validate", file)
     assert done.exit_code == 0 and f"{file}: ok" in done.stdout
-    if all(other.binary for other in formats.of_family(known.family)):
+    if all(other.binary for other in formats.of_family(fmt.family)):
         assert run("cat", file).exit_code == run("head", file).exit_code == 1
     else:
-        _check_text_of(known, file, model)
+        _check_text_of(fmt, file, model)
     splits = isinstance(model, Selectable)
-    done = run("split", file, f"1{known.suffix}=1", f"2{known.suffix}=rest")
+    done = run("split", file, f"1{fmt.suffix}=1", f"2{fmt.suffix}=rest")
     assert done.exit_code == (0 if splits else 2)
-    assert os.path.exists(f"2{known.suffix}") == splits
+    assert os.path.exists(f"2{fmt.suffix}") == splits
     assert run("diff", file, file).exit_code == 0
-    assert run("convert", "-q", file, "-o", f"again{known.suffix}", "--to", known.name).stdout == ""
-    assert not exset.diff(model, exset.load(f"again{known.suffix}", findings=exset.Findings()))
+    assert run("convert", "-q", file, "-o", f"again{fmt.suffix}", "--to", fmt.name).stdout == ""
+    assert not exset.diff(model, exset.load(f"again{fmt.suffix}", findings=exset.Findings()))
     row = json.loads(
-        run("convert", "--json", file, "-o", f"b{known.suffix}", "--to", known.name).stdout
+        run("convert", "--json", file, "-o", f"b{fmt.suffix}", "--to", fmt.name).stdout
     )
     assert (row["schema"], row["ok"], row["units"]) == (1, True, len(model))
 
@@ -73,12 +73,12 @@ def _check_text_of(fmt: Format, file: Path, model: Model) -> None:
 
 @every
 @pytest.mark.parametrize("data", [b"", b"\0", b"\xff\xfe[{", b"a: [", bytes(range(256)) * 3])
-def test_every_verb_on_a_bad_file(known: Format, file: Path, data: bytes) -> None:
+def test_every_verb_on_a_bad_file(fmt: Format, file: Path, data: bytes) -> None:
     """Some formats accept some of the data; the exit code is always 0 or 1."""
-    other = f"good{known.suffix}"
+    other = f"good{fmt.suffix}"
     Path(other).write_bytes(file.read_bytes())
     file.write_bytes(data)
-    source = ("--from", known.name)
+    source = ("--from", fmt.name)
     codes = set()
     for verb in ("info", "validate", "stats", "cat", "head"):
         for more in ((), ("--strict",), ("-q",) * (verb in ("validate", "cat", "head"))):
@@ -88,28 +88,28 @@ def test_every_verb_on_a_bad_file(known: Format, file: Path, data: bytes) -> Non
             assert done.exit_code != 1 or str(file) in done.stderr + done.stdout
     assert run("diff", *source, other, file).exit_code in (0, 1)
     assert run("split", *source, file, "1=1", "2=rest").exit_code in (1, 2)
-    assert run("convert", *source, file, "-o", "x", "--to", known.name).exit_code in (0, 1)
+    assert run("convert", *source, file, "-o", "x", "--to", fmt.name).exit_code in (0, 1)
 
 
 @every
-def test_every_verb_on_no_file(known: Format, file: Path) -> None:
+def test_every_verb_on_no_file(fmt: Format, file: Path) -> None:
     for verb in ("info", "validate", "stats", "cat", "head"):
-        done = run(verb, f"missing{known.suffix}")
+        done = run(verb, f"missing{fmt.suffix}")
         assert (done.exit_code, done.stdout) == (3, "")
-    assert run("diff", file, f"missing{known.suffix}").exit_code == 3
-    assert run("split", f"missing{known.suffix}", "a=1", "b=rest").exit_code == 3
+    assert run("diff", file, f"missing{fmt.suffix}").exit_code == 3
+    assert run("split", f"missing{fmt.suffix}", "a=1", "b=rest").exit_code == 3
 
 
 @every
-def test_an_option_that_means_nothing_is_wrong_usage(known: Format, file: Path) -> None:
+def test_an_option_that_means_nothing_is_wrong_usage(fmt: Format, file: Path) -> None:
     for verb in ("info", "validate", "cat", "stats"):
         done = run(verb, "--from-dialect", "habana", file)
-        dialect = known.option("dialect", reading=True)
+        dialect = fmt.option("dialect", reading=True)
         has_habana = dialect is not None and "habana" in dialect.choices
         assert done.exit_code == (0 if has_habana else 2)
         assert has_habana or "dialect" in done.stderr
         done = run(verb, "--ids", "text", file)
-        assert done.exit_code == (0 if known.option("ids", reading=True) else 2)
+        assert done.exit_code == (0 if fmt.option("ids", reading=True) else 2)
 
 
 def test_patterns_and_lists_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ WRITERS = {
     "exset.core.disk_cache": "test_faults::test_disk_cache",
     "exset.runtime.lbann.list_journal": "a journal: test_faults::test_a_journal",
     "exset.runtime.aeon.cache_lock": "test_faults::test_a_cache",
-    "exset.cli.commands": "the null device",
+    "exset.cli.main_group": "the null device",
 }
 PUTS = {
     *("write_bytes", "write_text", "tofile", "savetxt", "mkstemp", "NamedTemporaryFile"),

@@ -5,7 +5,7 @@ from pathlib import Path
 from exset import samples
 
 XOR = samples.read("xor.ex").data
-TRAP = b"I:1 T:1;\n[max:] I:2 T:0;\n"
+WARNING = b"I:1 T:1;\n[max:] I:2 T:0;\n"
 BAD = b"I:1 T:1;\nI:2 five;\n"
 
 

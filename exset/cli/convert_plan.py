@@ -1,0 +1,110 @@
+"""The plan of `exset convert`: which file it reads, and which it writes."""
+
+import os
+from dataclasses import dataclass
+
+from exset import formats, samples
+from exset.cli.output import usage_error
+from exset.core.text import safe
+from exset.families.format import Format
+from exset.io.access import is_file, is_folder
+
+
+@dataclass(frozen=True)
+class Job:
+    """A conversion of one file to a format; as a path-like object, it is the source."""
+
+    source: str
+    target: str
+    format: Format
+
+    def __fspath__(self) -> str:
+        """Return the path of the source."""
+        return self.source
+
+
+def plan(inputs: tuple[str, ...], output: str | None, to: str | None) -> list[Job]:
+    """Return the jobs for the arguments of the command line; raises UsageError.
+
+    All jobs have the same format.
+    """
+    if output is None and (to is None or (len(inputs) == 2 and not _is_input(inputs[1]))):
+        inputs, output = _split(inputs)
+    inputs = tuple(dict.fromkeys(inputs))
+    into = output is not None and (output.endswith(("/", os.sep)) or is_folder(output))
+    folder = output if into else None
+    if folder is None and len(inputs) > 1 and output is not None:
+        hint = "" if output == "-" or os.path.exists(output) else f": use -o {safe(output)}/"
+        usage_error(f"several files need a folder, but {safe(output)} is not a folder{hint}")
+    if output is not None and output.startswith(samples.PREFIX):
+        usage_error("bundled samples are read-only: name another output")
+    fmt = _format(None if folder else output, to)
+    jobs = []
+    for source in inputs:
+        renamed = formats.stem(source.removeprefix(samples.PREFIX)) + fmt.suffix
+        target = output
+        if target is None:
+            target = "-" if source == "-" else renamed
+        if folder is not None:
+            if source == "-":
+                usage_error("standard input has no name for a file in a folder: convert it alone")
+            target = os.path.join(folder, os.path.basename(renamed))
+        jobs.append(Job(source, target, fmt))
+    _check(jobs)
+    return jobs
+
+
+def _split(inputs: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+    """Return the one input, and the output, of two arguments."""
+    if len(inputs) != 2:
+        usage_error("no output: name one INPUT and one OUTPUT, or use -o OUT or --to FORMAT")
+    source, target = inputs
+    if target != "-" and (source == target or (_identity(source) or 0) == _identity(target)):
+        usage_error(f"{safe(target)} is an input, too: name another output")
+    if is_file(target) and formats.by_suffix(source) == formats.by_suffix(target):
+        usage_error(
+            f"{safe(target)} exists: use -o {safe(target)} to overwrite it,"
+            " or --to FORMAT to convert both files"
+        )
+    return (source,), target
+
+
+def _is_input(path: str) -> bool:
+    """Whether the second of two paths may be another input: it is a file that exists."""
+    return is_file(path) or path.startswith(samples.PREFIX)
+
+
+def _format(output: str | None, to: str | None) -> Format:
+    if to is not None:
+        return formats.get(to)
+    fmt = None if output is None else formats.by_suffix(output)
+    if fmt is None:
+        what = "a folder" if output is None else safe(output)
+        usage_error(f"{what} has no suffix of a format: use --to FORMAT")
+    return fmt
+
+
+def _check(jobs: list[Job]) -> None:
+    """Raise UsageError if a job overwrites an input, or if two jobs write the same file."""
+    names = {job.source for job in jobs} - {"-"}
+    identities = {_identity(name) for name in names} - {None}
+    taken: dict[str, str] = {}
+    for job in jobs:
+        if job.target in names or _identity(job.target) in identities:
+            usage_error(f"{safe(job.target)} is an input, too: name another output with -o")
+        other = taken.setdefault(job.target, job.source)
+        if other != job.source:
+            usage_error(
+                f"{safe(other)} and {safe(job.source)} have the same output {safe(job.target)}"
+            )
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    """Return the identity of an existing file, the same for all its names."""
+    if path == "-":
+        return None
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return status.st_dev, status.st_ino

@@ -1,0 +1,62 @@
+"""Commands that read several files: they report each file, and continue after an error."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from exset.cli.json_rows import SCHEMA, as_finding, findings_row, json_rows, write_row
+from exset.cli.output import Exit, progress, report_error
+from exset.core.errors import Findings, FormatError
+from exset.core.jobs import Item, run
+
+
+@dataclass(frozen=True)
+class FileResult:
+    """The findings of one file, and its exit code; subclasses add what a command needs."""
+
+    findings: Findings
+    exit: Exit = Exit.OK
+
+
+Result = TypeVar("Result", bound=FileResult)
+
+
+def for_each_file(
+    work: Callable[[Item], Result],
+    items: Sequence[Item],
+    *,
+    row: Callable[[Item, Result | None], Mapping[str, object]],
+    show: Callable[[Item, Result], None],
+    jobs: int,
+    action: str,
+    visible: bool = True,
+) -> int:
+    """Run `work` on every file and report each result; return the worst exit code.
+
+    With `--json`, `row` returns the members that the command adds to the object of a file; its
+    result is None if the file has an error. Else `show` writes a result as text. An error of one
+    file is reported, and the others follow. A terminal shows the progress of the `action`; if
+    results are `visible` on standard output, only where that is no terminal.
+    """
+    rows = json_rows()
+    worst = Exit.OK
+    for done in progress(run(work, items, jobs=jobs), len(items), action, visible=visible):
+        try:
+            if rows is not None:
+                path: str | os.PathLike[str] = done.item
+                error = None if done.error is None else as_finding(done.error).to_dict()
+                ok = done.value is not None and done.value.exit is Exit.OK
+                findings = Findings() if done.value is None else done.value.findings
+                head = {"schema": SCHEMA, "file": os.fspath(path), "ok": ok, "error": error}
+                write_row({**head, **row(done.item, done.value), **findings_row(findings)})
+            result = done.result()
+            if rows is None:
+                show(done.item, result)
+            code = result.exit
+        except BrokenPipeError:
+            raise
+        except (FormatError, OSError) as error_of_file:
+            code = report_error(error_of_file)
+        worst = max(worst, code)
+    return worst

@@ -1,0 +1,96 @@
+"""The group of all commands: it imports a command on use, and turns errors into exit codes."""
+
+import os
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import click
+
+from exset.cli import commands
+from exset.cli.json_rows import write_failure
+from exset.cli.output import Exit, echo_stderr, report_error
+from exset.core import notices
+from exset.core.errors import FormatError
+from exset.core.text import safe
+
+
+class MainGroup(commands.Group):
+    """The group of all commands: it imports them when used, and turns errors into exit codes.
+
+    `sections` maps the heading of each section of the help to its commands. Each command has the
+    name of its module, or "module:name" where its name in the module is another.
+    """
+
+    def __init__(self, *, sections: Mapping[str, Mapping[str, str]], **attributes: Any) -> None:
+        """Declare the commands; nothing is imported."""
+        super().__init__(**attributes)
+        self.sections = sections
+        self.modules = {
+            name: module for names in sections.values() for name, module in names.items()
+        }
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands in the order of the help."""
+        return list(self.modules)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Import a command and return it; None if the name is unknown."""
+        if name not in self.modules:
+            from difflib import get_close_matches
+
+            if (near := get_close_matches(name, self.modules, 1)) and not ctx.resilient_parsing:
+                ctx.fail(f"No such command {name!r}. Did you mean {near[0]!r}?")
+            return None
+        module, _, attribute = self.modules[name].partition(":")
+        command: click.Command = getattr(import_module(module), attribute or name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands, section by section."""
+        width = max(map(len, self.modules))
+        for heading, names in self.sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(
+                    [
+                        (f"{name:<{width}}", command.get_short_help_str(formatter.width))
+                        for name in names
+                        if (command := self.get_command(ctx, name)) is not None
+                    ]
+                )
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a command; errors of files and of the system become messages and exit codes."""
+        try:
+            try:
+                with notices.listening(cache(lambda text: echo_stderr(f"exset: {safe(text)}"))):
+                    return super().invoke(ctx)
+            finally:
+                if sys.stdout is not None:  # None if it was closed before the start
+                    sys.stdout.flush()
+        except BrokenPipeError:
+            _discard_stdout()
+            ctx.exit(Exit.BROKEN_PIPE)
+        except (FormatError, OSError) as error:
+            write_failure(error)
+            ctx.exit(report_error(error))
+        except MemoryError:
+            echo_stderr("exset: not enough memory")
+            ctx.exit(Exit.SYSTEM)
+        except KeyboardInterrupt:
+            echo_stderr("exset: interrupted")
+            ctx.exit(Exit.INTERRUPTED)
+        except click.exceptions.NoArgsIsHelpError:
+            raise
+        except click.UsageError as error:
+            lines = error.format_message().expandtabs(4).split("\n")
+            raise click.UsageError("\n".join(map(safe, lines)), error.ctx) from None
+
+
+def _discard_stdout() -> None:
+    """Redirect standard output to the null device, so that the flush at exit cannot fail."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

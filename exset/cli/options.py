@@ -1,0 +1,54 @@
+"""Options of commands, in sections of the help."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeAlias
+
+import click
+
+Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
+"""A decorator that adds options or arguments to a function that becomes a command."""
+
+
+class Option(click.Option):
+    """An option in a section of the help; the help omits the range of a number."""
+
+    section: str = "Options"
+
+    def get_help_extra(self, ctx: click.Context) -> Any:
+        """Return what follows the help in brackets."""
+        extra = super().get_help_extra(ctx)
+        extra.pop("range", None)
+        return extra
+
+
+class SecondaryOption(Option):
+    """An option that few people need: its section is the last one."""
+
+    section: str = "More options"
+
+
+option = partial(click.option, cls=Option)
+"""Declare an option; arguments as of `click.option`."""
+
+secondary_option = partial(click.option, cls=SecondaryOption)
+"""Declare a secondary option; arguments as of `click.option`."""
+
+
+class Whole(click.IntRange):
+    """A whole number; help calls it N."""
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        """Return the placeholder in help."""
+        return "N"
+
+
+def options(*added: Decorator) -> Decorator:
+    """Return a decorator that adds several options and arguments, in this order."""
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        for each in reversed(added):
+            command = each(command)
+        return command
+
+    return add
