@@ -192,11 +192,9 @@ def validate(
         source = read_source(path, limits=limits)
         fmt = recognise(source, format)
         model = fmt.read(source, limits=limits, findings=findings, engine=engine, **options)
-        if check_files:
+        if check_files and (check := fmt.family.file_check) is not None:
             base = os.fsdecode(base)
-            fmt.family.check_files(
-                model, findings, name=name, base=base, access=access, jobs=jobs, limits=limits
-            )
+            check(model, findings, name=name, base=base, access=access, jobs=jobs, limits=limits)
     except FormatError as error:
         findings.add(error.finding)
     return findings
@@ -207,7 +205,7 @@ def stats(model: Model) -> Summary:
 
     Raises TypeError for anything but a model.
     """
-    return formats.family_of(model).describe(model)
+    return formats.family_of(model).summarise(model, detailed=True)
 
 
 def detect(path: FilePath) -> Format:

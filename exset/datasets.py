@@ -13,8 +13,6 @@ from exset.io.access import is_folder
 from exset.io.files import FilePath
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from exset.runtime.training.dataset import Dataset
 
 
@@ -54,25 +52,18 @@ def _opened(
     source: Model | FilePath, format: str | None, findings: Findings, limits: Limits
 ) -> tuple[Family, object]:
     """Return a family, and what its dataset takes; a mapped file is opened by its path."""
+    of_folders = next(each for each in formats.families() if each.folder is not None)
+    target = cast(str, of_folders.folder)
     if not isinstance(source, str | bytes | PathLike):
-        for family in _of_folders():
-            if isinstance(source, cast(type, load(cast(str, family.folder)))):
-                return family, source
-        return formats.family_of(source), source
+        is_cache = isinstance(source, cast(type, load(target)))
+        return of_folders if is_cache else formats.family_of(source), source
     name = fsdecode(source)
     if is_folder(name):
-        family = _of_folders()[0]
-        folder = cast("Callable[[str, Limits], object]", load(cast(str, family.folder)))
-        return family, folder(name, limits)
+        return of_folders, cast(type, load(target))(name, limits)
     fmt = api.detect(name) if format is None else formats.get(format)
     if fmt.maps:
         return fmt.family, _Mapped(name, fmt.name, limits)
     return fmt.family, api.load(name, format=fmt.name, limits=limits, findings=findings)
-
-
-def _of_folders() -> list[Family]:
-    """Return the families that have folders; the first one opens a path."""
-    return [family for family in formats.families() if family.folder is not None]
 
 
 @dataclass(frozen=True)

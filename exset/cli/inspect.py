@@ -71,12 +71,11 @@ def _inspect(files: tuple[str, ...], common: CommonOptions, full: bool) -> int:
 
 def _summarise(path: str, common: CommonOptions, full: bool) -> FileSummary:
     file = common.load(path)
-    family = file.format.family
     return FileSummary(
         name=file.source.name,
         format=file.format,
         bytes=len(file.source.view),
-        summary=(family.describe if full else family.summarise)(file.model),
+        summary=file.format.family.summarise(file.model, detailed=full),
         findings=file.findings,
     )
 

@@ -9,17 +9,14 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
-from exset.core.limits import Limits
 from exset.core.protocols import FileCheck, Model, Reporter, Summary
 from exset.core.text import counted, with_article
 from exset.families.incremental import Units
-from exset.io.access import Access
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from exset.core.errors import Findings
     from exset.runtime.reports.differences import Comparison, Differences
     from exset.runtime.training.dataset import Dataset
 
@@ -64,33 +61,14 @@ class Family:
         """The class of its models."""
         return cast(type[Model], load(self.kind))
 
-    def summarise(self, model: Model) -> Summary:
-        """Return the summary of a model."""
-        return cast(Reporter, load(self.summary))(model)
+    @property
+    def file_check(self) -> FileCheck | None:
+        """The function that checks the files that a model names; None if models name no files."""
+        return None if self.files is None else cast(FileCheck, load(self.files))
 
-    def describe(self, model: Model) -> Summary:
-        """Return the statistics of a model, which may take a while."""
-        return cast(Reporter, load(self.summary))(model, detailed=True)
-
-    def check_files(
-        self,
-        model: Model,
-        findings: "Findings",
-        *,
-        name: str,
-        base: str,
-        access: Access,
-        jobs: int,
-        limits: Limits,
-    ) -> None:
-        """Check the files that a model names, if it names any.
-
-        `name`: of the model in messages. `base`: the folder that relative names count from.
-        `access`: which files may be opened, and how. `jobs`: how many processes check files.
-        """
-        if self.files is not None:
-            check = cast(FileCheck, load(self.files))
-            check(model, findings, name=name, base=base, access=access, jobs=jobs, limits=limits)
+    def summarise(self, model: Model, *, detailed: bool = False) -> Summary:
+        """Return the summary of a model; detailed: with numbers that take longer."""
+        return cast(Reporter, load(self.summary))(model, detailed=detailed)
 
     def group_of(self, model: Model, by: str) -> "NDArray[np.int64]":
         """Return the number of each unit's group, shape (units,); ValueError for unknown groups."""
