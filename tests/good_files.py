@@ -1,5 +1,7 @@
 """A small good file of each format of the registry, for tests of all formats."""
 
+from functools import cache
+
 import exset
 from exset import formats, samples
 from exset.core.errors import Findings, FormatError
@@ -8,6 +10,7 @@ from exset.families.format import Format
 from exset.testing import seeds
 
 
+@cache
 def good_file(fmt: Format) -> bytes:
     """Return a file of at least two units, without findings: a sample if possible, else drawn."""
     for data in _candidates(fmt):

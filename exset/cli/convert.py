@@ -13,7 +13,7 @@ from exset.cli.convert_plan import Job, plan
 from exset.cli.each_file import FileResult, for_each_file
 from exset.cli.inputs import CommonOptions, FormatName, jobs_option, reading_options
 from exset.cli.json_rows import json_option, json_rows
-from exset.cli.output import echo_stderr, usage_error, write_stdout
+from exset.cli.output import usage_error, write_stdout
 from exset.cli.paths import some_inputs
 from exset.cli.reports import show_findings
 from exset.core.text import safe
@@ -101,7 +101,7 @@ def convert(
         show_findings(done.findings, common.verbosity)
         if common.verbosity >= 0 and job.target != "-":
             count = job.format.family.counted(done.count)
-            echo_stderr(f"{safe(job.source)} -> {safe(job.target)}: {count}")
+            click.echo(f"{safe(job.source)} -> {safe(job.target)}: {count}", err=True)
 
     makes_folder = output is not None and any(job.target != output for job in jobs)
     return for_each_file(

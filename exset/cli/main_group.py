@@ -12,7 +12,7 @@ import click
 
 from exset.cli import commands
 from exset.cli.json_rows import write_failure
-from exset.cli.output import Exit, echo_stderr, report_error
+from exset.cli.output import Exit, report_error
 from exset.core import notices
 from exset.core.errors import FormatError
 from exset.core.text import safe
@@ -66,7 +66,7 @@ class MainGroup(commands.Group):
         """Run a command; errors of files and of the system become messages and exit codes."""
         try:
             try:
-                with notices.listening(cache(lambda text: echo_stderr(f"exset: {safe(text)}"))):
+                with notices.listening(cache(_show_notice)):
                     return super().invoke(ctx)
             finally:
                 if sys.stdout is not None:  # None if it was closed before the start
@@ -78,10 +78,10 @@ class MainGroup(commands.Group):
             write_failure(error)
             ctx.exit(report_error(error))
         except MemoryError:
-            echo_stderr("exset: not enough memory")
+            click.echo("exset: not enough memory", err=True)
             ctx.exit(Exit.SYSTEM)
         except KeyboardInterrupt:
-            echo_stderr("exset: interrupted")
+            click.echo("exset: interrupted", err=True)
             ctx.exit(Exit.INTERRUPTED)
         except click.exceptions.NoArgsIsHelpError:
             raise
@@ -94,3 +94,7 @@ def _discard_stdout() -> None:
     """Redirect standard output to the null device, so that the flush at exit cannot fail."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _show_notice(text: str) -> None:
+    click.echo(f"exset: {safe(text)}", err=True)

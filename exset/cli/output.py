@@ -31,11 +31,6 @@ class Exit(IntEnum):
     BROKEN_PIPE = 141
 
 
-def echo_stderr(text: str) -> None:
-    """Write a message to standard error; the text is safe already."""
-    click.echo(text, err=True)
-
-
 def write_stdout(data: bytes, fmt: Format) -> None:
     """Write a file's bytes to standard output; a terminal gets only text, made safe."""
     if sys.stdout is None:
@@ -96,9 +91,9 @@ def progress(
 def report_error(error: FormatError | OSError) -> Exit:
     """Write the message of an error, and return its exit code."""
     if isinstance(error, FormatError):
-        echo_stderr(str(error))
+        click.echo(str(error), err=True)
         return Exit.LIMIT if isinstance(error, LimitError) else Exit.BAD_FILE
-    echo_stderr(f"exset: {_reason(error)}")
+    click.echo(f"exset: {_reason(error)}", err=True)
     return Exit.SYSTEM
 
 

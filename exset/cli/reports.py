@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import click
 
 from exset.cli.json_rows import json_rows, tally
-from exset.cli.output import Exit, echo_stderr, write_stdout
+from exset.cli.output import Exit, write_stdout
 from exset.core.errors import Finding, Findings, Severity
 from exset.core.text import counted, safe
 from exset.families.format import Format
@@ -47,7 +47,7 @@ class Report:
             if self.findings is not None:
                 show_findings(self.findings, verbosity, self.shown)
             for line in self.status if verbosity >= 0 else ():
-                echo_stderr(line)
+                click.echo(line, err=True)
         return Exit.BAD_FILE if self.failed else Exit.OK
 
 
@@ -70,7 +70,7 @@ def show_findings(findings: Findings, verbosity: int, shown: int = SHOWN) -> Non
     if verbosity > 0 or (verbosity == 0 and shown):
         keep = SHOWN_VERBOSE if verbosity > 0 else shown
         for line in finding_lines(findings, keep, notes=verbosity > 0):
-            echo_stderr(line)
+            click.echo(line, err=True)
 
 
 def tally_text(findings: Findings) -> str:

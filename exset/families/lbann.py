@@ -31,10 +31,7 @@ SCHEMA: Final = Family(
 
 _LIST_SIGNATURE: Final = (
     r"(?:\xef\xbb\xbf)?+[ \t\r\f\v]*+(?!\Z)(?i:"
-    + any_of(
-        *("single-sample", "multi-sample_exclusion", "multi-sample_inclusion"),
-        *("multi-sample_inclusion_v2", "conduit_hdf5_exclusion", "conduit_hdf5_inclusion"),
-    )
+    + any_of(*(kind.value.lower() for kind in Kind))
     + r")(?:[ \t\r\n\f\v]|\Z)"
 )
 

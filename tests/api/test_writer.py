@@ -155,7 +155,7 @@ def test_a_full_disk_for_the_temporary_file(folder: Path, monkeypatch: pytest.Mo
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr("tempfile.tempdir", str(folder))
-    monkeypatch.setattr(writing, "_spool", Full)
+    monkeypatch.setattr("tempfile.SpooledTemporaryFile", lambda max_size: Full())
     with pytest.raises(OSError, match="No space") as caught, exset.writer("y.bex.gz") as out:
         out.write(SET)
     assert caught.value.filename == str(folder) and os.listdir() == []
