@@ -128,9 +128,10 @@ def check_list(data: bytes, number: int | None = None) -> bool:
         if not isinstance(samples, SampleList):
             return False
         access = Access(roots=(folder,), links=number is None or number % 3 == 0)
-        family = formats.get("sample_list").family
+        check = formats.get("sample_list").family.file_check
+        assert check is not None
         options = {"name": "x", "base": folder, "access": access, "jobs": 1, "limits": _LIMITS}
-        attempt("check", family.check_files, samples, findings, **options)  # type: ignore[arg-type]
+        attempt("check", check, samples, findings, **options)  # type: ignore[arg-type]
         _shown(findings)
         if samples.kind.is_exclusion:
             probe = Probe(folder, 1, access, _LIMITS)
@@ -166,9 +167,10 @@ def check_manifest(data: bytes, number: int | None = None) -> bool:
         if not isinstance(manifest, Manifest):
             return False
         access = Access(roots=(folder,))
-        family = formats.get("manifest").family
+        check = formats.get("manifest").family.file_check
+        assert check is not None
         options = {"name": "x", "base": folder, "access": access, "jobs": 1, "limits": _LIMITS}
-        attempt("check", family.check_files, manifest, findings, **options)  # type: ignore[arg-type]
+        attempt("check", check, manifest, findings, **options)  # type: ignore[arg-type]
         _shown(findings)
         dataset = attempt(
             "dataset", ManifestDataset, manifest, root=folder, access=access, limits=_LIMITS
