@@ -1,14 +1,14 @@
-"""Public texts use the usual technical words: see `WORDS`."""
+"""Pages, messages, help and docstrings use the usual technical words: see `WORDS`."""
 
-import inspect
+import ast
 import re
 from collections.abc import Iterator
 
 import click
 
-import exset
 from exset.cli import cli
-from tests.house import ROOT
+from tests.house import ROOT, modules, tree
+from tests.messages import FOLDER
 
 WORDS = {
     r"traps?|doubts?": "warning, finding",
@@ -17,23 +17,34 @@ WORDS = {
     r"spoken|spelt|heed": "write, follow",
     r"thereof|whereof|of late|under way": "(leave it out)",
     r"part by part": "in chunks",
-    r"taken for": "read as",
-    r"lies in|lie in": "is in",
-    r"(is|are) wanted": "expected",
+    r"taken for|takes? .* for (an?|the) ": "read as",
+    r"(lies|lie|stands?) in": "is in",
+    r"stands? for": "represents",
+    r"(is|are|be) wanted|as wanted|than wanted": "expected",
     r"passed over": "skipped, ignored",
+    r"as many as": "(a number)",
+    r"(is|are|seems?|looks?) odd": "unusual, invalid",
+    r"that which|those of which|that of which": "(a noun)",
+    r"beside": "next to",
+    r"for ever": "forever",
+    r"tripped|trips? over": "fails on",
+    r"cannot be (meant|had|said)|that there (is|are) not": "invalid, missing, unknown",
+    r"nobody can": "exset cannot",
 }
 """Words that these texts do not use, as patterns, and the words to use instead."""
 
 
 def texts() -> Iterator[tuple[str, str]]:
-    """Yield public texts, each with its name."""
-    pages = {*(ROOT / "docs").rglob("*.md"), *ROOT.glob("exset/core/*.findings")}
-    pages |= {*ROOT.glob("grammars/**/*.findings")}
-    for path in (ROOT / "README.md", *sorted(pages)):
+    """Yield pages, messages, help and docstrings, each with its name."""
+    pages = {*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *FOLDER.glob("*.txt")}
+    pages |= {*ROOT.glob("exset/core/*.findings"), *ROOT.glob("grammars/**/*.findings")}
+    for path in sorted(pages):
         yield str(path.relative_to(ROOT)), path.read_text("utf-8")
+    for name in modules():
+        for node in ast.walk(tree(name)):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                yield f"{name}:{getattr(node, 'lineno', 1)}", ast.get_docstring(node) or ""
     yield from helps(cli, "exset")
-    for name in exset.__all__:
-        yield name, inspect.getdoc(getattr(exset, name)) or ""
 
 
 def helps(command: click.Command, name: str) -> Iterator[tuple[str, str]]:
