@@ -80,7 +80,7 @@ def convert(
 
     \b
       exset convert train.ex train.bex       one file; the suffix says the format
-      exset convert --to bex *.ex            each beside its input
+      exset convert --to bex *.ex            each next to its input
       exset convert --to bex -o out/ *.ex    all into a folder
       exset convert - -o - --to ex < a.bex   standard input to standard output
 

@@ -285,7 +285,7 @@ def with_source_name(
     """Add the name of the source to errors and findings without one.
 
     The context gives a collection that passes findings on to `findings`. `models`: names that
-    stand for an unknown file in findings, such as "example set".
+    findings have for an unknown file, such as "example set".
     """
     named = partial(_with_source, name, models)
     try:

@@ -31,7 +31,7 @@ def with_file_name(name: str, codes: Collection[int | None] = ()) -> Iterator[No
 
 @contextmanager
 def replacing(name: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
-    """Open a temporary file beside the target for writing; it replaces the target at the end.
+    """Open a temporary file next to the target for writing; it replaces the target at the end.
 
     `old`: the status of the old file, None if there is none. Its owner, group and permissions are
     kept as far as the system allows. On any failure the old file stays and the temporary file is

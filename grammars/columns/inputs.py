@@ -41,7 +41,7 @@ def raw(where: str, given: object) -> bytes | None:
         return given.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:
         odd = given[error.start]
-        raise ValueError(f"{where}: {odd!r} stands for no character and no byte") from None
+        raise ValueError(f"{where}: {odd!r} represents neither a character nor a byte") from None
 
 
 def stored_units(where: str, given: Iterable[int | tuple[int, int]] | str) -> Ints:

@@ -26,7 +26,7 @@ _HINTS: Final = {
     b"%": "a comment begins with `#`, in the first column of its line; 50% is written 0.5",
     b"\x1a": "remove this byte, with which DOS ended files",
     b"+": "numbers in lists have no plus sign",
-    b"*": "`*` stands alone, first in a sparse range",
+    b"*": "`*` is alone, and first in a sparse range",
 }
 _NAMING: Final = (b"name:", b"freq:", b"proc:")
 _NEAR: Final = 4096
@@ -52,7 +52,7 @@ def swallowed(before: bytes, found: bytes) -> str | None:
         return f"the word {shown(words[-1])} took in what follows it: put a blank after the name"
     names = [match.end() for match in _bare("name:").finditer(near)]
     if names and not near[names[-1] :].strip(b" \t") and found + b":" not in _keywords():
-        return "a name with blanks or brackets in it stands in { }, as `name: {big cat}`"
+        return "write a name with blanks or brackets in { }, as `name: {big cat}`"
     return None
 
 
@@ -63,7 +63,7 @@ def hint(found: bytes, expected: frozenset[str]) -> str | None:
     if found in _NAMING and "SEMICOLON" in expected:
         return "put `;` before it, if another example begins; if not, it comes before the data"
     if found in _keywords() and "SEMICOLON" in expected:
-        return "such fields are the set's, before its first example, or stand in an event list"
+        return "such fields belong to the set, before its first example, or to an event list"
     if found + b":" in _keywords():
         return f"it ends in a colon, with no blank before it: `{found.decode()}:`"
     for keyword in _keywords():
@@ -74,15 +74,15 @@ def hint(found: bytes, expected: frozenset[str]) -> str | None:
     if not found and "CHARACTERS" in expected:
         return "delimiters must balance, also inside quotation marks"
     if {"RSQB", "STAR"} <= expected and found[:1].isalpha() and found not in _keywords():
-        return "[ ] holds events: a group name stands in ( ) or { }"
+        return "[ ] contains events: write a group name in ( ) or { }"
     if re.fullmatch(rb"[dD][-+]?[0-9]++", found) and "VALUE" in expected:
         return "an exponent is written with e, as 1e-3"
     if found.startswith(b".") and "UNIT" in expected and "VALUE" not in expected:
-        return "`i:`, `t:` and `b:` list whole numbers of units: values stand after `I:` or `T:`"
+        return "`i:`, `t:` and `b:` list whole numbers of units: write values after `I:` or `T:`"
     if found.startswith(b"-") and not expected.isdisjoint(("VALUE", "REAL")):
         return "a dash is NaN only where a blank, `;` or a closing delimiter follows"
     if "VALUE" in expected and found[:1].isalpha():
-        return "an unknown value is written `-`; a group name stands in ( ) or { }"
+        return "write an unknown value as `-`, and a group name in ( ) or { }"
     return None
 
 
@@ -183,9 +183,7 @@ def _count_hint(text: Text, columns: Columns) -> str:
             f"{shown(text.raw(0))} at the start of the file was thrown away, as Lens does;"
             " put `;` before it to make it the number of events"
         )
-    return (
-        "events count from 0; the number of events stands before an example's data, `;` at its end"
-    )
+    return "events count from 0; write the number of events before an example's data, and `;` at its end"
 
 
 def _error(text: Text, token: int, code: str, message: str, advice: str | None) -> FormatError:

@@ -96,7 +96,7 @@ def stream(
 
 
 class _Reading:
-    """A text being read, part by part; each part but the last ends with an example."""
+    """A text that is read in chunks; each chunk but the last ends with an example."""
 
     def __init__(
         self,
@@ -174,7 +174,7 @@ class _Reading:
     def meaning(
         self, stream: ParseStream, text: Text, count: Ints
     ) -> tuple[Tokens, Columns, Ints, StringsOf]:
-        """The tokens of a part, what they mean, reals to doubt, strings. Raises FormatError."""
+        """Return tokens, columns, doubtful reals and strings of a chunk. Raises FormatError."""
         reals, ints, hard = text.numbers()
         spans = (text.starts, text.ends)
         before = stream.tokens_before

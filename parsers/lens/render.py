@@ -98,6 +98,6 @@ class Pieces:
 
 
 def _size(examples: ExampleSet) -> int:
-    """Return how many numbers there are, plus as many as take the time of the rest."""
+    """Return the size in numbers; events count as the numbers that take the same time."""
     ranges = examples.ranges
     return ranges.values.values.size + ranges.units.values.size + _EVENT * examples.num_events

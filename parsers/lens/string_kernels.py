@@ -1,4 +1,4 @@
-"""Passes over the strings of a Lens text: where they are, what is odd about them, their bytes.
+"""Passes over the strings of a Lens text: where they are, what is unusual about them, their bytes.
 
 Written like the actions of `exset.parsers.lens.actions`: they run compiled, or as they are.
 """
@@ -13,7 +13,7 @@ from exset.grammars.columns.arrays import Bytes
 
 Longs = NDArray[np.int64]
 
-# What is odd about a string: bits of a number.
+# What is unusual about a string: bits of a number.
 (BROKEN, DEEP, LONG, SWALLOWING, WITH_NUL, EMPTY) = (1, 2, 4, 8, 16, 32)
 
 # What begins a string.
@@ -37,11 +37,13 @@ def measure(
     spans: Longs,
     odd: Bytes,
 ) -> int:
-    """Find the bytes of strings, delimiters left out, and what is odd about each; all that is odd.
+    """Find the bytes of strings, without delimiters, and what is unusual about each.
+
+    Returns all that is unusual.
 
     pairs: the first token of each string and the one after its last, or -1. beginnings: what begins
     with each kind of token. places: where tokens start and end. most: how many tokens and how many
-    bytes are not odd. has_nul: whether there may be a NUL. spans: int64 [pairs, 2], the first byte
+    bytes are usual. has_nul: whether there may be a NUL. spans: int64 [pairs, 2], the first byte
     of each and the one after its last, counted from the buffer's first.
     """
     starts, ends = places

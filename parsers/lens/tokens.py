@@ -1,4 +1,4 @@
-"""The tokens of a Lens text: the grammar's words, and the values that tokens stand for."""
+"""The tokens of a Lens text: the grammar's words, and the values of tokens."""
 
 import re
 from functools import cache, cached_property
@@ -72,7 +72,7 @@ _BEGINNINGS: Final = MappingProxyType(
 
 
 class Quoted(NamedTuple):
-    """Strings of a text: their tokens, their bytes, and what is odd about them.
+    """Strings of a text: their tokens, their bytes, and what is unusual about them.
 
     pairs: int64 [n, 2], the first token of each and the one after its last, or -1 twice. spans:
     int64 [n, 2], places in the text's buffer. odd: uint8 [n], bits of `string_kernels`;
@@ -134,7 +134,7 @@ class Text(Tokens):
         return [self.raw(token) for token in tokens.tolist()]
 
     def quoted(self, pairs: Ints) -> Quoted:
-        """The strings that pairs of tokens stand for."""
+        """The strings of pairs of tokens."""
         spans, odd = np.empty((len(pairs), 2), np.int64), np.empty(len(pairs), np.uint8)
         found = self.run(string_kernels.measure)(
             self.buffer,

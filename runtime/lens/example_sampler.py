@@ -81,7 +81,7 @@ class ExampleSampler:
 
     - "ordered": the order of the file.
     - "permuted": each example once in an epoch, in random order.
-    - "randomized": random examples with replacement, as many as the set has.
+    - "randomized": random examples with replacement; their number is that of the set.
     - "probabilistic": the same, with probabilities in proportion to frequencies.
 
     For Lens's pseudo-frequencies, use one of the first two and `pseudo_frequencies`. The sampler

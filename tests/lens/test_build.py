@@ -70,7 +70,7 @@ ODD = "examples[0].events[0]."
         (Event(min_time=[1]), "min_time: expected a real number, not list"),  # type: ignore[arg-type]
         (Event(active_input=10**400), "active_input: a number is beyond float32"),
         (Event(proc=3), "proc: expected text or bytes, not 3"),  # type: ignore[arg-type]
-        (Event(proc="\ud800"), "proc: '\\ud800' stands for no character"),
+        (Event(proc="\ud800"), "proc: '\\ud800' represents neither a character"),
         (Event([Dense([1], group=0)]), "inputs[0].group: expected text or bytes"),  # type: ignore[arg-type]
         (Event([Dense([1], first=True)]), "inputs[0].first: expected an integer, not True"),
         (Event([Dense([1, None])]), "inputs[0].values: expected real numbers, not None"),  # type: ignore[arg-type]
