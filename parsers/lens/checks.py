@@ -183,7 +183,10 @@ def _count_hint(text: Text, columns: Columns) -> str:
             f"{shown(text.raw(0))} at the start of the file was thrown away, as Lens does;"
             " put `;` before it to make it the number of events"
         )
-    return "events count from 0; write the number of events before an example's data, and `;` at its end"
+    return (
+        "events count from 0; write the number of events before an example's data,"
+        " and `;` at its end"
+    )
 
 
 def _error(text: Text, token: int, code: str, message: str, advice: str | None) -> FormatError:
