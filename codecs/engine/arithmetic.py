@@ -1,33 +1,10 @@
 """Numbers for the interpreter: read from bytes, and computed by the instructions of expressions."""
 
 import math
-from typing import Final, Protocol, TypeVar
+from collections.abc import MutableSequence, Sequence
+from typing import Final
 
-from exset.codecs.engine.program import (
-    ADD,
-    ADD_REAL,
-    AND,
-    DIVIDE,
-    EQUAL,
-    EQUAL_REAL,
-    LESS,
-    LESS_EQUAL,
-    LESS_EQUAL_REAL,
-    LESS_REAL,
-    LITTLE,
-    MODULO,
-    MULTIPLY,
-    MULTIPLY_REAL,
-    NEGATE,
-    NEGATE_REAL,
-    NOT,
-    OR,
-    SIGNED,
-    SUBTRACT,
-    SUBTRACT_REAL,
-    TO_REAL,
-    TRUTH,
-)
+from exset.codecs.engine import program as op
 from exset.core.kernels import bare_kernel, kernel
 
 _SAFE: Final = 1 << 31  # products of numbers up to this fit 64 bits
@@ -35,40 +12,16 @@ _HALF: Final = 1 << 62  # sums of numbers below this fit 64 bits
 _PRODUCT: Final = 9e18
 _EXACT: Final = 1 << 53  # a 64-bit real holds every whole number up to this
 
-N = TypeVar("N", int, float)
-N_co = TypeVar("N_co", int, float, covariant=True)
-
-
-class Read(Protocol[N_co]):
-    """A list or an array of numbers that is read."""
-
-    def __getitem__(self, index: int, /) -> N_co:
-        """Get a number."""
-
-
-class Write(Read[N], Protocol[N]):
-    """A list or an array of numbers that is changed."""
-
-    def __setitem__(self, index: int, value: N, /) -> None:
-        """Replace a number."""
-
-
-class Table(Protocol):
-    """A list of lists, or a two-dimensional array, that is read."""
-
-    def __getitem__(self, index: int, /) -> Read[int]:
-        """Get a row."""
-
 
 @kernel
-def whole_number(data: Read[int], at: int, size: int, form: int) -> int:
+def whole_number(data: Sequence[int], at: int, size: int, form: int) -> int:
     """Read a whole number from bytes; an unsigned one of 64 bits must be below 2**63."""
     step = 1
-    if form & LITTLE:
+    if form & op.LITTLE:
         at += size - 1
         step = -1
     value = 0 + data[at]
-    if form & SIGNED and value >= 128:
+    if form & op.SIGNED and value >= 128:
         value -= 256
     for _ in range(size - 1):
         at += step
@@ -77,7 +30,7 @@ def whole_number(data: Read[int], at: int, size: int, form: int) -> int:
 
 
 @kernel
-def real_number(data: Read[int], at: int, size: int, form: int) -> float:
+def real_number(data: Sequence[int], at: int, size: int, form: int) -> float:
     """Read an IEEE 754 number from bytes."""
     fraction = 10
     if size == 4:
@@ -85,7 +38,7 @@ def real_number(data: Read[int], at: int, size: int, form: int) -> float:
     elif size == 8:
         fraction = 52
     bias = (1 << (8 * size - fraction - 2)) - 1
-    value = whole_number(data, at, size, form | SIGNED)
+    value = whole_number(data, at, size, form | op.SIGNED)
     sign = 1.0
     if value < 0:
         sign = -1.0
@@ -104,31 +57,33 @@ def real_number(data: Read[int], at: int, size: int, form: int) -> float:
 
 
 @bare_kernel
-def calculate(row: Read[int], ints: Write[int], reals: Write[float]) -> bool:
+def calculate(
+    row: Sequence[int], ints: MutableSequence[int], reals: MutableSequence[float]
+) -> bool:
     """Compute register a from b, or b and c; return False if 64 bits are not enough."""
-    op = row[0]
+    opcode = row[0]
     a = row[1]
     b = row[2]
     c = row[3]
-    if op == LESS:
+    if opcode == op.LESS:
         ints[a] = 1 if ints[b] < ints[c] else 0
-    elif op == LESS_EQUAL:
+    elif opcode == op.LESS_EQUAL:
         ints[a] = 1 if ints[b] <= ints[c] else 0
-    elif op == EQUAL:
+    elif opcode == op.EQUAL:
         ints[a] = 1 if ints[b] == ints[c] else 0
-    elif op == NOT:
+    elif opcode == op.NOT:
         ints[a] = 1 if ints[b] == 0 else 0
-    elif op == AND:
+    elif opcode == op.AND:
         ints[a] = ints[b] & ints[c]
-    elif op == OR:
+    elif opcode == op.OR:
         ints[a] = ints[b] | ints[c]
-    elif ADD <= op <= SUBTRACT:
+    elif op.ADD <= opcode <= op.SUBTRACT:
         x = ints[b]
         y = ints[c]
         if not (-_HALF < x < _HALF and -_HALF < y < _HALF):
             return False
-        ints[a] = x + y if op == ADD else x - y
-    elif op == MULTIPLY:
+        ints[a] = x + y if opcode == op.ADD else x - y
+    elif opcode == op.MULTIPLY:
         x = ints[b]
         y = ints[c]
         if not (-_SAFE <= x <= _SAFE and -_SAFE <= y <= _SAFE) and (
@@ -136,32 +91,32 @@ def calculate(row: Read[int], ints: Write[int], reals: Write[float]) -> bool:
         ):
             return False
         ints[a] = x * y
-    elif op == DIVIDE:
+    elif opcode == op.DIVIDE:
         ints[a] = ints[b] // ints[c]
-    elif op == MODULO:
+    elif opcode == op.MODULO:
         ints[a] = ints[b] % ints[c]
-    elif op == NEGATE:
+    elif opcode == op.NEGATE:
         if ints[b] < -_HALF:
             return False
         ints[a] = -ints[b]
-    elif op == TO_REAL:
+    elif opcode == op.TO_REAL:
         if not -_EXACT <= ints[b] <= _EXACT:
             return False
         reals[a] = float(ints[b])
-    elif op == TRUTH:
+    elif opcode == op.TRUTH:
         ints[a] = 1 if reals[b] != 0 else 0
-    elif op == ADD_REAL:
+    elif opcode == op.ADD_REAL:
         reals[a] = reals[b] + reals[c]
-    elif op == SUBTRACT_REAL:
+    elif opcode == op.SUBTRACT_REAL:
         reals[a] = reals[b] - reals[c]
-    elif op == MULTIPLY_REAL:
+    elif opcode == op.MULTIPLY_REAL:
         reals[a] = reals[b] * reals[c]
-    elif op == NEGATE_REAL:
+    elif opcode == op.NEGATE_REAL:
         reals[a] = -reals[b]
-    elif op == EQUAL_REAL:
+    elif opcode == op.EQUAL_REAL:
         ints[a] = 1 if reals[b] == reals[c] else 0
-    elif op == LESS_REAL:
+    elif opcode == op.LESS_REAL:
         ints[a] = 1 if reals[b] < reals[c] else 0
-    elif op == LESS_EQUAL_REAL:
+    elif opcode == op.LESS_EQUAL_REAL:
         ints[a] = 1 if reals[b] <= reals[c] else 0
     return True

@@ -1,14 +1,10 @@
-"""Build a program: instructions, registers, streams, blocks of numbers, superinstructions."""
+"""Build a program: instructions, registers, streams, blocks of numbers."""
 
 from collections.abc import Iterable
-from typing import TypeAlias
 
 from exset.codecs.engine import ir
 from exset.codecs.engine import program as op
-from exset.codecs.engine.program import Feed, Kind, Leaf, Origin, Program
-
-_Source: TypeAlias = ir.Node | tuple[ir.Number, ...] | None
-_Row: TypeAlias = list[int]
+from exset.codecs.engine.program import Leaf, Origin, Program
 
 
 class Assembler:
@@ -22,12 +18,12 @@ class Assembler:
         # The register that holds a field: a register of reals if the field is a real.
         self.registers: dict[str, int] = {}
 
-    def emit(self, *operands: int, origin: _Source = None) -> int:
+    def emit(self, *operands: int, origin: ir.Node | None = None) -> int:
         """Append an instruction, and return its index. origin: what an error is reported for."""
         self.flush()
-        return self._add(*operands, origin=origin)
+        return self._append(*operands, origin=origin)
 
-    def _add(self, *operands: int, origin: _Source = None) -> int:
+    def _append(self, *operands: int, origin: ir.Node | None = None) -> int:
         at = len(self.program.code)
         self.program.code.append([*operands, *[0] * (op.WIDTH - len(operands))])
         if origin is not None:
@@ -55,7 +51,7 @@ class Assembler:
 
     def add_constant(self, value: bytes) -> int:
         """Add constant bytes, and return their offset."""
-        self.program.constants += value
+        self.program.constants += [*value]
         return len(self.program.constants) - len(value)
 
     def stream(self) -> int:
@@ -69,27 +65,23 @@ class Assembler:
         self.program.streams += 2
         return self.program.streams - 2
 
-    def feed(self, what: ir.Number | ir.String | ir.Blob | ir.Match) -> int:
-        """Add a feed: the values of a field that the program needs while it writes."""
-        if isinstance(what, ir.Match):
-            feed = Feed(what.field.path, value=what.value)
-        else:
-            feed = Feed(what.path, isinstance(what, ir.Number) and what.is_real)
-        self.program.feeds.append(feed)
+    def feed(self, path: str) -> int:
+        """Add a feed: a column whose values the program needs while it writes."""
+        self.program.feeds.append(path)
         return len(self.program.feeds) - 1
 
     def flush(self) -> None:
         """End the block of numbers, and load those that expressions use."""
         if not self.block:
             return
-        numbers, self.block = tuple(self.block), []
+        numbers, self.block = self.block, []
         size = sum(ir.least_size(number) for number in numbers)
         stream, offset, last = self.stream(), 0, numbers[-1]
         if last.path in self.used and last.stored.str == ">i4":
             target = self.registers[last.path] = self.register()
-            self._add(op.TAKE, stream, size, target, self.feed(last), origin=numbers)
+            self._append(op.TAKE, stream, size, target, self.feed(last.path), origin=last)
         else:
-            self._add(op.BLOCK, stream, size, origin=numbers)
+            self._append(op.BLOCK, stream, size, origin=last)
         for number in numbers:
             self.program.leaves[number.path] = Leaf(number.stored.str, stream, offset)
             if number.path in self.used and number.path not in self.registers:
@@ -100,79 +92,33 @@ class Assembler:
         dtype = number.stored
         form = op.LITTLE * (dtype.str[0] == "<") + op.SIGNED * (dtype.kind == "i")
         form += op.FLAG * (dtype.kind == "b")
-        where = self.feed(number) << 16 | stream
+        where = self.feed(number.path) << 16 | stream
         target = self.real() if number.is_real else self.register()
         self.registers[number.path] = target
         load = op.LOAD_REAL if number.is_real else op.LOAD
-        self._add(load, target, back, dtype.itemsize, form, where)
+        self._append(load, target, back, dtype.itemsize, form, where)
 
 
-def _origin_of(source: ir.Node | tuple[ir.Number, ...]) -> Origin:
-    """Describe the node, or the block of numbers, that an instruction is made from."""
-    match source:
-        case tuple():
-            numbers = tuple((each.path, ir.least_size(each)) for each in source)
-            return Origin("block", source[0].path, numbers=numbers)
+def _origin_of(node: ir.Node) -> Origin:
+    """Describe the node that an instruction is made from; of a block of numbers, the last."""
+    match node:
+        case ir.Number():
+            return Origin("block", node.path)
         case ir.Test(condition=condition):
             text = ir.format_expression(condition)
-            return Origin("test", source.path, _first_field(condition), text=text)
+            return Origin("test", node.path, _first_field(condition), text=text)
         case ir.Constant(size=size):
-            return Origin("constant", source.path, size=size, value=source.construct.value)
+            text = ir.format_constant(node.construct.value)
+            return Origin("constant", node.path, size=size, text=text)
         case ir.String():
-            return Origin("string", source.path)
+            return Origin("string", node.path)
         case ir.Rows(count=count):
-            kind: Kind = "numbers" if ir.is_number_array(source) else "rows"
-            return Origin(kind, source.path, _first_field(count), ir.least_size(source.element))
+            return Origin("rows", node.path, _first_field(count), ir.least_size(node.element))
         case ir.Blob(count=count) | ir.Gap(count=count):
-            kind = "blob" if isinstance(source, ir.Blob) else "gap"
-            return Origin(kind, source.path, _first_field(count), 1)
+            return Origin("bytes", node.path, _first_field(count), 1)
         case _:
-            return Origin("alignment", source.path)
+            return Origin("alignment", node.path)
 
 
 def _first_field(expression: ir.Expression) -> str | None:
     return next((number.path for number in ir.fields_in(expression)), None)
-
-
-def fuse(code: list[_Row]) -> None:
-    """Make superinstructions: replace the operation of one that is followed by certain others.
-
-    The others stay where they are, with their operands. So the interpreter can stop after any of
-    them, where the next one fails or its stream is full: it then runs that one alone, which reports
-    the error. A jump into the middle works for the same reason.
-    """
-    for at, row in enumerate(code):
-        if row[0] == op.GO and code[row[1]][0] == op.NEXT:
-            code[at] = [*code[row[1]]]
-    rows = [*code, *[[op.END]] * 3]
-    for row, fused in [(row, _fused(*rows[at : at + 4])) for at, row in enumerate(code)]:
-        row[0] = fused
-
-
-def _fused(row: _Row, second: _Row, third: _Row, fourth: _Row) -> int:
-    """The operation of an instruction, given those that follow it."""
-    if row[0] == op.TAKE:
-        if second[0] == op.EACH and second[2] == row[3]:
-            return op.TAKE_EACH
-        if second[0] == op.BULK:
-            return op.TAKE_BULK
-    if row[0] == op.BLOCK:
-        if second[0] == op.BULK:
-            return op.BLOCK_BULK
-        if _is_flag(second) and _is_unless(third, second):
-            return op.BLOCK_FORK
-        if _is_word(second) and _is_flag(third) and _is_unless(fourth, third):
-            return op.BLOCK_LOAD_FORK
-    return row[0]
-
-
-def _is_word(row: _Row) -> bool:
-    return row[0] == op.LOAD and row[3] == 4 and row[4] == op.SIGNED
-
-
-def _is_flag(row: _Row) -> bool:
-    return row[0] == op.LOAD and row[4] == op.FLAG
-
-
-def _is_unless(row: _Row, load: _Row) -> bool:
-    return row[0] == op.UNLESS and row[1] == load[1]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from exset.codecs.engine import interpreter
 from exset.codecs.engine.gather import KERNELS
 from exset.codecs.engine.program import DONE, FULL, LARGE, WIDE, Program
-from exset.grammars.columns.arrays import Bytes, Ints, Longs
+from exset.grammars.columns.arrays import Ints, Longs
 
 _INT32: Final = 2**31 - 1
 _UINT32: Final = 2**32 - 1
@@ -32,155 +32,131 @@ class Feeds:
     limits: Longs = field(default_factory=lambda: np.empty(0, np.int64))
     total: int = 0
 
-    def done(self, fill: Longs) -> float:
-        """Return about which fraction of the values is written."""
-        limited = self.limits < UNLIMITED
-        return float(fill[limited].sum() / max(1, self.limits[limited].sum()))
 
+class Execution:
+    """A run of a program over data (reading), or over feeds (writing), and its streams.
 
-@dataclass(frozen=True, eq=False)
-class Streams:
-    """The streams that a run recorded.
-
-    numbers: of all streams. begins, counts: of each stream. The second of a pair has as many
-    numbers as the first. fill: the values of each column that were used. end: the last offset.
+    most: the most bytes of a string that is read. Memory grows with what was found, never with a
+    count in the file. After the run, ints: the registers of whole numbers. counts: int64, of the
+    numbers in each stream; the two streams of a pair have one count. end: the last offset.
     """
 
-    numbers: Ints | Longs
-    begins: Longs
-    counts: Longs
-    fill: Longs
-    end: int
+    def __init__(
+        self,
+        program: Program,
+        data: bytes | memoryview,
+        most: int,
+        compiled: bool,
+        feeds: Feeds | None = None,
+    ) -> None:
+        """Prepare a run."""
+        self._program = program
+        self._data = data
+        self._most = most
+        self._compiled = compiled
+        self._writing = feeds is not None
+        self._feeds = feeds or Feeds()
+        self._total = len(data) if feeds is None else feeds.total
+        self._firsts = np.array(program.pairs, np.int64)
+        self.end = 0
 
     def __getitem__(self, stream: int) -> Ints | Longs:
-        begin = int(self.begins[stream])
-        return self.numbers[begin : begin + int(self.counts[stream])]
+        begin = int(self._bases[stream])
+        return self._out[begin : begin + int(self.counts[stream])]
 
-
-@dataclass(eq=False)
-class Execution:
-    """A run of a program over data (reading), or over feeds (writing).
-
-    Memory grows with what was found, never with a count in the file.
-    """
-
-    program: Program
-    data: bytes | memoryview
-    most: int
-    compiled: bool
-    feeds: Feeds | None = None
-    ints: Longs = field(init=False)
-
-    def run(self) -> tuple[Streams, int | None]:
-        """Return the streams, and the instruction that failed or None. Raises TooLarge."""
-        total = len(self.data) if self.feeds is None else self.feeds.total
-        try:
-            return self._run(total, total > _INT32 // 2)
-        except OverflowError:
-            return self._run(total, True)
-
-    def _run(self, total: int, is_large: bool) -> tuple[Streams, int | None]:
-        program, feeds = self.program, self.feeds or Feeds()
-        writing = self.feeds is not None
-        most = self.most if not writing else (UNLIMITED if is_large else _INT32)
-        totals, state = np.zeros(program.streams, np.int64), np.zeros(4, np.int64)
-        space = _Space(program, self._first_room(total), is_large)
-        ints, reals = np.array(program.ints, np.int64), np.array(program.reals, np.float64)
+    def run(self) -> int | None:
+        """Run the program; return the instruction that failed, or None. Raises TooLarge."""
+        self._begin(self._total > _INT32 // 2)
         while True:
-            inputs = feeds.ints, feeds.reals, feeds.begins, feeds.limits, totals
-            places = space.bases, space.gaps, space.stops, space.ends, space.out
-            why, at, end = self._call(most, writing, (ints, reals, *inputs, *places, state))
-            if why != FULL:
+            why, at, self.end = self._run_compiled() if self._compiled else self._run_plain()
+            self.counts = self._ends.astype(np.int64) - self._bases
+            self.counts[self._firsts + 1] = self.counts[self._firsts]
+            if why == FULL:
+                self._grow()
+            elif why == WIDE and not self._is_large:
+                self._begin(is_large=True)  # an offset has more than 32 bits
+            else:
                 break
-            space = space.grown(feeds.done(space.fill(totals)) if writing else end / total)
-        if why == WIDE and not is_large:
-            raise OverflowError  # an offset has more than 32 bits: run again with 64
         if why in (LARGE, WIDE):
             raise TooLarge
-        self.ints = ints
-        streams = Streams(space.out, space.bases, space.counts, space.fill(totals), end)
-        return streams, None if why == DONE else at
+        return None if why == DONE else at
 
-    def _first_room(self, total: int) -> Longs:
-        """Room for the first numbers of each stream; for all of them where the number is known."""
-        room = np.full(self.program.streams, min(_ROOM, 16 + total // 16), np.int64)
-        if self.feeds is not None:
-            limits = self.feeds.limits
+    @property
+    def fill(self) -> Longs:
+        """The number of used values of each column."""
+        fill: Longs = self.counts.copy()
+        fill[self._firsts + 1] = self._totals[self._firsts]
+        return fill
+
+    def _begin(self, is_large: bool) -> None:
+        """Go to the beginning, with offsets of 32 bits, or of 64."""
+        self._is_large = is_large
+        if self._writing:
+            self._most = UNLIMITED if is_large else _INT32
+        streams = self._program.streams
+        self.ints = np.array(self._program.ints, np.int64)
+        self._reals = np.array(self._program.reals, np.float64)
+        self._totals, self._state = np.zeros(streams, np.int64), np.zeros(4, np.int64)
+        room = np.full(streams, min(_ROOM, 16 + self._total // 16), np.int64)
+        if self._writing:  # the number of most values is known
+            limits = self._feeds.limits
             room = np.where(limits < UNLIMITED, limits + 1, room)
-        pairs = np.array(self.program.pairs, np.int64)
-        room[pairs + 1] = room[pairs]
-        return room
+        room[self._firsts + 1] = room[self._firsts]
+        self._allocate(room)
 
-    def _call(
-        self, most: int, writing: bool, arrays: tuple[NDArray[np.generic], ...]
-    ) -> tuple[int, int, int]:
-        program, size = self.program, len(self.data)
-        if self.compiled:
-            code = np.array(program.code, np.int64)
-            if code.max() <= _UINT32:
-                code = code.astype(np.uint32)
-            constants, data = _bytes(bytes(program.constants)), _bytes(self.data)
-            run = cast(Callable[..., tuple[int, int, int]], KERNELS.compiled(interpreter.run))
-            return run(code, constants, data, size, most, writing, *arrays)
+    def _allocate(self, room: Longs) -> None:
+        """Allocate room for `room` numbers of each stream, one stream after the other."""
+        stops = np.cumsum(room)
+        total = int(room.sum())
+        index = np.uint32 if total <= _UINT32 else np.int64
+        self._bases = stops - room
+        self._stops: NDArray[np.integer] = stops.astype(index)
+        self._ends: NDArray[np.integer] = self._bases.astype(index)
+        self._gaps: NDArray[np.integer] = room.astype(index)
+        is_large = self._is_large
+        self._out: Ints | Longs = (
+            np.empty(total, np.int64) if is_large else np.empty(total, np.int32)
+        )
+
+    def _grow(self) -> None:
+        """Move to a larger memory: enough if the rest is like what is done, and at least twice."""
+        done = self.end / self._total
+        if self._writing:
+            limited = self._feeds.limits < UNLIMITED
+            done = self.fill[limited].sum() / max(1, self._feeds.limits[limited].sum())
+        counts, room, filled = self.counts, self._gaps.astype(np.int64), self._ends - self._bases
+        guess = (counts * min(1.05 / max(done, 1e-9), 1e9)).astype(np.int64) + _ROOM
+        least = np.where(counts >= room, 2 * room, room)
+        bases, out = self._bases, self._out
+        self._allocate(np.maximum(guess, least))
+        for begin, base, count in zip(bases, self._bases, counts, strict=True):
+            self._out[base : base + count] = out[begin : begin + count]
+        self._ends += filled.astype(self._ends.dtype)
+
+    def _run_compiled(self) -> tuple[int, int, int]:
+        code = np.array(self._program.code, np.int64)
+        if code.max() <= _UINT32:
+            code = code.astype(np.uint32)
+        constants = np.array(self._program.constants or [0], np.uint8)
+        data = np.frombuffer(self._data if len(self._data) else b"\0", np.uint8)
+        run = cast(Callable[..., tuple[int, int, int]], KERNELS.compiled(interpreter.run))
+        size = len(self._data)
+        return run(code, constants, data, size, self._most, self._writing, *self._arrays())
+
+    def _run_plain(self) -> tuple[int, int, int]:
+        program, data, arrays = self._program, self._data, self._arrays()
         plain = [array.tolist() for array in arrays]
         stopped = interpreter.run(
-            program.code, program.constants, self.data, size, most, writing, *plain
+            program.code, program.constants, data, len(data), self._most, self._writing, *plain
         )
         for array, numbers in zip(arrays, plain, strict=True):
             if array.flags.writeable:
                 array[:] = numbers
         return stopped
 
-
-class _Space:
-    """The memory of the streams of a run, one after the other.
-
-    bases, stops, ends, gaps: as `interpreter.run` takes them.
-    """
-
-    def __init__(self, program: Program, room: Longs, is_large: bool) -> None:
-        """Allocate room for `room` numbers of each stream."""
-        self.program = program
-        self.is_large = is_large
-        self.room = room
-        stops = np.cumsum(room)
-        total = int(room.sum())
-        index = np.uint32 if total <= _UINT32 else np.int64
-        self.bases = stops - room
-        self.stops: NDArray[np.integer] = stops.astype(index)
-        self.ends: NDArray[np.integer] = self.bases.astype(index)
-        self.gaps: NDArray[np.integer] = room.astype(index)
-        self.out: Ints | Longs = (
-            np.empty(total, np.int64) if is_large else np.empty(total, np.int32)
-        )
-
-        self._seconds = np.array(program.pairs, np.int64) + 1
-
-    @property
-    def counts(self) -> Longs:
-        """The number of numbers in each stream; a pair has two equal counts."""
-        counts: Longs = self.ends.astype(np.int64) - self.bases
-        counts[self._seconds] = counts[self._seconds - 1]
-        return counts
-
-    def fill(self, totals: Longs) -> Longs:
-        """The number of used values of each column; `totals` counts those of arrays."""
-        fill = self.counts
-        fill[self._seconds] = totals[self._seconds - 1]
-        return fill
-
-    def grown(self, done: float) -> "_Space":
-        """Copy to a larger space: enough if the rest is like what is done, and at least twice."""
-        counts, room = self.counts, self.room
-        guess = (counts * min(1.05 / max(done, 1e-9), 1e9)).astype(np.int64) + _ROOM
-        room = np.where(counts >= room, np.maximum(guess, 2 * room), np.maximum(guess, room))
-        grown = _Space(self.program, room, self.is_large)
-        for begin, base, count in zip(self.bases, grown.bases, counts, strict=True):
-            grown.out[base : base + count] = self.out[begin : begin + count]
-        counts[self._seconds] = 0
-        grown.ends += counts.astype(grown.ends.dtype)
-        return grown
-
-
-def _bytes(raw: bytes | memoryview) -> Bytes:
-    return np.frombuffer(raw if len(raw) else b"\0", np.uint8)
+    def _arrays(self) -> tuple[NDArray[np.generic], ...]:
+        """The other arguments of `interpreter.run`."""
+        feeds = self._feeds
+        columns = feeds.ints, feeds.reals, feeds.begins, feeds.limits
+        places = self._totals, self._bases, self._gaps, self._stops, self._ends
+        return self.ints, self._reals, *columns, *places, self._out, self._state

@@ -6,21 +6,18 @@ negative, or if that many of the smallest elements do not fit in the remaining b
 blobs and of padding fail likewise. A constant count is not checked.
 """
 
-from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final, NoReturn, cast
 
 import numpy as np
 
 from exset.codecs.engine.execution import Execution
-from exset.codecs.engine.fields import indexed
-from exset.codecs.engine.layout import Layout
+from exset.codecs.engine.fields import Fields
 from exset.codecs.engine.program import Origin
-from exset.core.errors import FormatError, LimitError, Place
+from exset.core.errors import FormatError, LimitError
 from exset.core.limits import Limits, limit_hint
 from exset.core.lookalikes import foreign
 from exset.core.source import Source
-from exset.grammars.columns.arrays import Longs
 
 
 class Reason(StrEnum):
@@ -48,115 +45,104 @@ class TruncatedError(FormatError):
     needed = 0
 
 
-def failure(
+def fail(
     reason: Reason,
-    layout: Layout,
+    fields: Fields,
     source: Source,
-    starts: Mapping[str, Longs],
     path: str,
     offset: int,
     needed: int = 0,
     **words: object,
-) -> FormatError:
-    """Make the error of a primitive at `offset`.
+) -> NoReturn:
+    """Raise the error of a primitive at `offset`.
 
-    starts: the offsets of the elements so far, as in Fields. needed: as for `TruncatedError`.
-    words: what the message of the reason names.
+    fields: those that were read. needed: as for `TruncatedError`. words: what the message of the
+    reason names.
     """
-    if reason is Reason.CONSTANT:
-        words["value"] = _format_constant(words["value"])
     message = reason.format(field=path.rpartition(".")[2] or "the layout", **words)
-    place = Place.in_bytes(source, offset, indexed(layout, starts, path, offset) or None)
+    place = fields.place_at(source, path, offset)
     if reason is Reason.TOO_LONG:
-        return LimitError(message, place=place, hint=limit_hint("max_name"))
+        raise LimitError(message, place=place, hint=limit_hint("max_name"))
     if reason not in _TRUNCATIONS:
         hint = None if source.start or offset else foreign(bytes(source.view[:512]))
-        return FormatError(message, place=place, hint=hint)
+        raise FormatError(message, place=place, hint=hint)
     error = TruncatedError(message, place=place, hint=_TRUNCATED)
     error.needed = needed
-    return error
+    raise error
 
 
-def _format_constant(value: object) -> str:
-    """Write a constant, in hexadecimal if it is a large number."""
-    return f"0x{value:08X}" if isinstance(value, int) and value > 0xFFFF else repr(value)
+def fail_in_string(
+    fields: Fields, source: Source, limits: Limits, path: str, offset: int
+) -> NoReturn:
+    """Raise the error of a string at `offset`, which has no NUL within the limit."""
+    most = limits.max_name
+    if len(source.view) - offset > most:
+        fail(Reason.TOO_LONG, fields, source, path, offset, value=most)
+    fail(Reason.UNTERMINATED, fields, source, path, offset)
 
 
 class Diagnosis:
     """Explains why the interpreter stopped, with the error that the reference driver would raise.
 
-    starts: the offsets of the elements so far, as in Fields. offset: where it stopped.
+    fields: those that were read; their end is where the interpreter stopped.
     """
 
     def __init__(
-        self,
-        layout: Layout,
-        source: Source,
-        execution: Execution,
-        limits: Limits,
-        starts: Mapping[str, Longs],
-        offset: int,
+        self, fields: Fields, source: Source, limits: Limits, execution: Execution
     ) -> None:
         """Take the state of the run."""
-        self.layout = layout
+        self.fields = fields
         self.source = source
-        self.execution = execution
         self.limits = limits
-        self.starts = starts
-        self.offset = offset
-        self.left = len(execution.data) - offset
+        self.execution = execution
+        self.program = fields.layout.program
+        self.offset = fields.end
+        self.left = len(source.view) - fields.end
 
     def raise_for(self, at: int) -> NoReturn:
         """Raise the error of the instruction at an index."""
-        origin = self.layout.program.origins[at]
+        origin, row = self.program.origins[at], self.program.code[at]
         match origin.kind:
             case "test":
                 self._fail_at_field(origin, Reason.CHECK, condition=origin.text)
             case "constant":
                 if self.left < origin.size:
-                    self._fail(Reason.ENDS, origin.path, self.offset)
-                self._fail(Reason.CONSTANT, origin.path, self.offset, value=origin.value)
+                    self._fail(Reason.ENDS, origin.path)
+                self._fail(Reason.CONSTANT, origin.path, value=origin.text)
             case "string":
-                if self.left > self.limits.max_name:
-                    most = self.limits.max_name
-                    self._fail(Reason.TOO_LONG, origin.path, self.offset, value=most)
-                self._fail(Reason.UNTERMINATED, origin.path, self.offset)
+                fail_in_string(self.fields, self.source, self.limits, origin.path, self.offset)
             case "alignment":
-                self._fail(Reason.ENDS, origin.path, self.offset)
+                self._fail(Reason.ENDS, origin.path)
             case "block":
-                self._fail_in_block(origin.numbers)
+                self._fail_in_block(row[1])
             case _:
-                self._fail_at_count(origin, at)
+                self._fail_at_count(origin, int(self.execution.ints[row[2]]))
 
-    def _fail_at_count(self, origin: Origin, at: int) -> NoReturn:
+    def _fail_at_count(self, origin: Origin, count: int) -> NoReturn:
         """The count is wrong or, if it is constant, the data end."""
         if origin.field is None:
-            size = origin.size if origin.is_array else self.left + 1
-            self._fail(Reason.ENDS, origin.path, self.offset + self.left // size * size)
-        count = self.execution.ints[self.layout.program.code[at][origin.operand]]
-        needed = self.offset + int(count) * origin.size
+            complete = self.left // origin.size * origin.size if origin.kind == "rows" else 0
+            self._fail(Reason.ENDS, origin.path, complete)
+        needed = self.offset + count * origin.size
         self._fail_at_field(origin, Reason.NEGATIVE if count < 0 else Reason.TOO_MANY, needed)
 
-    def _fail_in_block(self, numbers: tuple[tuple[str, int], ...]) -> NoReturn:
+    def _fail_in_block(self, stream: int) -> NoReturn:
         """The data end in one of the numbers of a block."""
-        end = 0
-        for path, size in numbers:
-            begin, end = end, end + size
-            if end > self.left:
-                self._fail(Reason.ENDS, path, self.offset + begin)
+        for path, leaf in self.program.block(stream).items():
+            if leaf.shift + leaf.dtype.itemsize > self.left:
+                self._fail(Reason.ENDS, path, leaf.shift)
         raise AssertionError("the block fits")
 
     def _fail_at_field(
         self, origin: Origin, reason: Reason, needed: int = 0, **words: object
     ) -> NoReturn:
         """Fail at the last value of the first field in a condition or a count."""
-        field = cast(str, origin.field)
-        stored, offset = self.layout.leaves[field].dtype, int(self.starts[field][-1])
-        value = np.frombuffer(self.execution.data, stored, 1, offset)[0].item()
+        path = cast(str, origin.field)
+        stored, offset = self.program.leaves[path].dtype, int(self.fields.starts[path][-1])
+        value = np.frombuffer(self.source.view, stored, 1, offset)[0].item()
         value = int(value) if stored.kind == "b" else value
-        self._fail(reason, field, offset, needed, value=value, **words)
+        fail(reason, self.fields, self.source, path, offset, needed, value=value, **words)
 
-    def _fail(
-        self, reason: Reason, path: str, offset: int, needed: int = 0, **words: object
-    ) -> NoReturn:
-        raise failure(reason, self.layout, self.source, self.starts, path, offset, needed, **words)
+    def _fail(self, reason: Reason, path: str, shift: int = 0, **words: object) -> NoReturn:
+        """Fail `shift` bytes after the place where the interpreter stopped."""
+        fail(reason, self.fields, self.source, path, self.offset + shift, 0, **words)

@@ -1,6 +1,6 @@
 """The fields of a file: a flat column for each, and the offset of each element."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
@@ -23,7 +23,7 @@ class Fields(Mapping[str, Values]):
     columns: of each field, in file order. starts: int64, the offset of each element of a field or
     of an array of records; for an array of numbers, the offset of each instance. bounds: int64, for
     each array, where each of its instances begins in the column, and the end. end: the offset after
-    the last byte that was read. merge: the order that sorts two sorted arrays as one.
+    the last byte that was read.
     """
 
     layout: Layout
@@ -31,16 +31,15 @@ class Fields(Mapping[str, Values]):
     starts: Mapping[str, Longs]
     bounds: Mapping[str, Longs]
     end: int
-    merge: Callable[[Longs, Longs], Longs]
 
     def __getitem__(self, path: str) -> Values:
         return self.columns[path]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.columns)
+        return iter(self.layout.leaves)
 
     def __len__(self) -> int:
-        return len(self.columns)
+        return len(self.layout.leaves)
 
     def __repr__(self) -> str:
         return f"Fields({len(self)} columns, {self.end} bytes)"
@@ -74,7 +73,8 @@ class Fields(Mapping[str, Values]):
 
         The elements of the second are numbered after those of the first.
         """
-        return self.merge(self.starts[first], self.starts[second])
+        starts = [self.starts[first], self.starts[second]]
+        return np.argsort(np.concatenate(starts), kind="stable")
 
     def merged(self, first: str, second: str) -> Values:
         """Merge two columns of one dtype in file order."""
@@ -96,7 +96,7 @@ class Fields(Mapping[str, Values]):
     def offset(self, path: str, index: int) -> int:
         """Return the offset of an element of a column. Raises IndexError."""
         starts, leaf = self.starts[path], self.layout.leaves[path]
-        if path not in self.bounds or not leaf.is_number:
+        if path not in self.layout.rows or not leaf.is_number:
             return int(starts[index])
         bounds = self.bounds[path]
         if not 0 <= index < bounds[-1]:
@@ -106,41 +106,35 @@ class Fields(Mapping[str, Values]):
 
     def place(self, source: Source, path: str, index: int) -> Place:
         """Return the place of an element of a column, for messages."""
-        offset = self.offset(path, index)
-        return Place.in_bytes(source, offset, indexed(self.layout, self.starts, path, offset))
+        return self.place_at(source, path, self.offset(path, index))
+
+    def place_at(self, source: Source, path: str, offset: int) -> Place:
+        """Return the place of a field at an offset; the path has indices: `a[3].b`.
+
+        Elements are never empty, so the elements of a parent begin between its first byte and that
+        of the next parent. Each array takes two binary searches.
+        """
+        text, prefix, begin = "", "", 0
+        for name in path.split("."):
+            prefix = f"{prefix}.{name}" if prefix else name
+            text = f"{text}.{name}" if text else name
+            rows = self.layout.rows.get(prefix)
+            if rows is None or self.starts[prefix].size == 0:
+                continue
+            starts = self.starts[prefix]
+            nth = int(np.searchsorted(starts, offset, "right")) - 1
+            start = int(starts[nth])
+            if rows.is_numbers:
+                text += f"[{(offset - start) // rows.least}]"
+                continue
+            text += f"[{nth - int(np.searchsorted(starts, begin))}]"
+            if rows.is_records:
+                begin = start
+        return Place.in_bytes(source, offset, text or None)
 
 
-def indexed(layout: Layout, starts: Mapping[str, Longs], path: str, offset: int) -> str:
-    """Return the path of the field at an offset, with indices: `a[3].b`.
-
-    Elements are never empty, so the elements of a parent begin between its first byte and that of
-    the next parent. Each array takes two binary searches.
-    """
-    text, prefix, begin = "", "", 0
-    for name in path.split("."):
-        prefix = f"{prefix}.{name}" if prefix else name
-        text = f"{text}.{name}" if text else name
-        rows = layout.rows.get(prefix)
-        if rows is None or starts[prefix].size == 0:
-            continue
-        nth = int(np.searchsorted(starts[prefix], offset, "right")) - 1
-        start = int(starts[prefix][nth])
-        if rows.is_numbers:
-            text += f"[{(offset - start) // rows.least}]"
-            continue
-        text += f"[{nth - int(np.searchsorted(starts[prefix], begin))}]"
-        if rows.is_records:
-            begin = start
-    return text
-
-
-def quiet_nans(column: Values) -> Values:
+def quiet_nans(column: NDArray[np.generic]) -> NDArray[np.generic]:
     """Make every NaN of a column the quiet one; it is copied only if that changes it."""
-    return column if isinstance(column, Strings) else quiet_numbers(column)
-
-
-def quiet_numbers(column: NDArray[np.generic]) -> NDArray[np.generic]:
-    """Do what `quiet_nans` does, for numbers."""
     if column.dtype.kind != "f":
         return column
     nan = np.array([np.nan], column.dtype)
@@ -160,3 +154,15 @@ def check_columns(layout: Layout, fields: Mapping[str, Values]) -> None:
         actual = "strings" if isinstance(column, Strings) else column.dtype
         if actual != expected:
             raise ValueError(f"{path}: expected a column of {expected}, not {actual}")
+
+
+def check_room(path: str, column: Values, needed: int) -> None:
+    """Raise ValueError if a column has fewer values than `needed`."""
+    if needed > len(column):
+        raise ValueError(f"{path}: {len(column)} values, but at least {needed} are needed")
+
+
+def check_end(path: str, column: Values, used: int) -> None:
+    """Raise ValueError if a column has more values than were used."""
+    if used != len(column):
+        raise ValueError(f"{path}: {len(column)} values, but only {used} are used")

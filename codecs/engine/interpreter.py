@@ -7,54 +7,11 @@ compiled, it runs on arrays. Arrays that hold indices are unsigned, so that Numb
 for negative indices.
 """
 
+from collections.abc import MutableSequence, Sequence
 from typing import Final
 
-from exset.codecs.engine.arithmetic import (
-    Read,
-    Table,
-    Write,
-    calculate,
-    real_number,
-    whole_number,
-)
-from exset.codecs.engine.program import (
-    ALIGN,
-    BEYOND,
-    BLOB,
-    BLOCK,
-    BLOCK_BULK,
-    BLOCK_LOAD_FORK,
-    BULK,
-    CHECK,
-    CHECK_LESS,
-    CHECK_LESS_EQUAL,
-    CONSTANT,
-    DONE,
-    EACH,
-    FAILED,
-    FLAG,
-    FULL,
-    GAP,
-    GO,
-    LARGE,
-    LESS_EQUAL_REAL,
-    LITTLE,
-    LOAD,
-    LOAD_REAL,
-    MARK,
-    MATCH,
-    NEXT,
-    PLACE,
-    SET,
-    SIGNED,
-    STRING,
-    TAKE,
-    TAKE_BULK,
-    TAKE_EACH,
-    UNLESS,
-    UNTIL,
-    WIDE,
-)
+from exset.codecs.engine import program as op
+from exset.codecs.engine.arithmetic import calculate, real_number, whole_number
 from exset.core.kernels import bare_kernel
 
 _MOST_BYTES: Final = 1 << 48
@@ -63,26 +20,26 @@ _INT32: Final = (1 << 31) - 1
 
 
 @bare_kernel
-def _last(where: int, feeds: Read[int], ends: Read[int], bases: Read[int]) -> int:
+def _last(where: int, feeds: Sequence[int], ends: Sequence[int], bases: Sequence[int]) -> int:
     """The index in a feed of the value that was written last; where: feed << 16 | stream."""
     return feeds[where >> 16] + ends[where & 65535] - bases[where & 65535] - 1
 
 
 @bare_kernel
 def _bulk(
-    row: Read[int],
+    row: Sequence[int],
     n: int,
     position: int,
     size: int,
     writing: bool,
-    limits: Read[int],
-    totals: Write[int],
-    gaps: Read[int],
-    stops: Read[int],
-    ends: Write[int],
-    out: Write[int],
+    limits: Sequence[int],
+    totals: MutableSequence[int],
+    gaps: Sequence[int],
+    stops: Sequence[int],
+    ends: MutableSequence[int],
+    out: MutableSequence[int],
 ) -> bool:
-    """Run a BULK of n elements; return False, and change nothing, if it cannot succeed."""
+    """Run a BULK of n elements; return False, and change nothing, if it fails or has no room."""
     a = row[1]
     k = ends[a]
     if n < 0 or k >= stops[a]:
@@ -91,7 +48,7 @@ def _bulk(
         if totals[a] + n > limits[a + 1]:
             return False
         totals[a] += n
-    elif n > size or n * row[2] > size - position:
+    elif n > size or n * row[3] > size - position:
         return False
     out[k] = position
     out[k + gaps[a]] = n
@@ -101,25 +58,25 @@ def _bulk(
 
 @bare_kernel
 def run(
-    code: Table,
-    constants: Read[int],
-    data: Read[int],
+    code: Sequence[Sequence[int]],
+    constants: Sequence[int],
+    data: Sequence[int],
     size: int,
     most: int,
     writing: bool,
-    ints: Write[int],
-    reals: Write[float],
-    feed: Read[int],
-    real_feed: Read[float],
-    feeds: Read[int],
-    limits: Read[int],
-    totals: Write[int],
-    bases: Read[int],
-    gaps: Read[int],
-    stops: Read[int],
-    ends: Write[int],
-    out: Write[int],
-    state: Write[int],
+    ints: MutableSequence[int],
+    reals: MutableSequence[float],
+    feed: Sequence[int],
+    real_feed: Sequence[float],
+    feeds: Sequence[int],
+    limits: Sequence[int],
+    totals: MutableSequence[int],
+    bases: Sequence[int],
+    gaps: Sequence[int],
+    stops: Sequence[int],
+    ends: MutableSequence[int],
+    out: MutableSequence[int],
+    state: MutableSequence[int],
 ) -> tuple[int, int, int]:
     """Run a program; return why it stopped, the instruction, and the offset.
 
@@ -133,13 +90,13 @@ def run(
     pc, position, start, length = state[0], state[1], state[2], state[3]
     while True:
         if position > most and writing:
-            return WIDE, pc, position
+            return op.WIDE, pc, position
         row = code[pc]
-        op = row[0]
+        opcode = row[0]
         a = row[1]
         b = row[2]
         c = row[3]
-        if op <= BLOCK_LOAD_FORK:  # a block of b bytes, and what follows it; stream a
+        if opcode <= op.BLOCK_LOAD_FORK:  # a block of b bytes, and what follows it; stream a
             k = ends[a]
             if k >= stops[a]:
                 break
@@ -149,18 +106,18 @@ def run(
             if writing:
                 i = k - bases[a]
                 if i >= limits[a]:
-                    return FAILED, pc, position
+                    return op.FAILED, pc, position
             elif b > size - position:
-                return FAILED, pc, position
+                return op.FAILED, pc, position
             position += b
             pc += 1
-            if op == BLOCK:
+            if opcode == op.BLOCK:
                 continue
             n = 0
-            if op >= TAKE_BULK:  # load its last four bytes, or others, to register c; feed
+            if opcode >= op.TAKE_BULK:  # load its last four bytes, or others, to register c; feed
                 at = position - 4
                 which = row[4]
-                if op == BLOCK_LOAD_FORK:
+                if opcode == op.BLOCK_LOAD_FORK:
                     row = code[pc]
                     c = row[1]
                     at = position - row[2]
@@ -175,10 +132,10 @@ def run(
                     if n > _INT32:
                         n -= _INT32 + _INT32 + 2
                 ints[c] = n
-                if op == TAKE:
+                if opcode == op.TAKE:
                     continue
             row = code[pc]
-            if op == TAKE_EACH:
+            if opcode == op.TAKE_EACH:
                 a = row[1]
                 k = ends[a]
                 if n >= 0 and (writing or (n * row[3] <= size - position and n <= size)):
@@ -192,10 +149,10 @@ def run(
                     else:
                         ints[row[5]] = n
                         pc += 1
-            elif BLOCK_BULK <= op <= TAKE_BULK:
-                n = ints[row[3]]
+            elif op.BLOCK_BULK <= opcode <= op.TAKE_BULK:
+                n = ints[row[2]]
                 if _bulk(row, n, position, size, writing, limits, totals, gaps, stops, ends, out):
-                    position += n * row[2]
+                    position += n * row[3]
                     pc += 1
             else:
                 if writing:
@@ -206,29 +163,18 @@ def run(
                 pc += 1
                 pc = pc + 1 if n != 0 else code[pc][2]
             continue
-        if op == LOAD:  # to register a, c bytes from b bytes ago; form; feed; stream
-            if writing:
-                ints[a] = feed[_last(row[5], feeds, ends, bases)]
-            else:
-                at = position - b
-                form = row[4]
-                if form == FLAG:
-                    ints[a] = 1 if data[at] != 0 else 0
-                elif c == 8 and form & SIGNED == 0 and data[at + (form & LITTLE) * 7] >= 128:
-                    return LARGE, pc, position
-                else:
-                    ints[a] = whole_number(data, at, c, form)
-        elif op == STRING:  # offsets to stream a, lengths to the next; feed b of lengths
+        if opcode <= op.UNTIL:  # it records to stream a
             k = ends[a]
             if k >= stops[a]:
                 break
+        if opcode == op.STRING:  # offsets to stream a, lengths to the next; feed b of lengths
             out[k] = position
             ends[a] = k + 1
             start = position
             if writing:
                 i = k - bases[a]
                 if i >= limits[a] or i == limits[a + 1]:
-                    return FAILED, pc, position
+                    return op.FAILED, pc, position
                 length = feed[feeds[b] + i]
                 position += length + 1
             else:
@@ -239,121 +185,119 @@ def run(
                 while at < last and data[at] != 0:
                     at += 1
                 if at >= last:
-                    return FAILED, pc, position
+                    return op.FAILED, pc, position
                 length = at - position
                 position = at + 1
             out[k + gaps[a]] = length
-        elif op == BULK:  # offsets to stream a, counts to the next; b bytes each; count c; lenient
-            n = ints[c]
-            if n < 0 and row[4] == 1:
-                n = 0
-            k = ends[a]
-            if k >= stops[a]:
-                break
+        elif opcode == op.NEXT:  # counter a; go to b, or at the end to c
+            n = ints[a] - 1
+            ints[a] = n
+            pc = b if n > 0 else c
+            continue
+        elif opcode == op.LOAD:  # to register a, c bytes from b bytes ago; form; feed; stream
             if writing:
-                if n < 0:
-                    return FAILED, pc, position
-                totals[a] += n
-                if totals[a] > limits[a + 1]:
-                    return FAILED, pc, position
-            out[k] = position
-            ends[a] = k + 1
-            if not writing and (n < 0 or n > size or n * b > size - position):
-                return FAILED, pc, position
-            out[k + gaps[a]] = n
-            position += n * b
-        elif op == EACH:  # counts to stream a; count b; least c or 0; end; counter; lenient
+                ints[a] = feed[_last(row[5], feeds, ends, bases)]
+            else:
+                at = position - b
+                form = row[4]
+                if form == op.FLAG:
+                    ints[a] = 1 if data[at] != 0 else 0
+                elif c == 8 and form & op.SIGNED == 0 and data[at + (form & op.LITTLE) * 7] >= 128:
+                    return op.LARGE, pc, position
+                else:
+                    ints[a] = whole_number(data, at, c, form)
+        elif opcode == op.CHECK_LESS:
+            if ints[a] >= ints[b]:
+                return op.FAILED, pc, position
+        elif opcode == op.CHECK_LESS_EQUAL:
+            if ints[a] > ints[b]:
+                return op.FAILED, pc, position
+        elif opcode == op.UNLESS:  # if not a, go to b
+            if ints[a] == 0:
+                pc = b
+                continue
+        elif opcode == op.EACH:  # counts to stream a; count b; least c or 0; end; counter; lenient
             n = ints[b]
             if n < 0:
                 if row[6] == 0:
-                    return FAILED, pc, position
+                    return op.FAILED, pc, position
                 n = 0
             if not writing:
                 if c > 0 and (n > size - position or n * c > size - position):
-                    return FAILED, pc, position
-                k = ends[a]
-                if k >= stops[a]:
-                    break
+                    return op.FAILED, pc, position
                 out[k] = n
                 ends[a] = k + 1
             if n == 0:
                 pc = row[4]
                 continue
             ints[row[5]] = n
-        elif op == NEXT:  # counter a; go to b, or at the end to c
-            n = ints[a] - 1
-            ints[a] = n
-            pc = b if n > 0 else c
-            continue
-        elif op == UNLESS:  # if not a, go to b
-            if ints[a] == 0:
-                pc = b
-                continue
-        elif op == CHECK:  # condition a
-            if ints[a] == 0:
-                return FAILED, pc, position
-        elif op == CHECK_LESS:
-            if ints[a] >= ints[b]:
-                return FAILED, pc, position
-        elif op == CHECK_LESS_EQUAL:
-            if ints[a] > ints[b]:
-                return FAILED, pc, position
-        elif op == GO:
-            pc = a
-            continue
-        elif op == MARK:
-            ints[a] = position
-        elif op == LOAD_REAL:  # as LOAD
-            if writing:
-                reals[a] = real_feed[_last(row[5], feeds, ends, bases)]
-            else:
-                reals[a] = real_number(data, position - b, c, row[4])
-        elif op == CONSTANT:  # b bytes of the constants from a; offsets to stream c
-            if not writing:
-                if b > size - position:
-                    return FAILED, pc, position
-                for i in range(b):
-                    if data[position + i] != constants[a + i]:
-                        return FAILED, pc, position
-            else:
-                k = ends[c]
-                if k >= stops[c]:
-                    break
+        elif opcode == op.BULK:  # offsets to stream a, counts next; count b; c bytes each; lenient
+            n = ints[b]
+            if n < 0 and row[4] == 1:
+                n = 0
+            if not _bulk(row, n, position, size, writing, limits, totals, gaps, stops, ends, out):
                 out[k] = position
-                ends[c] = k + 1
-            position += b
-        elif op == BLOB:  # offsets to stream a, lengths to the next; size b; feed c of lengths
-            k = ends[a]
-            if k >= stops[a]:
-                break
+                ends[a] = k + 1
+                totals[a] += n
+                return op.FAILED, pc, position
+            position += n * c
+        elif opcode == op.BLOB:  # offsets to stream a, lengths next; size b; feed c of lengths
             length = ints[b]
             if length < 0 or (not writing and length > size - position):
-                return FAILED, pc, position
+                return op.FAILED, pc, position
             ends[a] = k + 1
             i = k - bases[a]
             if writing and (i >= limits[a] or length != feed[feeds[c] + i]):
-                return FAILED, pc, position
+                return op.FAILED, pc, position
             out[k] = position
             out[k + gaps[a]] = length
             start = position
             position += length
-        elif GAP <= op <= ALIGN:  # offsets to stream a, sizes next; size or begin b; modulus c
+        elif op.GAP <= opcode <= op.ALIGN:  # offsets to stream a, sizes next; b; modulus c
             n = ints[b]
-            if op == ALIGN:
+            if opcode == op.ALIGN:
                 n = (n - position) % c
             if n < 0 or (not writing and n > size - position):
-                return FAILED, pc, position
+                return op.FAILED, pc, position
             if n > _MOST_BYTES:
-                return LARGE, pc, position
+                return op.LARGE, pc, position
             if writing:
-                k = ends[a]
-                if k >= stops[a]:
-                    break
                 out[k] = position
                 out[k + gaps[a]] = n
                 ends[a] = k + 1
             position += n
-        elif op == MATCH:  # to a: is the last string constants[b : b + c]?; feed; stream
+        elif opcode == op.CONSTANT:  # offsets to stream a; c bytes of the constants from b
+            if writing:
+                out[k] = position
+                ends[a] = k + 1
+            else:
+                if c > size - position:
+                    return op.FAILED, pc, position
+                for i in range(c):
+                    if data[position + i] != constants[b + i]:
+                        return op.FAILED, pc, position
+            position += c
+        elif opcode == op.PLACE:  # the offset to stream a
+            if not writing:
+                out[k] = position
+                ends[a] = k + 1
+        elif opcode == op.UNTIL:  # counts to stream a; condition b; counter c; body
+            ints[c] += 1
+            if ints[b] == 0:
+                pc = row[4]
+                continue
+            if not writing:
+                out[k] = ints[c]
+                ends[a] = k + 1
+        elif opcode == op.CHECK:  # condition a
+            if ints[a] == 0:
+                return op.FAILED, pc, position
+        elif opcode == op.GO:
+            pc = a
+            continue
+        elif opcode == op.MARK:
+            ints[a] = position
+        elif opcode == op.MATCH:  # to a: is the last string constants[b : b + c]?; feed; stream
             if writing:
                 ints[a] = feed[_last(row[5], feeds, ends, bases)]
             else:
@@ -362,33 +306,20 @@ def run(
                     for i in range(c):
                         if data[start + i] != constants[b + i]:
                             ints[a] = 0
-        elif op == PLACE:  # the offset to stream a
-            if not writing:
-                k = ends[a]
-                if k >= stops[a]:
-                    break
-                out[k] = position
-                ends[a] = k + 1
-        elif op == SET:
+        elif opcode == op.SET:
             ints[a] = b
-        elif op == UNTIL:  # counts to stream a; condition b; counter c; body
-            k = ends[a]
-            if k >= stops[a]:
-                break
-            ints[c] += 1
-            if ints[b] == 0:
-                pc = row[4]
-                continue
-            if not writing:
-                out[k] = ints[c]
-                ends[a] = k + 1
-        elif op <= LESS_EQUAL_REAL:
+        elif opcode == op.LOAD_REAL:  # as LOAD
+            if writing:
+                reals[a] = real_feed[_last(row[5], feeds, ends, bases)]
+            else:
+                reals[a] = real_number(data, position - b, c, row[4])
+        elif opcode <= op.LESS_EQUAL_REAL:
             if not calculate(row, ints, reals):
-                return LARGE, pc, position
-        elif op == BEYOND:
-            return LARGE, pc, position
+                return op.LARGE, pc, position
+        elif opcode == op.BEYOND:
+            return op.LARGE, pc, position
         else:
-            return DONE, pc, position
+            return op.DONE, pc, position
         pc += 1
     state[0], state[1], state[2], state[3] = pc, position, start, length
-    return FULL, pc, position
+    return op.FULL, pc, position

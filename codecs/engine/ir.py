@@ -13,11 +13,15 @@ from construct import Construct
 
 
 @dataclass(frozen=True, eq=False)
-class Number:
-    """A number of fixed size, or a flag. stored: its dtype in the file."""
-
+class _Node:
     construct: Construct
     path: str
+
+
+@dataclass(frozen=True, eq=False)
+class Number(_Node):
+    """A number of fixed size, or a flag. stored: its dtype in the file."""
+
     stored: np.dtype[np.generic]
 
     @property
@@ -27,115 +31,81 @@ class Number:
 
 
 @dataclass(frozen=True, eq=False)
-class String:
+class String(_Node):
     """Raw bytes up to a NUL."""
 
-    construct: Construct
-    path: str
-
 
 @dataclass(frozen=True, eq=False)
-class Blob:
+class Blob(_Node):
     """Raw bytes, `count` of them."""
 
-    construct: Construct
-    path: str
     count: "Expression"
 
 
 @dataclass(frozen=True, eq=False)
-class Gap:
+class Gap(_Node):
     """Padding of `count` bytes: ignored on reading, the pattern on writing."""
 
-    construct: Construct
-    path: str
     count: "Expression"
-
-    @property
-    def pattern(self) -> int:
-        """The byte that fills it."""
-        return int(self.construct.pattern[0])
 
 
 @dataclass(frozen=True, eq=False)
-class Alignment:
+class Alignment(_Node):
     """A node, padded to a multiple of `modulus` bytes from its start."""
 
-    construct: Construct
-    path: str
     modulus: int
     inner: "Node"
 
-    @property
-    def pattern(self) -> int:
-        """The byte that fills it."""
-        return int(self.construct.pattern[0])
-
 
 @dataclass(frozen=True, eq=False)
-class Constant:
+class Constant(_Node):
     """Constant bytes, or a constant number: checked on reading, and not a column."""
 
-    construct: Construct
-    path: str
     size: int
 
 
 @dataclass(frozen=True, eq=False)
-class Test:
+class Test(_Node):
     """A condition that must hold; an error is reported at the first field in it."""
 
-    construct: Construct
-    path: str
     condition: "Expression"
 
 
 @dataclass(frozen=True, eq=False)
-class Record:
+class Record(_Node):
     """Members one after the other; constants, tests and padding may have no name."""
 
-    construct: Construct
-    path: str
     members: tuple[tuple[str | None, "Node"], ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class Rows(_Node):
     """An array of `count` elements: numbers, strings or records."""
 
-    construct: Construct
-    path: str
     count: "Expression"
     element: "Node"
 
 
 @dataclass(frozen=True, eq=False)
-class Repeat:
+class Repeat(_Node):
     """Records, up to and including the first for which the condition holds."""
 
-    construct: Construct
-    path: str
     condition: "Expression"
     element: "Record"
 
 
 @dataclass(frozen=True, eq=False)
-class Branch:
+class Branch(_Node):
     """One of two nodes, by a condition."""
 
-    construct: Construct
-    path: str
     condition: "Expression"
     then: "Node"
     otherwise: "Node"
 
 
 @dataclass(frozen=True, eq=False)
-class Nothing:
+class Nothing(_Node):
     """No bytes."""
-
-    construct: Construct
-    path: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,6 +187,11 @@ def format_expression(expression: Expression) -> str:
         return f"{expression.operator} {operands[0]}"
     word = {"|": "or", "&": "and"}.get(expression.operator, expression.operator)
     return f"{operands[0]} {word} {operands[1]}"
+
+
+def format_constant(value: int | bytes) -> str:
+    """Write a constant for people, in hexadecimal if it is a large number."""
+    return f"0x{value:08X}" if isinstance(value, int) and value > 0xFFFF else repr(value)
 
 
 def is_number_array(node: Node) -> bool:

@@ -17,7 +17,15 @@ if TYPE_CHECKING:
 # The sources that a program depends on besides the declaration.
 MODULES: Final = tuple(
     f"exset.codecs.engine.{name}"
-    for name in ("assembly", "declaration", "expressions", "ir", "lowering", "program")
+    for name in (
+        "assembly",
+        "declaration",
+        "expressions",
+        "ir",
+        "lowering",
+        "program",
+        "superinstructions",
+    )
 )
 LIBRARIES: Final = ("construct.version", "numpy.version")
 

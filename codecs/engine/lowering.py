@@ -9,10 +9,11 @@ from typing import Final
 
 from exset.codecs.engine import ir
 from exset.codecs.engine import program as op
-from exset.codecs.engine.assembly import Assembler, fuse
+from exset.codecs.engine.assembly import Assembler
 from exset.codecs.engine.declaration import Tree
 from exset.codecs.engine.expressions import is_real
 from exset.codecs.engine.program import Leaf, Program, Row
+from exset.codecs.engine.superinstructions import fuse
 
 _INT64: Final = 2**63
 _MAX_STREAMS: Final = 1 << 16  # an operand holds a feed and a stream
@@ -104,7 +105,7 @@ class _Lowering(Assembler):
     def text(self, node: ir.String | ir.Blob) -> None:
         count = self.count(node.count) if isinstance(node, ir.Blob) else 0
         self.flush()
-        stream, feed = self.pair(), self.feed(node)
+        stream, feed = self.pair(), self.feed(node.path)
         if isinstance(node, ir.Blob):
             self.program.leaves[node.path] = Leaf("blob", stream)
             self.emit(op.BLOB, stream, count, feed, origin=node)
@@ -113,31 +114,23 @@ class _Lowering(Assembler):
             self.emit(op.STRING, stream, feed, origin=node)
         for match in self.matches[node.path]:
             self.matched[match] = target = self.register()
-            where = self.feed(match) << 16 | stream
+            where = self.feed(node.path) << 16 | stream
             begin = self.add_constant(match.value)
             self.emit(op.MATCH, target, begin, len(match.value), 0, where)
 
     def gap(self, node: ir.Gap) -> None:
-        count = self.count(node.count)
-        self.emit(op.GAP, self._filler(node.pattern), count, origin=node)
+        self.emit(op.GAP, self.pair(), self.count(node.count), 0, _pattern(node), origin=node)
 
     def alignment(self, node: ir.Alignment) -> None:
         begin = self.register()
         self.emit(op.MARK, begin)
         self.node(node.inner)
-        self.emit(op.ALIGN, self._filler(node.pattern), begin, node.modulus, origin=node)
-
-    def _filler(self, pattern: int) -> int:
-        self.flush()
-        stream = self.pair()
-        self.program.gaps.append((stream, pattern))
-        return stream
+        self.emit(op.ALIGN, self.pair(), begin, node.modulus, _pattern(node), origin=node)
 
     def constant(self, node: ir.Constant) -> None:
-        self.flush()
-        raw, stream = bytes(node.construct.build(None)), self.stream()
-        self.program.fixed.append((stream, raw))
-        self.emit(op.CONSTANT, self.add_constant(raw), len(raw), stream, origin=node)
+        raw = bytes(node.construct.build(None))
+        begin = self.add_constant(raw)
+        self.emit(op.CONSTANT, self.stream(), begin, len(raw), origin=node)
 
     def array(self, node: ir.Rows) -> None:
         bare = _unclamped(node.count)
@@ -147,7 +140,7 @@ class _Lowering(Assembler):
             stream, size = self.pair(), ir.least_size(node.element)
             self.program.leaves[node.path] = Leaf(node.element.stored.str, stream)
             self.program.rows[node.path] = Row(stream + 1, stream, size, True, False)
-            self.emit(op.BULK, stream, size, count, bare is not None, origin=node)
+            self.emit(op.BULK, stream, count, size, bare is not None, origin=node)
             return
         stream, counter, lenient = self.stream(), self.register(), bare is not None
         least = ir.least_size(node.element) if [*ir.fields_in(node.count)] else 0
@@ -272,6 +265,11 @@ def _unclamped(count: ir.Expression) -> ir.Number | None:
             return x
         case _:
             return None
+
+
+def _pattern(node: ir.Gap | ir.Alignment) -> int:
+    """The byte that fills a padding."""
+    return int(node.construct.pattern[0])
 
 
 def _is_plain(condition: ir.Operation) -> bool:

@@ -17,9 +17,10 @@ WIDTH: Final = 7
 (
     # Blocks of numbers, alone and as superinstructions.
     BLOCK, BLOCK_FORK, BLOCK_BULK, TAKE_BULK, TAKE, TAKE_EACH, BLOCK_LOAD_FORK,
-    # The most frequent ones, then the others.
-    LOAD, STRING, BULK, EACH, NEXT, UNLESS, CHECK, CHECK_LESS, CHECK_LESS_EQUAL, GO,
-    LOAD_REAL, CONSTANT, BLOB, MARK, GAP, ALIGN, MATCH, PLACE, SET, UNTIL,
+    # The others that record to a stream, their first operand.
+    STRING, BULK, EACH, BLOB, CONSTANT, GAP, ALIGN, PLACE, UNTIL,
+    # Loads, jumps and checks.
+    LOAD, LOAD_REAL, NEXT, UNLESS, GO, CHECK, CHECK_LESS, CHECK_LESS_EQUAL, MARK, MATCH, SET,
     # Expressions of whole numbers, and of reals.
     EQUAL, LESS, LESS_EQUAL, ADD, SUBTRACT, MULTIPLY, DIVIDE, MODULO, AND, OR, NOT, NEGATE,
     TO_REAL, TRUTH, ADD_REAL, SUBTRACT_REAL, MULTIPLY_REAL, NEGATE_REAL,
@@ -36,10 +37,8 @@ WIDTH: Final = 7
 # How a whole number is stored, besides its size.
 (LITTLE, SIGNED, FLAG) = (1, 2, 4)
 
-Kind: TypeAlias = Literal[
-    "block", "test", "constant", "string", "numbers", "rows", "blob", "gap", "alignment"
-]
-"""The kind of node that an instruction was made from; `numbers` and `rows` are arrays."""
+Kind: TypeAlias = Literal["block", "test", "constant", "string", "rows", "bytes", "alignment"]
+"""The kind of node that an instruction was made from; `bytes` are a blob or padding."""
 
 
 class Leaf(NamedTuple):
@@ -71,7 +70,7 @@ class Leaf(NamedTuple):
     @property
     def is_real(self) -> bool:
         """Whether it is a floating-point number."""
-        return self.dtype.kind == "f"
+        return self.is_number and self.dtype.kind == "f"
 
 
 class Row(NamedTuple):
@@ -89,23 +88,11 @@ class Row(NamedTuple):
     is_records: bool
 
 
-class Feed(NamedTuple):
-    """A column whose values a program needs while it writes.
-
-    A feed holds numbers, or lengths of strings; with `value`, whether each string equals it.
-    """
-
-    path: str
-    is_real: bool = False
-    value: bytes | None = None
-
-
 class Origin(NamedTuple):
     """The node that an instruction was made from, for error messages.
 
     field: the first field in the condition or the count, if there is one. size: of a constant, or
-    the fewest bytes of an element. text: the condition as people write it. value: of a constant.
-    numbers: the paths and sizes of the numbers of a block.
+    the fewest bytes of an element. text: the condition, or the constant, as people write it.
     """
 
     kind: Kind
@@ -113,18 +100,6 @@ class Origin(NamedTuple):
     field: str | None = None
     size: int = 0
     text: str = ""
-    value: int | bytes = 0
-    numbers: tuple[tuple[str, int], ...] = ()
-
-    @property
-    def operand(self) -> int:
-        """The index of the count among the operands."""
-        return 3 if self.kind == "numbers" else 2
-
-    @property
-    def is_array(self) -> bool:
-        """Whether it is an array."""
-        return self.kind in ("numbers", "rows")
 
 
 class Program:
@@ -133,15 +108,13 @@ class Program:
     code: the instructions. constants: bytes. ints, reals: the initial values of the registers.
     streams: their number. pairs: the first stream of each pair. leaves, rows: the fields and the
     arrays by path, in file order. origins: of the instructions that may fail, by index. feeds: the
-    columns that writing needs. gaps: for each padding, the first of a pair of streams (offsets and
-    sizes), and the byte that fills it. fixed: for each constant, the stream of its offsets, and
-    its bytes.
+    paths of the columns whose numbers, or lengths of strings, writing needs.
     """
 
     def __init__(self) -> None:
         """Make an empty program."""
         self.code: list[list[int]] = []
-        self.constants = b""
+        self.constants: list[int] = []
         self.ints: list[int] = []
         self.reals: list[float] = []
         self.streams = 0
@@ -149,22 +122,23 @@ class Program:
         self.leaves: dict[str, Leaf] = {}
         self.rows: dict[str, Row] = {}
         self.origins: dict[int, Origin] = {}
-        self.feeds: list[Feed] = []
-        self.gaps: list[tuple[int, int]] = []
-        self.fixed: list[tuple[int, bytes]] = []
+        self.feeds: list[str] = []
 
-    def holds_numbers(self, path: str) -> bool:
-        """Whether a field is an array of numbers, which is one instruction."""
-        return path in self.rows and self.rows[path].is_numbers
+    def constant(self, begin: int, size: int) -> bytes:
+        """Return some of the constant bytes."""
+        return bytes(self.constants[begin : begin + size])
+
+    def block(self, stream: int) -> dict[str, Leaf]:
+        """Return the numbers of a block, in order."""
+        return {path: leaf for path, leaf in self.leaves.items() if leaf.stream == stream}
 
     def total(self, path: str) -> int:
         """The stream that counts the values of a column that are written."""
-        return self.leaves[path].stream + self.holds_numbers(path)
+        return self.leaves[path].stream + (path in self.rows and self.rows[path].is_numbers)
 
     def to_bytes(self) -> bytes:
-        """Serialise to compressed JSON, in which bytes are Latin-1."""
-        text = json.dumps(vars(self), default=lambda raw: raw.decode("latin-1"))
-        return zlib.compress(text.encode(), 1)
+        """Serialise to compressed JSON."""
+        return zlib.compress(json.dumps(vars(self)).encode(), 1)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Program":
@@ -175,31 +149,7 @@ class Program:
             raise ValueError(f"not a program: {error}") from None
         program = cls()
         vars(program).update(found)
-        program.constants = _raw(found["constants"])
         program.leaves = {path: Leaf(*each) for path, each in found["leaves"].items()}
         program.rows = {path: Row(*each) for path, each in found["rows"].items()}
-        program.origins = {int(at): _origin(*each) for at, each in found["origins"].items()}
-        program.feeds = [
-            Feed(path, is_real, None if value is None else _raw(value))
-            for path, is_real, value in found["feeds"]
-        ]
-        program.gaps = [(stream, pattern) for stream, pattern in found["gaps"]]
-        program.fixed = [(stream, _raw(text)) for stream, text in found["fixed"]]
+        program.origins = {int(at): Origin(*each) for at, each in found["origins"].items()}
         return program
-
-
-def _raw(text: str) -> bytes:
-    return text.encode("latin-1")
-
-
-def _origin(
-    kind: Kind,
-    path: str,
-    field: str | None,
-    size: int,
-    text: str,
-    value: int | str,
-    numbers: list[tuple[str, int]],
-) -> Origin:
-    constant = _raw(value) if isinstance(value, str) else value
-    return Origin(kind, path, field, size, text, constant, tuple((a, b) for a, b in numbers))

@@ -1,15 +1,16 @@
 """Read a file with a layout: `read` chooses the driver; `interpret` is the fast one."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar, cast
+from typing import TypeVar, cast
 
 import numpy as np
 
-from exset.codecs.engine.execution import Execution, Streams, TooLarge
+from exset.codecs.engine.execution import Execution, TooLarge
 from exset.codecs.engine.failures import Diagnosis
 from exset.codecs.engine.fields import Fields, Values
-from exset.codecs.engine.gather import KERNELS, Mover, Offsets
+from exset.codecs.engine.gather import KERNELS, Mover
+from exset.codecs.engine.gather_kernels import Offsets
 from exset.codecs.engine.layout import Layout
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
@@ -35,53 +36,40 @@ def read(
             return interpret(layout, source, limits, compiled=compiled)
         except TooLarge:
             pass
-    from exset.codecs.engine import reference
+    from exset.codecs.engine import reference_reader
 
-    return reference.read(layout, source, limits=limits)
+    return reference_reader.read(layout, source, limits)
 
 
-def interpret(layout: Layout, source: Source, limits: Limits, *, compiled: bool) -> "LazyFields":
-    """Do what `reference.read` does with the interpreter; columns are gathered on access.
+def interpret(layout: Layout, source: Source, limits: Limits, *, compiled: bool) -> Fields:
+    """Do what `reference_reader.read` does with the interpreter; columns are gathered on access.
 
     Raises TooLarge where an expression needs more than 64 bits.
     """
     execution = Execution(layout.program, source.view, limits.max_name, compiled)
-    streams, failed = execution.run()
-    run = _Run(layout, source, streams, Mover(compiled))
-    starts = Lazy([*layout.leaves, *layout.rows], run.starts)
+    failed = execution.run()
+    fields = _LazyFields.of(_Run(layout, source, execution, Mover(compiled)))
     if failed is not None:
-        Diagnosis(layout, source, execution, limits, starts, streams.end).raise_for(failed)
-    columns, bounds = Lazy(layout.leaves, run.column), Lazy(layout.rows, run.bounds)
-    return LazyFields(layout, columns, starts, bounds, streams.end, run.mover.merged, run)
+        Diagnosis(fields, source, limits, execution).raise_for(failed)
+    return fields
 
 
-class Lazy(Mapping[str, V], Generic[V]):
-    """A mapping whose values are made on first access."""
+class _Lazy(dict[str, V]):
+    """A dictionary whose values are made on first access."""
 
-    def __init__(self, keys: Iterable[str], make: Callable[[str], V]) -> None:
-        """Take the keys, and the function that makes a value."""
-        self._keys = dict.fromkeys(keys)
+    def __init__(self, make: Callable[[str], V]) -> None:
+        super().__init__()
         self._make = make
-        self._made: dict[str, V] = {}
 
-    def __getitem__(self, key: str) -> V:
-        if key not in self._made:
-            if key not in self._keys:
-                raise KeyError(key)
-            self._made[key] = self._make(key)
-        return self._made[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._keys)
-
-    def __len__(self) -> int:
-        return len(self._keys)
+    def __missing__(self, path: str) -> V:
+        value = self[path] = self._make(path)
+        return value
 
 
 class _Run:
     """Makes columns from the streams of a run over a file."""
 
-    def __init__(self, layout: Layout, source: Source, streams: Streams, mover: Mover) -> None:
+    def __init__(self, layout: Layout, source: Source, streams: Execution, mover: Mover) -> None:
         self.layout = layout
         self.streams = streams
         self.mover = mover
@@ -126,10 +114,16 @@ class _Run:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LazyFields(Fields):
+class _LazyFields(Fields):
     """Fields whose columns are gathered from the file on access."""
 
     run: _Run
+
+    @classmethod
+    def of(cls, run: _Run) -> "_LazyFields":
+        """Make the fields of a run."""
+        columns, starts, bounds = _Lazy(run.column), _Lazy(run.starts), _Lazy(run.bounds)
+        return cls(run.layout, columns, starts, bounds, run.streams.end, run)
 
     def spans(self, path: str) -> tuple[Longs, Longs]:
         """Get the offsets and the lengths of the strings of a column, without copying them."""
@@ -139,6 +133,10 @@ class LazyFields(Fields):
     def counts(self, path: str) -> Ints | Longs:
         """Count the elements of each instance of an array."""
         return self.run.streams[self.layout.rows[path].stream]
+
+    def order(self, first: str, second: str) -> Longs:
+        """Return the file order of the elements of two columns or arrays: int64."""
+        return self.run.mover.order(self.starts[first], self.starts[second])
 
     def merged(self, first: str, second: str) -> Values:
         """Merge two columns of one dtype in file order."""

@@ -7,14 +7,15 @@ from typing import Final, NoReturn, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.codecs.engine.execution import UNLIMITED, Execution, Feeds, Streams, TooLarge
-from exset.codecs.engine.fields import Values, check_columns
+from exset.codecs.engine import program as op
+from exset.codecs.engine.execution import UNLIMITED, Execution, Feeds, TooLarge
+from exset.codecs.engine.fields import Values, check_columns, check_end, check_room
 from exset.codecs.engine.gather import KERNELS, Mover
 from exset.codecs.engine.layout import Layout
 from exset.codecs.engine.program import Program
 from exset.core.errors import FormatError
 from exset.core.kernels import Engine
-from exset.grammars.columns.arrays import Bytes, Ints, Longs, T, row_indices
+from exset.grammars.columns.arrays import Bytes, Ints, T, row_indices
 from exset.grammars.columns.ragged import Strings
 
 Column: TypeAlias = NDArray[np.generic]
@@ -35,26 +36,27 @@ def write(layout: Layout, fields: Mapping[str, Values], *, engine: Engine = "aut
             )
         except TooLarge:
             pass
-    from exset.codecs.engine import reference
+    from exset.codecs.engine import reference_writer
 
-    return reference.write(layout, fields)
+    return reference_writer.write(layout, fields)
 
 
 def interpret(layout: Layout, fields: Mapping[str, Values], *, compiled: bool) -> bytes:
-    """Do what `reference.write` does with the interpreter.
+    """Do what `reference_writer.write` does with the interpreter.
 
     Raises TooLarge where an expression needs more than 64 bits.
     """
     check_columns(layout, fields)
     program = layout.program
     execution = Execution(program, b"", 0, compiled, _feeds(program, fields))
-    streams, failed = execution.run()
+    failed, fill = execution.run(), execution.fill
     if failed is not None:
-        _fail(program, fields, execution.ints, streams.fill, failed)
-    _check_end(program, fields, streams.fill)
-    buffer = io.BytesIO(bytes(streams.end))  # its value is the result, without a copy
+        _fail(program, fields, execution, failed)
+    for path, column in fields.items():
+        check_end(path, column, int(fill[program.total(path)]))
+    buffer = io.BytesIO(bytes(execution.end))  # its value is the result, without a copy
     with buffer.getbuffer() as view:
-        _scatter_all(program, fields, streams, Mover(compiled), np.frombuffer(view, np.uint8))
+        _scatter_all(program, fields, execution, Mover(compiled), np.frombuffer(view, np.uint8))
     return buffer.getvalue()
 
 
@@ -75,23 +77,29 @@ def _feeds(program: Program, fields: Mapping[str, Values]) -> Feeds:
         limits[at] = min(limits[at], len(column))
         if isinstance(column, Strings) and leaf.stored == "string":
             limits[leaf.stream + 1] = _first_nul(column)
+    # The bytes that the strings of a feed are compared with.
+    matches = {
+        where >> 16: program.constant(begin, size)
+        for code, _, begin, size, _, where, _ in program.code
+        if code == op.MATCH
+    }
     ints, reals, begins = list[Column](), list[Column](), list[int]()
     totals = [0, 0]
-    for feed in program.feeds:
-        begins.append(totals[feed.is_real])
+    for number, path in enumerate(program.feeds):
+        column, is_real = fields[path], program.leaves[path].is_real
         values: Column
-        column = fields[feed.path]
         if not isinstance(column, Strings):
             values = column
             if values.dtype == np.uint64 and values.size and values.max() >= 2**63:
                 raise TooLarge
-        elif feed.value is not None:
-            values = _equal(column, feed.value)
+        elif number in matches:
+            values = _equal(column, matches[number])
         else:
             lengths = column.lengths
             values = lengths.astype(np.int32) if column.data.size <= _INT32 else lengths
-        totals[feed.is_real] += values.size
-        (reals if feed.is_real else ints).append(values)
+        begins.append(totals[is_real])
+        totals[is_real] += values.size
+        (reals if is_real else ints).append(values)
     small = all(each.dtype.itemsize < 4 or each.dtype == np.int32 for each in ints)
     return Feeds(
         _joined(ints, np.int32) if small else _joined(ints, np.int64),
@@ -128,48 +136,29 @@ def _equal(strings: Strings, value: bytes) -> Ints:
 
 
 def _fail(
-    program: Program, fields: Mapping[str, Values], ints: Longs, fill: Longs, at: int
+    program: Program, fields: Mapping[str, Values], execution: Execution, at: int
 ) -> NoReturn:
     """Raise the error of the instruction at an index."""
-    origin, code = program.origins[at], program.code[at]
-    for path, _ in origin.numbers:
-        _check_room(fields, path, int(fill[code[1]]))
+    origin, row, fill = program.origins[at], program.code[at], execution.fill
+    path = origin.path
     if origin.kind == "test":
-        number = _used(program, fill, field := cast(str, origin.field)) - 1
-        raise FormatError(f"{field} number {number} must satisfy: {origin.text}")
-    if origin.kind == "string":
-        _check_room(fields, origin.path, used := int(fill[code[1]]))
-        raise FormatError(f"{origin.path} number {used - 1}: a NUL in a string")
-    count = int(ints[code[origin.operand]])
+        path = cast(str, origin.field)
+        number = int(fill[program.total(path)]) - 1
+        raise FormatError(f"{path} number {number} must satisfy: {origin.text}")
+    count = int(execution.ints[row[2]]) if origin.kind in ("rows", "bytes") else 0
     if count < 0:
-        raise FormatError(f"{origin.path}: a negative count, {count}")
-    used = _used(program, fill, origin.path)
-    _check_room(fields, origin.path, used)
-    length = cast(Strings, fields[origin.path]).lengths[used - 1]
-    raise FormatError(
-        f"{origin.path} number {used - 1}: expected a length of {count}, not {length}"
-    )
-
-
-def _used(program: Program, fill: Longs, path: str) -> int:
-    """The number of values of a column that are used."""
-    return int(fill[program.total(path)])
-
-
-def _check_room(fields: Mapping[str, Values], path: str, needed: int) -> None:
-    if needed > (count := len(fields[path])):
-        raise ValueError(f"{path}: {count} values, but at least {needed} are needed")
-
-
-def _check_end(program: Program, fields: Mapping[str, Values], fill: Longs) -> None:
-    for path, column in fields.items():
-        used = _used(program, fill, path)
-        if used != len(column):
-            raise ValueError(f"{path}: {len(column)} values, but only {used} are used")
+        raise FormatError(f"{path}: a negative count, {count}")
+    number = int(fill[program.total(path)]) - 1
+    for each in program.block(row[1]) if origin.kind == "block" else (path,):
+        check_room(each, fields[each], number + 1)
+    if origin.kind == "string":
+        raise FormatError(f"{path} number {number}: a NUL in a string")
+    length = cast(Strings, fields[path]).lengths[number]
+    raise FormatError(f"{path} number {number}: expected a length of {count}, not {length}")
 
 
 def _scatter_all(
-    program: Program, fields: Mapping[str, Values], streams: Streams, mover: Mover, out: Bytes
+    program: Program, fields: Mapping[str, Values], streams: Execution, mover: Mover, out: Bytes
 ) -> None:
     """Scatter every column to its offsets, in a buffer of zeros."""
     for path, leaf in program.leaves.items():
@@ -180,10 +169,10 @@ def _scatter_all(
             mover.put_rows(out, leaf, column, starts, streams[leaf.stream + 1])
         else:
             mover.put_numbers(out, leaf, column, starts, leaf.shift)
-    for stream, raw in program.fixed:
-        places = streams[stream][:, np.newaxis] + np.arange(len(raw))
-        out[places] = np.frombuffer(raw, np.uint8)
-    for stream, pattern in program.gaps:
-        if pattern:
-            sizes = streams[stream + 1].astype(np.int64)
-            out[row_indices(streams[stream].astype(np.int64), sizes)] = pattern
+    for code, stream, begin, size, pattern, *_ in program.code:
+        if code == op.CONSTANT:
+            raw = program.constant(begin, size)
+            out[streams[stream][:, np.newaxis] + np.arange(size)] = np.frombuffer(raw, np.uint8)
+        elif code in (op.GAP, op.ALIGN) and pattern:
+            starts, sizes = (streams[each].astype(np.int64) for each in (stream, stream + 1))
+            out[row_indices(starts, sizes)] = pattern

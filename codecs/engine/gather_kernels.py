@@ -1,0 +1,153 @@
+"""The kernels of `gather`, for numbers of four bytes, and for raw bytes.
+
+They work on slices, whose indices are plainly in bounds: only then does the compiler vectorise
+them. Where `real`, every NaN becomes the quiet one.
+"""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exset.core.kernels import bare_kernel, kernel
+from exset.grammars.columns.arrays import Bytes, Ints, Longs
+
+Offsets = Ints | Longs
+Words = NDArray[np.uint32]
+
+_8: Final = np.uint32(8)
+_16: Final = np.uint32(16)
+_24: Final = np.uint32(24)
+_ABSOLUTE: Final = np.uint32(0x7FFFFFFF)
+_INFINITY: Final = np.uint32(0x7F800000)
+_NAN: Final = np.uint32(0x7FC00000)
+
+
+@bare_kernel
+def load_word(raw: Bytes, at: int, big: bool, real: bool) -> np.uint32:
+    """Load a number of four bytes."""
+    if big:
+        value = (
+            (np.uint32(raw[at]) << _24)
+            | (np.uint32(raw[at + 1]) << _16)
+            | (np.uint32(raw[at + 2]) << _8)
+            | np.uint32(raw[at + 3])
+        )
+    else:
+        value = (
+            (np.uint32(raw[at + 3]) << _24)
+            | (np.uint32(raw[at + 2]) << _16)
+            | (np.uint32(raw[at + 1]) << _8)
+            | np.uint32(raw[at])
+        )
+    if real and (value & _ABSOLUTE) > _INFINITY:
+        value = _NAN
+    return value
+
+
+@bare_kernel
+def store_word(value: np.uint32, raw: Bytes, at: int, big: bool, real: bool) -> None:
+    """Store a number of four bytes: the inverse of `load_word`."""
+    if real and (value & _ABSOLUTE) > _INFINITY:
+        value = _NAN
+    if big:
+        middle = ((value & np.uint32(0xFF00)) << _8) | ((value >> _8) & np.uint32(0xFF00))
+        value = (value << _24) | middle | (value >> _24)
+    raw[at] = np.uint8(value)
+    raw[at + 1] = np.uint8(value >> _8)
+    raw[at + 2] = np.uint8(value >> _16)
+    raw[at + 3] = np.uint8(value >> _24)
+
+
+@kernel
+def gather_words(
+    data: Bytes, starts: Offsets, shift: int, big: bool, real: bool, out: Words
+) -> None:
+    """Gather numbers of four bytes at `starts` + `shift`."""
+    for i in range(len(starts)):
+        at = np.int64(starts[i]) + shift
+        out[i] = load_word(data[at : at + 4], 0, big, real)
+
+
+@kernel
+def scatter_words(
+    values: Words, starts: Offsets, shift: int, big: bool, real: bool, out: Bytes
+) -> None:
+    """The inverse of `gather_words`."""
+    for i in range(len(starts)):
+        at = np.int64(starts[i]) + shift
+        store_word(values[i], out[at : at + 4], 0, big, real)
+
+
+@kernel
+def gather_rows(
+    data: Bytes, starts: Offsets, lengths: Offsets, big: bool, real: bool, out: Words
+) -> None:
+    """Gather rows of numbers of four bytes."""
+    k = np.int64(0)
+    for i in range(len(starts)):
+        at, n = np.int64(starts[i]), np.int64(lengths[i])
+        raw, row = data[at : at + 4 * n], out[k : k + n]
+        for j in range(n):
+            row[j] = load_word(raw, 4 * j, big, real)
+        k += n
+
+
+@kernel
+def scatter_rows(
+    values: Words, starts: Offsets, lengths: Offsets, big: bool, real: bool, out: Bytes
+) -> None:
+    """The inverse of `gather_rows`."""
+    k = np.int64(0)
+    for i in range(len(starts)):
+        at, n = np.int64(starts[i]), np.int64(lengths[i])
+        row, raw = values[k : k + n], out[at : at + 4 * n]
+        for j in range(n):
+            store_word(row[j], raw, 4 * j, big, real)
+        k += n
+
+
+@kernel
+def gather_bytes(data: Bytes, starts: Offsets, lengths: Offsets, out: Bytes) -> None:
+    """Gather rows of bytes."""
+    k = np.int64(0)
+    for i in range(len(starts)):
+        at, n = np.int64(starts[i]), np.int64(lengths[i])
+        raw, row = data[at : at + n], out[k : k + n]
+        for j in range(n):
+            row[j] = raw[j]
+        k += n
+
+
+@kernel
+def scatter_bytes(values: Bytes, starts: Offsets, lengths: Longs, out: Bytes) -> None:
+    """The inverse of `gather_bytes`."""
+    k = np.int64(0)
+    for i in range(len(starts)):
+        at, n = np.int64(starts[i]), np.int64(lengths[i])
+        row, raw = values[k : k + n], out[at : at + n]
+        for j in range(n):
+            raw[j] = row[j]
+        k += n
+
+
+@kernel
+def interleave(
+    a: Offsets,
+    b: Offsets,
+    a_values: Offsets,
+    b_values: Offsets,
+    starts: Offsets,
+    values: Offsets,
+) -> None:
+    """Merge two sorted arrays of starts, and the values that belong to them."""
+    i, j = 0, 0
+    for k in range(len(starts)):
+        if j == len(b) or (i < len(a) and a[i] < b[j]):
+            starts[k] = a[i]
+            values[k] = a_values[i]
+            i += 1
+        else:
+            starts[k] = b[j]
+            values[k] = b_values[j]
+            j += 1

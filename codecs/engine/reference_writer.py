@@ -1,0 +1,109 @@
+"""The reference driver: Construct itself writes a traced copy of the declaration.
+
+A probe around each primitive takes the next value of its column.
+"""
+
+import io
+from collections.abc import Mapping
+from typing import IO
+
+from construct import (
+    CheckError,
+    Construct,
+    ConstructError,
+    Container,
+    StringError,
+    evaluate,
+)
+
+from exset.codecs.engine import ir
+from exset.codecs.engine.fields import Values, check_columns, check_end, check_room, quiet_nans
+from exset.codecs.engine.layout import Layout
+from exset.codecs.engine.tracing import traced
+from exset.core.errors import FormatError
+from exset.grammars.columns.ragged import Strings
+
+
+def write(layout: Layout, fields: Mapping[str, Values]) -> bytes:
+    """Write the file that has these columns: see `writer.write`."""
+    stream = io.BytesIO()
+    writing = _Writing(layout, fields)
+    try:
+        traced(layout.tree.root, writing.build).build_stream(None, stream)
+    except (ConstructError, ArithmeticError) as error:
+        raise FormatError(f"an expression has no value: {error}") from error
+    for path, column in fields.items():
+        check_end(path, column, writing.used[path])
+    return stream.getvalue()
+
+
+class _Writing:
+    """The columns to write, and the number of values that are written."""
+
+    def __init__(self, layout: Layout, fields: Mapping[str, Values]) -> None:
+        check_columns(layout, fields)
+        self.fields = {
+            path: column if isinstance(column, Strings) else quiet_nans(column)
+            for path, column in fields.items()
+        }
+        self.used = dict.fromkeys(fields, 0)
+
+    def build(
+        self, node: ir.Node, subcon: Construct, stream: IO[bytes], context: Container
+    ) -> object:
+        """Write the Construct object of a probe from the next values of its column."""
+        value: object = None
+        if isinstance(node, ir.Repeat):
+            self._repeat(subcon, stream, context)
+            return None
+        if isinstance(node, ir.Record | ir.Alignment):
+            return subcon._build(None, stream, context, "")
+        if isinstance(node, ir.Rows):
+            count = self._count(node, evaluate(subcon.count, context))
+            value = self._next(node.path, count) if ir.is_number_array(node) else range(count)
+        elif isinstance(node, ir.Gap):
+            self._count(node, evaluate(subcon.length, context))
+        elif isinstance(node, ir.Blob):
+            count = self._count(node, evaluate(subcon.length, context))
+            [value] = self._next(node.path, 1)
+            if isinstance(value, bytes) and len(value) != count:
+                message = f"expected a length of {count}, not {len(value)}"
+                raise FormatError(f"{self._last(node.path)}: {message}")
+        elif isinstance(node, ir.Number | ir.String):
+            [value] = self._next(node.path, 1)
+        try:
+            subcon._build(value, stream, context, "")
+        except StringError:
+            raise FormatError(f"{self._last(node.path)}: a NUL in a string") from None
+        except CheckError:
+            raise FormatError(self._violation(node)) from None
+        return value
+
+    def _repeat(self, subcon: Construct, stream: IO[bytes], context: Container) -> None:
+        """Write a RepeatUntil, for which Construct itself needs a list of known length."""
+        while not subcon.predicate(subcon.subcon._build(None, stream, context, ""), [], context):
+            pass
+
+    def _count(self, node: ir.Rows | ir.Blob | ir.Gap, value: int) -> int:
+        if (count := int(value)) < 0:
+            raise FormatError(f"{node.path}: a negative count, {count}")
+        return count
+
+    def _next(self, path: str, count: int) -> list[object]:
+        """Use the next values of a column."""
+        column, begin = self.fields[path], self.used[path]
+        self.used[path] = end = begin + count
+        check_room(path, column, end)
+        if isinstance(column, Strings):
+            return [column[begin] or b""]
+        values: list[object] = column[begin:end].tolist()
+        return values
+
+    def _last(self, path: str) -> str:
+        return f"{path} number {self.used[path] - 1}"
+
+    def _violation(self, node: ir.Node) -> str:
+        """The message of a condition that does not hold."""
+        assert isinstance(node, ir.Test)
+        field = next(ir.fields_in(node.condition))
+        return f"{self._last(field.path)} must satisfy: {ir.format_expression(node.condition)}"
