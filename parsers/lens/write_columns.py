@@ -33,9 +33,10 @@ from exset.parsers.lens.write_kernels import (
     EVENT_ROOM,
     HEAD_ROOM,
     RANGE_ROOM,
-    Fields,
+    ActiveValues,
     Heads,
     Lists,
+    Texts,
     write,
 )
 from exset.parsers.lens.write_plan import (
@@ -137,40 +138,32 @@ class _Chunk:
         self.lists = slice(begin, stop)
         used[used >= 0] -= begin
 
-    def columns(self) -> tuple[Bytes, list[bytes] | None, Heads, Fields, Chains, Script, Lists]:
+    def columns(
+        self,
+    ) -> tuple[list[bytes] | None, Texts, Heads, ActiveValues, Chains, Script, Lists]:
         """Return what `write_kernels.write` takes."""
-        strings = _Strings()
-        name, name_end = strings.spans(quoted_column(self.set.name[self.rows]))
-        proc, proc_end = strings.spans(quoted_column(self.set.proc[self.rows]))
-        own, own_end = strings.chosen(Strings.of(self.own_texts), self.numbers[OWN])
-        fields = Fields(
-            own=np.append(own, NOTHING),
-            own_end=np.append(own_end, NOTHING),
-            active_input=self.active("active_input"),
-            active_target=self.active("active_target"),
-        )
-        lists, items = self.range_lists(strings)
+        names = quoted_column(self.set.name[self.rows])
+        procs = quoted_column(self.set.proc[self.rows])
+        groups = Strings.of(quoted_group(raw or b"") for raw in self.set.groups)
+        texts = _texts(names, procs, Strings.of(self.own_texts), groups)
+        lists, items = self.range_lists()
         is_single = len(self.events) == self.offsets.size - 1
         chains, script, step, is_set = self.plan_single() if is_single else self.plan()
+        rooms = self.rooms(texts, lists)
+        self.room = max(int(rooms.max()), min(int(rooms.sum()), _BUFFER))
         heads = Heads(
-            name=name,
-            name_end=name_end,
-            proc=proc,
-            proc_end=proc_end,
             frequency=_bits(self.set.frequency[self.rows]),
             events=self.offsets,
             step=step,
             is_set=is_set,
-            room=np.empty(0, np.int64),
+            room=rooms,
         )
-        rooms = self.rooms(heads, fields, lists)
-        self.room = max(int(rooms.max()), min(int(rooms.sum()), _BUFFER))
-        texts = strings.joined()
+        actives = ActiveValues(self.active("active_input"), self.active("active_target"))
         return (
-            texts if self.compiled else cast("Bytes", texts.tobytes()),
             items,
-            self.as_arguments(heads._replace(room=rooms)),
-            self.as_arguments(fields),
+            self.as_arguments(texts),
+            self.as_arguments(heads),
+            self.as_arguments(actives),
             self.as_arguments(chains),
             self.as_arguments(script),
             self.as_arguments(lists),
@@ -188,10 +181,12 @@ class _Chunk:
         )
 
     def column(self, column: NDArray[T]) -> NDArray[T]:
-        """Return one column as the kernels take it."""
+        """Return one column as the kernels take it; the bytes of texts stay bytes."""
         if self.compiled:
             return frozen(np.ascontiguousarray(column))
-        return cast("NDArray[T]", column if isinstance(column, list) else column.tolist())
+        if isinstance(column, list):
+            return column
+        return cast("NDArray[T]", bytes(column) if column.dtype == np.uint8 else column.tolist())
 
     def filled(self, value: int, n: int) -> Longs:
         """Return a column for kernels to fill, of n times the value."""
@@ -205,13 +200,11 @@ class _Chunk:
             bits[:-1][column.present] = _bits(column.values[column.present])
         return bits
 
-    def range_lists(self, strings: "_Strings") -> tuple[Lists, list[bytes] | None]:
+    def range_lists(self) -> tuple[Lists, list[bytes] | None]:
         """Return the window of range lists, and the text of its numbers unless compiled."""
         ranges = self.set.ranges
         offsets = self.set.lists[self.lists.start : self.lists.stop + 1]
         rows = slice(int(offsets[0]), int(offsets[-1]))
-        names = Strings.of(quoted_group(raw or b"") for raw in self.set.groups)
-        group, group_end = strings.chosen(names, ranges.group[rows])
         values, units = ranges.values[rows], ranges.units[rows]
         value_begins, unit_begins, items = values.offsets, units.offsets, None
         if not self.compiled:
@@ -221,8 +214,7 @@ class _Chunk:
             values, units = Ragged.empty(0, np.float32), Ragged.empty(0, np.int32)
         lists = Lists(
             offsets=offsets - offsets[0],
-            group=group,
-            group_end=group_end,
+            group=ranges.group[rows],
             first=ranges.first[rows],
             value=_bits(ranges.value[rows]),
             value_begins=value_begins,
@@ -261,13 +253,14 @@ class _Chunk:
         roles = np.array([SETTINGS, ROLE_INPUTS, ROLE_TARGETS])[kind]
         script = Script(
             role=np.where(~is_own & are_both[event], ROLE_BOTH, roles),
-            number=np.where(is_own, NOTHING, self.numbers[kind, event]),
+            number=self.numbers[kind, event],
             event=event,
             listed=np.where(is_own, OWN, NOTHING),
         )
-        none = constant(NOTHING, is_step.size, np.int64)
+        following = constant(NOTHING, is_step.size, np.int64)
+        chains = Chains(self.numbers.reshape(-1), following, following)
         is_set = constant(True, len(self.events), np.bool_)
-        return Chains(none, none, none), script, offsets_of(is_step.sum(axis=1)), is_set
+        return chains, script, offsets_of(is_step.sum(axis=1)), is_set
 
     def first_steps(self, crossed: Longs, chains: Chains) -> CrossedSteps:
         """Return the steps that come first in crossed examples, and number these examples.
@@ -295,45 +288,33 @@ class _Chunk:
         script = Script(*map(self.column, columns))
         return CrossedSteps(script, *(self.column(np.array(x, np.int64)) for x in (begins, turns)))
 
-    def rooms(self, heads: Heads, fields: Fields, lists: Lists) -> Longs:
+    def rooms(self, texts: Texts, lists: Lists) -> Longs:
         """Return the bytes that each example takes at most."""
-        of_ranges = RANGE_ROOM + lists.group_end - lists.group
+        of_ranges = RANGE_ROOM + _lengths_at(texts.groups, lists.group)
         of_ranges += REAL_ROOM * lengths_of(lists.value_begins)
         of_ranges += _UNIT_ROOM * lengths_of(lists.unit_begins)
-        of_lists = np.append(lengths_of(offsets_of(of_ranges)[lists.offsets]), 0)  # and of none
-        of_events = EVENT_ROOM + (fields.own_end - fields.own)[:-1]
+        of_lists = offsets_of(of_ranges)[lists.offsets]
+        of_events = EVENT_ROOM + _lengths_at(texts.fields, self.numbers[OWN])
         # A list is written once, or as inputs and as targets.
         for kind in (INPUTS, TARGETS):
-            of_events += np.where(self.is_first[kind], of_lists[self.numbers[kind]], 0)
-        of_heads = HEAD_ROOM + heads.name_end - heads.name + heads.proc_end - heads.proc
-        of_heads += lengths_of(offsets_of(of_events)[self.offsets])
-        return of_heads
+            of_kind = _lengths_at(of_lists, self.numbers[kind])
+            of_events += np.where(self.is_first[kind], of_kind, 0)
+        of_examples = HEAD_ROOM + lengths_of(texts.names) + lengths_of(texts.procs)
+        return of_examples + lengths_of(offsets_of(of_events)[self.offsets])
+
+
+def _lengths_at(offsets: Longs, numbers: Longs | Ints) -> Longs:
+    """Return the lengths of the rows with these numbers; -1 is the number of none."""
+    return np.append(lengths_of(offsets), 0)[numbers]
+
+
+def _texts(*columns: Strings) -> Texts:
+    """Return the bytes of all strings one after the other, and their offsets."""
+    data = np.concatenate([column.data for column in columns])
+    starts = offsets_of(np.array([column.data.size for column in columns]))
+    offsets = (column.offsets + start for column, start in zip(columns, starts, strict=False))
+    return Texts(data, *offsets)
 
 
 def _bits(array: Floats) -> Ints:
     return np.ascontiguousarray(array).view(np.int32)
-
-
-class _Strings:
-    """One array of the bytes of many strings, which are spans of it."""
-
-    def __init__(self) -> None:
-        self._parts: list[Bytes] = []
-        self._size = 0
-
-    def spans(self, column: Strings) -> Longs:
-        """Return where strings begin and end, int64 [2, n]; -1 for an absent one."""
-        offsets = column.offsets + self._size
-        self._parts.append(column.data)
-        self._size += column.data.size
-        return np.where(column.present, [offsets[:-1], offsets[1:]], NOTHING)
-
-    def chosen(self, column: Strings, numbers: Longs | Ints) -> Longs:
-        """Return where the strings of these numbers begin and end; -1 is the number of none."""
-        if not len(column):
-            return np.full((2, numbers.size), NOTHING, np.int64)
-        return np.append(self.spans(column), [[NOTHING], [NOTHING]], axis=1)[:, numbers]
-
-    def joined(self) -> Bytes:
-        """Return the array."""
-        return np.concatenate(self._parts)

@@ -35,19 +35,28 @@ _PROC: Final = tuple(b"proc:")
 _FREQUENCY: Final = tuple(b"freq:")
 
 
-class Heads(NamedTuple):
-    """Columns of n examples. Strings are spans of one array of bytes, quoted where they must be.
+class Texts(NamedTuple):
+    """The bytes of all strings as they are written, and where each begins in them: int64 [k + 1].
 
-    An absent string begins at -1.
+    An absent string has no bytes. names, procs: of the examples. fields: the distinct own fields of
+    events. groups: the names of the groups.
+    """
+
+    data: Bytes
+    names: Longs
+    procs: Longs
+    fields: Longs
+    groups: Longs
+
+
+class Heads(NamedTuple):
+    """Columns of n examples.
+
     frequency: its bits. events, step: int64 [n + 1], where the examples' events and their rows of
     the script begin. is_set: whether the events' own fields are set before the data. room: the
     bytes that the example takes at most.
     """
 
-    name: Longs
-    name_end: Longs
-    proc: Longs
-    proc_end: Longs
     frequency: Ints
     events: Longs
     step: Longs
@@ -55,29 +64,23 @@ class Heads(NamedTuple):
     room: Longs
 
 
-class Fields(NamedTuple):
-    """Columns of the events: the text of their own fields, and the bits of their active values.
+class ActiveValues(NamedTuple):
+    """The bits of the active values of each event, and of the set: int32 [m + 1]."""
 
-    One row more is for the set's active values.
-    """
-
-    own: Longs
-    own_end: Longs
-    active_input: Ints
-    active_target: Ints
+    inputs: Ints
+    targets: Ints
 
 
 class Lists(NamedTuple):
     """The range lists: list k is the ranges offsets[k] to offsets[k + 1], and columns of these.
 
-    group, group_end: the span of its name as text. first: the first unit of a dense range. value:
-    the bits of the value of a sparse range. value_begins, unit_begins: int64 [ranges + 1], where
-    the values (as bits) and the units of each range begin.
+    group: the number of its name, or -1. first: the first unit of a dense range. value: the bits of
+    the value of a sparse range. value_begins, unit_begins: int64 [ranges + 1], where the values (as
+    bits) and the units of each range begin.
     """
 
     offsets: Longs
-    group: Longs
-    group_end: Longs
+    group: Ints
     first: Ints
     value: Ints
     value_begins: Longs
@@ -91,10 +94,10 @@ def write(
     out: Bytes,
     example: int,
     compact: bool,
-    strings: Bytes,
     items: list[bytes] | None,
+    texts: Texts,
     heads: Heads,
-    fields: Fields,
+    actives: ActiveValues,
     chains: Chains,
     script: Script,
     lists: Lists,
@@ -107,7 +110,7 @@ def write(
     at = 0
     while example < len(heads.room) and at + heads.room[example] <= len(out):
         start = at
-        at = _head(out, at, compact, strings, heads, example)
+        at = _head(out, at, compact, texts, heads, example)
         step, end = heads.step[example], heads.step[example + 1]
         first = heads.events[example]
         count = heads.events[example + 1] - first
@@ -117,7 +120,8 @@ def write(
             out[at] = _BLANK  # the head may end in a bare word
             at += 1
         for row in range(step, end):
-            role, event, listed = script.role[row], script.event[row], script.listed[row]
+            role, number = script.role[row], script.number[row]
+            event, listed = script.event[row], script.listed[row]
             if in_rows and (listed != NOTHING or event > last):
                 rows += 1
                 out[at] = _BREAK
@@ -125,22 +129,17 @@ def write(
             elif at > start:
                 at = _apart(out, at, compact, False)
             if listed != NOTHING:
-                own, own_end = fields.own[event], fields.own_end[event]
-                if role != SETTINGS:
-                    own_end = own
-                at = _event_list(
-                    out, at, compact, strings, own, own_end, chains, listed, event, first, count
-                )
+                own = number if role == SETTINGS else NOTHING
+                at = _event_list(out, at, compact, texts, own, chains, listed, event, first, count)
                 if role == SETTINGS:
                     continue
                 at = _apart(out, at, compact, False)
             last = event
-            holds = event if heads.is_set[example] else len(fields.own) - 1
-            of_input, of_target = fields.active_input[holds], fields.active_target[holds]
+            holds = event if heads.is_set[example] else len(actives.inputs) - 1
+            of_input, of_target = actives.inputs[holds], actives.targets[holds]
             active = of_target if role == ROLE_TARGETS else of_input
             if role == ROLE_BOTH and of_input != of_target:
                 active = _NO_BITS  # Lens takes the inputs' value, easily mistaken: write it
-            number = script.number[row]
             begin, stop = 0, 0
             if number != NOTHING:
                 begin, stop = lists.offsets[number], lists.offsets[number + 1]
@@ -149,7 +148,7 @@ def write(
             out[at + 1] = ord(":")
             at += 2
             for index in range(begin, stop):
-                at = _bracket(out, at, compact, strings, lists, index, index == begin, active)
+                at = _bracket(out, at, compact, texts, lists, index, index == begin, active)
                 if items is None:
                     at = _numbers(out, at, compact, lists, index)
                 else:  # never compiled: Numba leaves out what None cannot reach
@@ -166,16 +165,16 @@ def write(
 
 
 @inline_kernel
-def _head(out: Bytes, at: int, compact: bool, strings: Bytes, heads: Heads, example: int) -> int:
+def _head(out: Bytes, at: int, compact: bool, texts: Texts, heads: Heads, example: int) -> int:
     start = at
-    if heads.name[example] >= 0:
-        begin, end = heads.name[example], heads.name_end[example]
-        at = _string(out, at, compact, _NAME, strings, begin, end)
-    if heads.proc[example] >= 0:
+    begin, end = texts.names[example], texts.names[example + 1]
+    if begin < end:
+        at = _string(out, at, compact, _NAME, texts.data, begin, end)
+    begin, end = texts.procs[example], texts.procs[example + 1]
+    if begin < end:
         if at > start:
             at = _apart(out, at, compact, False)
-        begin, end = heads.proc[example], heads.proc_end[example]
-        at = _string(out, at, compact, _PROC, strings, begin, end)
+        at = _string(out, at, compact, _PROC, texts.data, begin, end)
     if heads.frequency[example] != _ONE:
         if at > start:
             at = _apart(out, at, compact, False)
@@ -236,16 +235,18 @@ def _event_list(
     out: Bytes,
     at: int,
     compact: bool,
-    strings: Bytes,
+    texts: Texts,
     own: int,
-    own_end: int,
     chains: Chains,
     kind: int,
     event: int,
     base: int,
     count: int,
 ) -> int:
-    """Write the event list of a chain. All events are `*`, or nothing where fields follow."""
+    """Write the event list of a chain. All events are `*`, or nothing where fields follow.
+
+    own: the number of the own fields that follow, or NOTHING.
+    """
     chain = kind * (len(chains.numbers) // 3)
     size, each = 0, event
     while each >= 0:
@@ -266,10 +267,10 @@ def _event_list(
             out[at] = _DASH
             at = put_integer(out, at + 1, last - base)
         first = each
-    if own_end > own:
+    if own != NOTHING:
         if at > start:
             at = _apart(out, at, compact, False)
-        at = _put(out, at, strings, own, own_end)
+        at = _put(out, at, texts.data, texts.fields[own], texts.fields[own + 1])
     elif at == start:
         out[at] = _ALL
         at += 1
@@ -287,7 +288,7 @@ def _bracket(
     out: Bytes,
     at: int,
     compact: bool,
-    strings: Bytes,
+    texts: Texts,
     lists: Lists,
     index: int,
     is_first: bool,
@@ -297,15 +298,17 @@ def _bracket(
 
     Only the first range of a list can do without, if it is plain and not empty.
     """
-    group, group_end = lists.group[index], lists.group_end[index]
+    group, is_named = lists.group[index], lists.group[index] >= 0
     is_dense = _is_dense(lists.value_begins, index)
     says = lists.first[index] != 0 if is_dense else lists.value[index] != active
     is_empty = not is_dense and lists.unit_begins[index] == lists.unit_begins[index + 1]
-    if not is_first or says or group < group_end or is_empty:
+    if not is_first or says or is_named or is_empty:
         at = _apart(out, at, compact, False)
         out[at] = ord("(") if is_dense else ord("{")
-        at = _put(out, at + 1, strings, group, group_end)
-        if says and group < group_end:
+        at += 1
+        if is_named:
+            at = _put(out, at, texts.data, texts.groups[group], texts.groups[group + 1])
+        if is_named and says:
             out[at] = _BLANK
             at += 1
         if says and is_dense:

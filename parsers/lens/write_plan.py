@@ -54,9 +54,9 @@ class Chains(NamedTuple):
 class Script(NamedTuple):
     """The steps of the plan, each a column int64 [steps].
 
-    role: see above. number: of the range list, or NOTHING. event: the first that the list goes to.
-    listed: the kind of the chain from that event on which is the event list before the step, or
-    NOTHING where there is no event list.
+    role: see above. number: of the range list or own fields, or NOTHING. event: the first that the
+    list or the fields go to. listed: the kind of the chain from that event on which is the event
+    list before the step, or NOTHING where there is no event list.
     """
 
     role: Longs
@@ -166,7 +166,7 @@ def _plan_settings(start: int, end: int, chains: Chains, script: Script, at: int
     own = OWN * (len(chains.numbers) // 3)
     for event in range(start, end):
         if chains.is_first[own + event]:
-            at = _add_step(script, at, SETTINGS, NOTHING, event, OWN)
+            at = _add_step(script, at, SETTINGS, chains.numbers[own + event], event, OWN)
     return at
 
 
