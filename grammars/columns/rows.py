@@ -5,10 +5,9 @@ Copies and pickles are read-only too, and a constant column takes no space in th
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Generic, NamedTuple, Self, SupportsIndex, TypeVar, overload
+from typing import Generic, Self, SupportsIndex, TypeVar, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from exset.grammars.columns.arrays import Longs, concat, frozen, same, take
 
@@ -117,22 +116,15 @@ class Column(Rows, Generic[Item]):
         return self._item(self._row(index))
 
 
-class _Repeated(NamedTuple):
-    """A constant column as it is pickled."""
-
-    value: NDArray[np.generic]
-    """[1]"""
-    n: int
-
-
 def _packed(column: object) -> object:
-    """Return a column as it is pickled: a constant column as one element and its length."""
+    """Return a column as it is pickled: a constant column as its value [1] and its length."""
     if isinstance(column, np.ndarray) and column.size > 1 and column.strides[0] == 0:
-        return _Repeated(column[:1], column.size)
+        return column[:1], column.size
     return column
 
 
 def _unpacked(column: object) -> object:
-    if isinstance(column, _Repeated):
-        return np.broadcast_to(column.value[0], (column.n,))
+    if isinstance(column, tuple):
+        value, n = column
+        return np.broadcast_to(value[0], (n,))
     return column

@@ -5,7 +5,7 @@
 `ExampleSet.from_examples` and `ExampleSet.from_arrays` give the set itself.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeGuard
 
@@ -134,20 +134,15 @@ def from_examples(examples: Iterable[Example], header: SetHeader | None = None) 
 
 
 def from_arrays(
-    inputs: ArrayLike | None,
-    targets: ArrayLike | None,
-    *,
-    names: Iterable[bytes | str | None] | None = None,
-    frequency: ArrayLike | None = None,
-    header: SetHeader | None = None,
-    input_group: Name = None,
-    target_group: Name = None,
+    sides: Mapping[str, tuple[ArrayLike | None, Name]],
+    names: Iterable[Name] | None,
+    frequency: ArrayLike | None,
+    header: SetHeader | None,
 ) -> ExampleColumns:
     """Return the columns of dense arrays [example, unit] or [example, event, unit].
 
-    A masked value of a NumPy masked array is NaN, Lens's value for "not known". Raises ValueError.
+    sides: the array, or None, and the group of "inputs" and of "targets". Raises ValueError.
     """
-    sides = {"inputs": (inputs, input_group), "targets": (targets, target_group)}
     present = {side: array for side, (array, _) in sides.items() if array is not None}
     arrays = {side: cube(side, array) for side, array in present.items()}
     shapes = {array.shape[:2] for array in arrays.values()}

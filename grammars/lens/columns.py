@@ -61,17 +61,10 @@ class SetHeader:
         default_target: float = 0.0,
         active_target: float = 1.0,
     ) -> None:
-        values = (
-            max_time,
-            min_time,
-            grace_time,
-            default_input,
-            active_input,
-            default_target,
-            active_target,
-        )
+        times = max_time, min_time, grace_time
+        units = default_input, active_input, default_target, active_target
         object.__setattr__(self, "proc", raw("proc", proc) or None)
-        for field, each in zip(REAL_FIELDS, values, strict=True):
+        for field, each in zip(REAL_FIELDS, (*times, *units), strict=True):
             value = real(field, each)
             object.__setattr__(self, field, math.nan if math.isnan(value) else value)
 
@@ -202,12 +195,8 @@ class ExampleColumns(Table):
     groups: Strings
 
     def __post_init__(self) -> None:
-        for what, kind in (
-            ("header", SetHeader),
-            ("events", Events),
-            ("ranges", Ranges),
-            ("groups", Strings),
-        ):
+        kinds = {"header": SetHeader, "events": Events, "ranges": Ranges, "groups": Strings}
+        for what, kind in kinds.items():
             check_kind(what, getattr(self, what), kind)
         check_offsets("event_offsets", self.event_offsets, len(self.events))
         n = self.event_offsets.size - 1

@@ -109,15 +109,8 @@ class ExampleSet(ExampleColumns):
         """
         from exset.grammars.lens import build
 
-        columns = build.from_arrays(
-            inputs,
-            targets,
-            names=names,
-            frequency=frequency,
-            header=header,
-            input_group=input_group,
-            target_group=target_group,
-        )
+        sides = {"inputs": (inputs, input_group), "targets": (targets, target_group)}
+        columns = build.from_arrays(sides, names, frequency, header)
         return cls.unchecked(**vars(columns)).normalized()
 
     def normalized(self) -> Self:

@@ -14,7 +14,7 @@ from typing import Final
 from exset.core import kernels
 from exset.core.errors import Findings
 from exset.grammars.lens.examples import ExampleSet, SetHeader
-from exset.parsers.lens.write_checks import Losses, Sharing, representable, representable_header
+from exset.parsers.lens.write_checks import Losses, representable, representable_header
 from exset.parsers.lens.write_columns import chunks
 from exset.parsers.lens.write_fields import set_fields
 
@@ -66,8 +66,7 @@ class Pieces:
     ) -> None:
         """Take the options of `render`."""
         self._compact = compact
-        self._unshare = unshare
-        self._losses = Losses(lossy, findings)
+        self._losses = Losses(findings, lossy=lossy, unshare=unshare)
         self._header = SetHeader()
         self._size = 0  # of all examples so far
 
@@ -86,11 +85,10 @@ class Pieces:
     def lines(self, examples: ExampleSet) -> Iterator[bytes]:
         """Yield the same in chunks."""
         examples = representable(examples.with_header(self._header), self._losses)
-        sharing = Sharing(examples, self._unshare, self._losses)
         self._size += _size(examples)
         least = MANY_WARM if "numba" in sys.modules else MANY
         compiled = self._size >= least and kernels.available()
-        yield from chunks(examples, self._compact, sharing, compiled=compiled)
+        yield from chunks(examples, self._compact, self._losses, compiled=compiled)
 
     def end(self, size: int) -> bytes:
         """Return the text after the examples. Lens reads a file of under four bytes as empty."""

@@ -20,12 +20,13 @@ _MAY_HAVE_FAULTS: Final = np.array([may_have_faults(bytes([byte])) for byte in r
 class Losses:
     """Report strings and sharing that text cannot represent.
 
-    With `lossy` each is a finding, otherwise a FormatError. A path is the path of a field, such as
-    `examples[3].name`.
+    Each is a FormatError; with `lossy` a string is a finding, and with `unshare` a shared list. A
+    path is the path of a field, such as `examples[3].name`.
     """
 
-    def __init__(self, lossy: bool, findings: Findings) -> None:
+    def __init__(self, findings: Findings, *, lossy: bool, unshare: bool) -> None:
         self._lossy = lossy
+        self._unshare = unshare
         self._findings = findings
 
     def representable(self, raw: bytes, path: str, is_group: bool = False) -> bytes:
@@ -44,6 +45,31 @@ class Losses:
         count = f"{len(found)} bytes are" if len(found) > 1 else "a byte is"
         self.report(path, f"{count} written as `?`: {why} (byte {at})")
         return without_faults(raw, is_group)
+
+    def crossed_lists(self, examples: ExampleColumns, example: int) -> CrossedLists:
+        """Return the steps of the lists that inputs and targets of different events share.
+
+        Raises FormatError for a list that text cannot share, unless `unshare`: it is then written
+        twice, with a finding.
+        """
+        start, end = examples.event_offsets[example : example + 2].tolist()
+        inputs: list[int] = examples.events.inputs[start:end].tolist()
+        targets: list[int] = examples.events.targets[start:end].tolist()
+        try:
+            lists = CrossedLists(inputs, targets, unshare=self._unshare)
+        except Unshareable as error:
+            event = min(inputs.index(error.number), targets.index(error.number))
+            field = "inputs" if inputs[event] == error.number else "targets"
+            raise _error(
+                f"examples[{example}].events[{event}].{field}",
+                "text cannot share a list between the inputs and targets of these different events",
+                "use --unshare, or unshare=True in Python, to write the list twice; or write a"
+                " binary file",
+            ) from None
+        for event in lists.split.values():
+            path = f"examples[{example}].events[{event}].inputs"
+            self.report(path, "a shared list is written twice")
+        return lists
 
     def report(self, path: str, message: str) -> None:
         """Add a finding about a loss."""
@@ -84,40 +110,6 @@ def representable(examples: ExampleSet, losses: Losses) -> ExampleSet:
                 "change the units, or write a binary file",
             )
     return patched
-
-
-class Sharing:
-    """Plan the examples whose inputs and targets of different events share range lists."""
-
-    def __init__(self, examples: ExampleColumns, unshare: bool, losses: Losses) -> None:
-        self._set = examples
-        self._unshare = unshare
-        self._losses = losses
-
-    def crossed_lists(self, example: int) -> CrossedLists:
-        """Return the steps of the crossed lists of an example.
-
-        Raises FormatError for a list that text cannot share, unless `unshare`: it is then written
-        twice, with a finding.
-        """
-        start, end = self._set.event_offsets[example : example + 2].tolist()
-        inputs: list[int] = self._set.events.inputs[start:end].tolist()
-        targets: list[int] = self._set.events.targets[start:end].tolist()
-        try:
-            lists = CrossedLists(inputs, targets, unshare=self._unshare)
-        except Unshareable as error:
-            event = min(inputs.index(error.number), targets.index(error.number))
-            field = "inputs" if inputs[event] == error.number else "targets"
-            raise _error(
-                f"examples[{example}].events[{event}].{field}",
-                "text cannot share a list between the inputs and targets of these different events",
-                "use --unshare, or unshare=True in Python, to write the list twice; or write a"
-                " binary file",
-            ) from None
-        for event in lists.split.values():
-            path = f"examples[{example}].events[{event}].inputs"
-            self._losses.report(path, "a shared list is written twice")
-        return lists
 
 
 def _event_path(examples: ExampleSet, event: int) -> str:

@@ -25,8 +25,8 @@ from exset.grammars.columns.arrays import (
 )
 from exset.grammars.columns.ragged import Ragged, Strings
 from exset.grammars.lens.columns import ExampleColumns
-from exset.parsers.lens import write_plan
-from exset.parsers.lens.write_checks import Sharing
+from exset.parsers.lens import write_plan as p
+from exset.parsers.lens.write_checks import Losses
 from exset.parsers.lens.write_crossed import Step
 from exset.parsers.lens.write_fields import own_fields
 from exset.parsers.lens.write_kernels import (
@@ -38,20 +38,6 @@ from exset.parsers.lens.write_kernels import (
     Lists,
     Texts,
     write,
-)
-from exset.parsers.lens.write_plan import (
-    INPUTS,
-    NOTHING,
-    OWN,
-    ROLE_BOTH,
-    ROLE_INPUTS,
-    ROLE_TARGETS,
-    SETTINGS,
-    TARGETS,
-    TURN_SIZE,
-    Chains,
-    CrossedSteps,
-    Script,
 )
 from exset.parsers.lens.write_strings import quoted_column, quoted_group
 from exset.parsers.shared import numerals
@@ -75,12 +61,12 @@ Columns = TypeVar("Columns", bound=tuple[object, ...])
 
 
 def chunks(
-    examples: ExampleColumns, compact: bool, sharing: Sharing, *, compiled: bool
+    examples: ExampleColumns, compact: bool, losses: Losses, *, compiled: bool
 ) -> Iterator[bytes]:
     """Yield the text of the examples, about a megabyte at a time. Raises FormatError."""
     out = _room(0, compiled)
     for start, end in _parts(examples):
-        chunk = _Chunk(examples, start, end, compact, sharing, compiled)
+        chunk = _Chunk(examples, start, end, compact, losses, compiled)
         columns = chunk.columns()
         if len(out) < chunk.room:
             out = _room(chunk.room, compiled)
@@ -116,12 +102,12 @@ class _Chunk:
         start: int,
         end: int,
         compact: bool,
-        sharing: Sharing,
+        losses: Losses,
         compiled: bool,
     ) -> None:
         self.set = examples
         self.rows = slice(start, end)
-        self.sharing = sharing
+        self.losses = losses
         self.compiled = compiled
         self.room = 0
         first, last = examples.event_offsets[start], examples.event_offsets[end]
@@ -132,7 +118,7 @@ class _Chunk:
         own, self.own_texts = own_fields(self.events, compact)
         self.numbers = np.stack([own, self.events.inputs, self.events.targets])
         # Only the window of lists that is used, their numbers counted from its first.
-        used = self.numbers[INPUTS:]
+        used = self.numbers[p.INPUTS :]
         stop = int(used.max()) + 1
         begin = int(used.min(initial=stop, where=used >= 0))
         self.lists = slice(begin, stop)
@@ -140,7 +126,7 @@ class _Chunk:
 
     def columns(
         self,
-    ) -> tuple[list[bytes] | None, Texts, Heads, ActiveValues, Chains, Script, Lists]:
+    ) -> tuple[list[bytes] | None, Texts, Heads, ActiveValues, p.Chains, p.Script, Lists]:
         """Return what `write_kernels.write` takes."""
         names = quoted_column(self.set.name[self.rows])
         procs = quoted_column(self.set.proc[self.rows])
@@ -224,45 +210,45 @@ class _Chunk:
         )
         return lists, items
 
-    def plan(self) -> tuple[Chains, Script, Longs, Flags]:
+    def plan(self) -> tuple[p.Chains, p.Script, Longs, Flags]:
         """Return chains, script, where its steps of each example begin, and `Heads.is_set`."""
         m, n = len(self.events), self.offsets.size - 1
         size = max(self.lists.stop - self.lists.start, len(self.own_texts))
         offsets = self.column(self.offsets)
         numbers = self.column(self.numbers.reshape(-1))
-        chains = Chains(numbers, self.filled(NOTHING, 3 * m), self.filled(0, 3 * m))
-        crossed, last = self.filled(NOTHING, n), self.filled(NOTHING, 3 * size)
-        self.run(write_plan.link)(offsets, chains, last, crossed)
+        chains = p.Chains(numbers, self.filled(p.NOTHING, 3 * m), self.filled(0, 3 * m))
+        crossed, last = self.filled(p.NOTHING, n), self.filled(p.NOTHING, 3 * size)
+        self.run(p.link)(offsets, chains, last, crossed)
         self.is_first = np.array(chains.is_first).reshape(3, m) > 0
         first = self.first_steps(crossed, chains)
         room = 3 * m + len(first.script.role)
-        script = Script(*(self.filled(0, room) for _ in range(4)))
-        turn, begins = self.filled(0, TURN_SIZE), self.filled(0, n + 1)
-        self.run(write_plan.plan)(offsets, chains, crossed, first, turn, script, begins)
-        return chains, script, np.array(begins), np.array(crossed) == NOTHING
+        script = p.Script(*(self.filled(0, room) for _ in range(4)))
+        turn, begins = self.filled(0, p.TURN_SIZE), self.filled(0, n + 1)
+        self.run(p.plan)(offsets, chains, crossed, first, turn, script, begins)
+        return chains, script, np.array(begins), np.array(crossed) == p.NOTHING
 
-    def plan_single(self) -> tuple[Chains, Script, Longs, Flags]:
+    def plan_single(self) -> tuple[p.Chains, p.Script, Longs, Flags]:
         """Return the plan of examples of one event: no range list needs an event list."""
-        self.is_first = self.numbers != NOTHING
-        inputs, targets = self.numbers[INPUTS:]
-        are_both = self.is_first[INPUTS] & (inputs == targets)
+        self.is_first = self.numbers != p.NOTHING
+        inputs, targets = self.numbers[p.INPUTS :]
+        are_both = self.is_first[p.INPUTS] & (inputs == targets)
         is_step = self.is_first.T.copy()
-        is_step[are_both, TARGETS] = False
+        is_step[are_both, p.TARGETS] = False
         event, kind = np.nonzero(is_step)
-        is_own = kind == OWN
-        roles = np.array([SETTINGS, ROLE_INPUTS, ROLE_TARGETS])[kind]
-        script = Script(
-            role=np.where(~is_own & are_both[event], ROLE_BOTH, roles),
+        is_own = kind == p.OWN
+        roles = np.array([p.SETTINGS, p.ROLE_INPUTS, p.ROLE_TARGETS])[kind]
+        script = p.Script(
+            role=np.where(~is_own & are_both[event], p.ROLE_BOTH, roles),
             number=self.numbers[kind, event],
             event=event,
-            listed=np.where(is_own, OWN, NOTHING),
+            listed=np.where(is_own, p.OWN, p.NOTHING),
         )
-        following = constant(NOTHING, is_step.size, np.int64)
-        chains = Chains(self.numbers.reshape(-1), following, following)
+        following = constant(p.NOTHING, is_step.size, np.int64)
+        chains = p.Chains(self.numbers.reshape(-1), following, following)
         is_set = constant(True, len(self.events), np.bool_)
         return chains, script, offsets_of(is_step.sum(axis=1)), is_set
 
-    def first_steps(self, crossed: Longs, chains: Chains) -> CrossedSteps:
+    def first_steps(self, crossed: Longs, chains: p.Chains) -> p.CrossedSteps:
         """Return the steps that come first in crossed examples, and number these examples.
 
         Examples without such steps are then not crossed. No chain begins any more with a list that
@@ -271,22 +257,24 @@ class _Chunk:
         steps: list[Step] = []
         begins = [0]
         turns: list[int] = []
-        for example in np.flatnonzero(np.array(crossed) != NOTHING).tolist():
+        for example in np.flatnonzero(np.array(crossed) != p.NOTHING).tolist():
             start = int(self.offsets[example])
-            lists = self.sharing.crossed_lists(self.rows.start + example)
-            crossed[example] = len(begins) - 1 if lists.steps else NOTHING
+            lists = self.losses.crossed_lists(self.set, self.rows.start + example)
+            crossed[example] = len(begins) - 1 if lists.steps else p.NOTHING
             if not lists.steps:
                 continue
             for role, number, event, listed in lists.steps:
-                shift = 0 if number == NOTHING else self.lists.start
+                shift = 0 if number == p.NOTHING else self.lists.start
                 steps.append((role, number - shift, event + start, listed))
             for kind, event in lists.written:
                 chains.is_first[kind * len(self.events) + start + event] = 0
             begins.append(len(steps))
             turns += lists.turn(start)
         columns = np.array(steps, np.int64).reshape(-1, 4).T
-        script = Script(*map(self.column, columns))
-        return CrossedSteps(script, *(self.column(np.array(x, np.int64)) for x in (begins, turns)))
+        script = p.Script(*map(self.column, columns))
+        return p.CrossedSteps(
+            script, *(self.column(np.array(x, np.int64)) for x in (begins, turns))
+        )
 
     def rooms(self, texts: Texts, lists: Lists) -> Longs:
         """Return the bytes that each example takes at most."""
@@ -294,9 +282,9 @@ class _Chunk:
         of_ranges += REAL_ROOM * lengths_of(lists.value_begins)
         of_ranges += _UNIT_ROOM * lengths_of(lists.unit_begins)
         of_lists = offsets_of(of_ranges)[lists.offsets]
-        of_events = EVENT_ROOM + _lengths_at(texts.fields, self.numbers[OWN])
+        of_events = EVENT_ROOM + _lengths_at(texts.fields, self.numbers[p.OWN])
         # A list is written once, or as inputs and as targets.
-        for kind in (INPUTS, TARGETS):
+        for kind in (p.INPUTS, p.TARGETS):
             of_kind = _lengths_at(of_lists, self.numbers[kind])
             of_events += np.where(self.is_first[kind], of_kind, 0)
         of_examples = HEAD_ROOM + lengths_of(texts.names) + lengths_of(texts.procs)

@@ -10,19 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from enum import Enum
 from typing import TypeAlias
 
-from exset.parsers.lens.write_plan import (
-    ACTIVE,
-    ARMED,
-    INPUTS,
-    KIND,
-    NEXT,
-    NOTHING,
-    ROLE_BOTH,
-    ROLE_INPUTS,
-    ROLE_TARGETS,
-    TARGETS,
-    TURN_SIZE,
-)
+from exset.parsers.lens import write_plan as p
 
 Events: TypeAlias = tuple[int, ...]
 Step: TypeAlias = tuple[int, int, int, int]
@@ -71,7 +59,7 @@ def _uses(numbers: Iterable[int]) -> dict[int, Events]:
     """Return the events that use each list."""
     found: dict[int, list[int]] = {}
     for event, number in enumerate(numbers):
-        if number != NOTHING:
+        if number != p.NOTHING:
             found.setdefault(number, []).append(event)
     return {number: tuple(events) for number, events in found.items()}
 
@@ -84,11 +72,11 @@ class CrossedLists:
     """
 
     def __init__(self, inputs: Sequence[int], targets: Sequence[int], *, unshare: bool) -> None:
-        self._inputs = _Side(ROLE_INPUTS, INPUTS, inputs)
-        self._targets = _Side(ROLE_TARGETS, TARGETS, targets)
+        self._inputs = _Side(p.ROLE_INPUTS, p.INPUTS, inputs)
+        self._targets = _Side(p.ROLE_TARGETS, p.TARGETS, targets)
         self.steps: list[Step] = []
-        self._listed = NOTHING
-        self._kind = INPUTS
+        self._listed = p.NOTHING
+        self._kind = p.INPUTS
         self._active: Events = ()
         of_inputs, of_targets = self._inputs.uses, self._targets.uses
         both = of_inputs.keys() & of_targets.keys()
@@ -110,12 +98,12 @@ class CrossedLists:
 
     def turn(self, start: int) -> list[int]:
         """Return the turn after the steps; `start`: the number of the first event."""
-        turn = [NOTHING] * TURN_SIZE
-        turn[KIND] = self._kind
-        turn[ACTIVE] = start + self._active[0] if self._active else NOTHING
+        turn = [p.NOTHING] * p.TURN_SIZE
+        turn[p.KIND] = self._kind
+        turn[p.ACTIVE] = start + self._active[0] if self._active else p.NOTHING
         for side in (self._inputs, self._targets):
-            turn[ARMED + side.kind] = side.armed
-            turn[NEXT + side.kind] = start + side.next
+            turn[p.ARMED + side.kind] = side.armed
+            turn[p.NEXT + side.kind] = start + side.next
         return turn
 
     def _write(self, order: list[tuple[int, _Way]]) -> None:
@@ -134,7 +122,7 @@ class CrossedLists:
                 self._list_events(targets, inputs, number)
                 target_event = 0
             self._advance(input_event, target_event)
-            self._add_step(ROLE_BOTH, number)
+            self._add_step(p.ROLE_BOTH, number)
 
     def _list_events(self, side: _Side, other: _Side, number: int) -> None:
         """List the events of a side that use a list, and give them data of the other side.
@@ -146,7 +134,7 @@ class CrossedLists:
         side.armed = other.armed = True
         theirs = other.numbers[events[0]]
         is_theirs = theirs not in self._shared and other.uses.get(theirs) == events
-        self._add_step(other.role, theirs if is_theirs else NOTHING)
+        self._add_step(other.role, theirs if is_theirs else p.NOTHING)
 
     def _advance(self, input_event: int, target_event: int) -> None:
         """Move on to these events. Give the events before them what is theirs alone, or nothing."""
@@ -158,22 +146,22 @@ class CrossedLists:
             side = inputs if is_input else targets
             event, number = side.next, side.numbers[side.next]
             is_level = inputs.next == targets.next < min(input_event, target_event)
-            if number == NOTHING or side.uses[number] != (event,) or event in side.reserved:
-                self._add_step(side.role, NOTHING)
+            if number == p.NOTHING or side.uses[number] != (event,) or event in side.reserved:
+                self._add_step(side.role, p.NOTHING)
             elif number not in self._shared:
                 self._add_step(side.role, number)
             elif is_level and targets.uses[number] == (event,):
-                self._add_step(ROLE_BOTH, number)
+                self._add_step(p.ROLE_BOTH, number)
             else:
-                self._add_step(side.role, NOTHING)
+                self._add_step(side.role, p.NOTHING)
 
     def _add_step(self, role: int, number: int) -> None:
-        first = NOTHING
+        first = p.NOTHING
         for side in (self._targets, self._inputs):
-            if role in (side.role, ROLE_BOTH):
+            if role in (side.role, p.ROLE_BOTH):
                 first = side.give(number, self._active)
         self.steps.append((role, number, first, self._listed))
-        self._listed = NOTHING
+        self._listed = p.NOTHING
 
 
 def _schedule(

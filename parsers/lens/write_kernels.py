@@ -126,14 +126,14 @@ def write(
                 rows += 1
                 out[at] = _BREAK
                 at += 1
-            elif at > start:
-                at = _apart(out, at, compact, False)
+            else:
+                at = _apart(out, start, at, compact, False)
             if listed != NOTHING:
                 own = number if role == SETTINGS else NOTHING
                 at = _event_list(out, at, compact, texts, own, chains, listed, event, first, count)
                 if role == SETTINGS:
                     continue
-                at = _apart(out, at, compact, False)
+                at = _apart(out, start, at, compact, False)
             last = event
             holds = event if heads.is_set[example] else len(actives.inputs) - 1
             of_input, of_target = actives.inputs[holds], actives.targets[holds]
@@ -172,12 +172,10 @@ def _head(out: Bytes, at: int, compact: bool, texts: Texts, heads: Heads, exampl
         at = _string(out, at, compact, _NAME, texts.data, begin, end)
     begin, end = texts.procs[example], texts.procs[example + 1]
     if begin < end:
-        if at > start:
-            at = _apart(out, at, compact, False)
+        at = _apart(out, start, at, compact, False)
         at = _string(out, at, compact, _PROC, texts.data, begin, end)
     if heads.frequency[example] != _ONE:
-        if at > start:
-            at = _apart(out, at, compact, False)
+        at = _apart(out, start, at, compact, False)
         at = _put(out, at, _FREQUENCY, 0, 5)
         if not compact:
             out[at] = _BLANK
@@ -185,8 +183,7 @@ def _head(out: Bytes, at: int, compact: bool, texts: Texts, heads: Heads, exampl
         at = put_real(out, at, heads.frequency[example])
     count = heads.events[example + 1] - heads.events[example]
     if count > 1:
-        if at > start:
-            at = _apart(out, at, compact, True)
+        at = _apart(out, start, at, compact, True)
         at = put_integer(out, at, count)
     return at
 
@@ -200,11 +197,13 @@ def _put(out: Bytes, at: int, data: Bytes | Word, begin: int, end: int) -> int:
 
 
 @bare_kernel
-def _apart(out: Bytes, at: int, compact: bool, is_digit: bool) -> int:
-    """Keep the next word, which begins with a digit or not, apart from the text before it.
+def _apart(out: Bytes, start: int, at: int, compact: bool, is_digit: bool) -> int:
+    """Keep the next word, which begins with a digit or not, apart from the text from `start` on.
 
     Compact text has only the blanks that keep numbers apart, or follow a dash that is NaN.
     """
+    if at == start:
+        return at
     if compact:
         before = out[at - 1]
         after_digit = ord("0") <= before <= ord("9")
@@ -260,16 +259,14 @@ def _event_list(
         last, each = first, chains.following[chain + first]
         while each == last + 1:
             last, each = each, chains.following[chain + each]
-        if at > start:
-            at = _apart(out, at, compact, True)
+        at = _apart(out, start, at, compact, True)
         at = put_integer(out, at, first - base)
         if last > first:
             out[at] = _DASH
             at = put_integer(out, at + 1, last - base)
         first = each
     if own != NOTHING:
-        if at > start:
-            at = _apart(out, at, compact, False)
+        at = _apart(out, start, at, compact, False)
         at = _put(out, at, texts.data, texts.fields[own], texts.fields[own + 1])
     elif at == start:
         out[at] = _ALL
@@ -303,7 +300,7 @@ def _bracket(
     says = lists.first[index] != 0 if is_dense else lists.value[index] != active
     is_empty = not is_dense and lists.unit_begins[index] == lists.unit_begins[index + 1]
     if not is_first or says or is_named or is_empty:
-        at = _apart(out, at, compact, False)
+        at = _apart(out, 0, at, compact, False)
         out[at] = ord("(") if is_dense else ord("{")
         at += 1
         if is_named:

@@ -78,7 +78,7 @@ def faults(raw: bytes, is_group: bool = False) -> list[tuple[int, str]]:
     """Find the bytes of a string that text cannot represent: their offsets, ascending, and why."""
     if not may_have_faults(raw):
         return []
-    found = [(i, "it begins with a line break") for i in range(_leading_breaks(raw))]
+    found = [(i, "it begins with a line break") for i in range(len(raw) - len(raw.lstrip(b"\n")))]
     open_marks: list[tuple[int, bytes]] = []
     protected = -1  # the offset of the byte that a backslash protects
     escape = -1
@@ -116,7 +116,3 @@ def without_faults(raw: bytes, is_group: bool = False) -> bytes:
     for at, _ in faults(raw, is_group):
         patched[at] = ord("?")
     return bytes(patched)
-
-
-def _leading_breaks(raw: bytes) -> int:
-    return len(raw) - len(raw.lstrip(b"\n"))
