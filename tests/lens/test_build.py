@@ -1,4 +1,4 @@
-"""What a modeller gives to the builders: taken as meant, or refused with a word on where it was."""
+"""Builders of example sets: the arguments that they accept, and errors that name the argument."""
 
 import copy
 import math
@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from exset.grammars.columns.arrays import is_constant
-from exset.grammars.columns.ragged import Ragged, Reals, Strings
+from exset.grammars.columns.ragged import Reals, Strings
 from exset.grammars.columns.rows import Table
 from exset.grammars.lens.build import Dense, Event, Example, Sparse
-from exset.grammars.lens.examples import REAL_FIELDS, Events, ExampleSet, SetHeader
+from exset.grammars.lens.examples import REAL_FIELDS, ExampleSet, SetHeader
 from exset.parsers.lens.write_strings import faults
 from exset.testing import example_sets
 from tests.lens.string_rules import text_can_hold
@@ -60,83 +60,94 @@ def test_masks_mean_nothing_elsewhere() -> None:
         of(Event([Sparse(masked([1, 2], [False, True]))]))
 
 
-ODD = "examples[0].events[0]."
-
-
-@pytest.mark.parametrize(
-    ("event", "says"),
-    [
-        (Event(max_time="1"), "max_time: expected a real number, not '1'"),  # type: ignore[arg-type]
-        (Event(min_time=[1]), "min_time: expected a real number, not list"),  # type: ignore[arg-type]
-        (Event(active_input=10**400), "active_input: a number is beyond float32"),
-        (Event(proc=3), "proc: expected text or bytes, not 3"),  # type: ignore[arg-type]
-        (Event(proc="\ud800"), "proc: '\\ud800' represents neither a character"),
-        (Event([Dense([1], group=0)]), "inputs[0].group: expected text or bytes"),  # type: ignore[arg-type]
-        (Event([Dense([1], first=True)]), "inputs[0].first: expected an integer, not True"),
-        (Event([Dense([1, None])]), "inputs[0].values: expected real numbers, not None"),  # type: ignore[arg-type]
-        (Event(None, ["x" * 99]), "targets[0]: expected real numbers, not text"),
-        (Event({"a": 1}), "inputs[0]: expected real numbers, not dict"),  # type: ignore[arg-type]
-        (Event([Sparse([1], "2")]), "inputs[0].value: expected a real number"),  # type: ignore[arg-type]
-        (Event([Sparse([0, True])]), "inputs[0].units[1]: expected an integer, not True"),
-        (Event([Sparse([(0, True)])]), "inputs[0].units[0]: expected an integer, not True"),
-        (Event([Sparse(np.array([True]))]), "units[0]: expected an integer, not np.True_"),
-        (Event([Sparse(b"*")]), "inputs[0].units: expected unit numbers, spans"),
-        (Event([Sparse(3)]), "inputs[0].units: expected a list of units"),  # type: ignore[arg-type]
-        (Event([Sparse({3: 0.5})]), "inputs[0].units: expected a list of units, not dict"),
-        (Event([Sparse([0, 5.5])]), "inputs[0].units[1]: expected an integer"),  # type: ignore[list-item]
-    ],
-)
-def test_what_is_wrong_in_an_event(event: Event, says: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(says)) as caught:
-        of(event)
-    assert str(caught.value).startswith(ODD)
-
-
-WRONG_EXAMPLES: list[tuple[object, str]] = [
-    ([Example([[1, 2]])], "examples[0].events[0]: expected an instance of Event, not list"),  # type: ignore[list-item]
-    ([Example(), Event([1])], "examples[1]: expected an instance of Example, not Event"),
-    ([Example(Event([1]))], "examples[0].events: expected a list of events, not Event"),  # type: ignore[arg-type]
-    ([Example(iter([Event()]))], "examples[0].events: expected a list of events"),  # type: ignore[arg-type]
-    ([Example(), Example(name=3)], "examples[1].name: expected text or bytes, not 3"),  # type: ignore[arg-type]
-    ([Example(proc=1.5)], "examples[0].proc: expected text or bytes, not 1.5"),  # type: ignore[arg-type]
-    ([Example(frequency="2")], "examples[0].frequency: expected a real number, not '2'"),  # type: ignore[arg-type]
-    ([Example(frequency=1e39)], "examples[0].frequency: a number is beyond float32"),
-    (Example(), "examples: expected a list of examples, not Example"),
-    (ExampleSet.from_examples([]), "examples: expected a list of examples, not ExampleSet"),
-    ("ab", "examples[0]: expected an instance of Example, not str"),
+WRONG_EVENTS: list[tuple[Event, str]] = [
+    (Event(max_time="1"), "max_time"),  # type: ignore[arg-type]
+    (Event(max_time=1e39), "max_time"),
+    (Event(min_time=[1]), "min_time"),  # type: ignore[arg-type]
+    (Event(active_input=10**400), "active_input"),
+    (Event(proc=3), "proc"),  # type: ignore[arg-type]
+    (Event(proc="\ud800"), "proc"),
+    (Event([1e39]), "inputs[0]"),
+    (Event([[1, 2]]), "inputs[0]"),
+    (Event([[1, 2], [3]]), "inputs[0]"),
+    (Event({"a": 1}), "inputs[0]"),  # type: ignore[arg-type]
+    (Event([Dense([1]), 2]), "inputs[1]"),  # type: ignore[arg-type]
+    (Event(None, ["x" * 99]), "targets[0]"),
+    (Event([Dense([1], group=0)]), "inputs[0].group"),  # type: ignore[arg-type]
+    (Event([Dense([1], first=True)]), "inputs[0].first"),
+    (Event([Dense([1], first=2**31)]), "inputs[0].first"),
+    (Event([Dense([1, None])]), "inputs[0].values"),  # type: ignore[arg-type]
+    (Event([Sparse([1], "2")]), "inputs[0].value"),  # type: ignore[arg-type]
+    (Event([Sparse([0, True])]), "inputs[0].units[1]"),
+    (Event([Sparse([(0, True)])]), "inputs[0].units[0]"),
+    (Event([Sparse(np.array([True]))]), "inputs[0].units[0]"),
+    (Event([Sparse([2, -1])]), "inputs[0].units[1]"),
+    (Event([Sparse([(5, 3)])]), "inputs[0].units[0]"),
+    (Event([Sparse([0, 5.5])]), "inputs[0].units[1]"),  # type: ignore[list-item]
+    (Event([Sparse([2**31])]), "inputs[0].units[0]"),
+    (Event([Sparse("all")]), "inputs[0].units"),  # type: ignore[arg-type]
+    (Event([Sparse(b"*")]), "inputs[0].units"),
+    (Event([Sparse(3)]), "inputs[0].units"),  # type: ignore[arg-type]
+    (Event([Sparse({3: 0.5})]), "inputs[0].units"),
 ]
 
 
-@pytest.mark.parametrize(("examples", "says"), WRONG_EXAMPLES)
-def test_what_is_wrong_in_examples(examples: list[Example], says: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(says)):
+@pytest.mark.parametrize(("event", "field"), WRONG_EVENTS)
+def test_the_error_of_a_wrong_event_names_the_field(event: Event, field: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(f"examples[0].events[0].{field}: ")):
+        of(event)
+
+
+WRONG_EXAMPLES: list[tuple[object, str]] = [
+    ([Example([[1, 2]])], "examples[0].events[0]"),  # type: ignore[list-item]
+    ([Example(), Event([1])], "examples[1]"),
+    ([Example(), Example([])], "examples[1]"),
+    ([Example(Event([1]))], "examples[0].events"),  # type: ignore[arg-type]
+    ([Example(iter([Event()]))], "examples[0].events"),  # type: ignore[arg-type]
+    ([Example(), Example(name=3)], "examples[1].name"),  # type: ignore[arg-type]
+    ([Example(proc=1.5)], "examples[0].proc"),  # type: ignore[arg-type]
+    ([Example(frequency="2")], "examples[0].frequency"),  # type: ignore[arg-type]
+    ([Example(frequency=1e39)], "examples[0].frequency"),
+    (Example(), "examples"),
+    (ExampleSet.from_examples([]), "examples"),
+    ("ab", "examples[0]"),
+]
+
+
+@pytest.mark.parametrize(("examples", "field"), WRONG_EXAMPLES)
+def test_the_error_of_wrong_examples_names_the_field(examples: list[Example], field: str) -> None:
+    with pytest.raises(ValueError, match="^" + re.escape(f"{field}: ")):
         ExampleSet.from_examples(examples)
 
 
 @pytest.mark.parametrize("header", [0, b"proc", {}])
 def test_a_header_is_a_header(header: SetHeader) -> None:
-    with pytest.raises(ValueError, match="header: expected an instance of SetHeader"):
+    with pytest.raises(ValueError, match=r"^header: "):
         ExampleSet.from_examples([], header)
-    with pytest.raises(ValueError, match="header: expected an instance of SetHeader"):
+    with pytest.raises(ValueError, match=r"^header: "):
         ExampleSet.from_arrays([[1]], None, header=header)
 
 
 @pytest.mark.parametrize(
     ("inputs", "targets", "more", "says"),
     [
+        (None, None, {}, "not none"),
+        ([1, 2], None, {}, "inputs: "),
         ([[1], [2]], [[1]], {}, "not inputs (2, 1) and targets (1, 1)"),
         ([[[1], [2]]], [[1]], {}, "not inputs (1, 2, 1) and targets (1, 1)"),
-        ([[1]], None, {"names": "a"}, "names: expected a list of names, not 'a'"),
-        ([[1]], None, {"names": b"a"}, "names: expected a list of names, not b'a'"),
-        ([[1]], None, {"names": 1}, "names: expected a list of names, not 1"),
-        ([[1]], None, {"names": ["a", "b"]}, "names: expected 1, one for each example, not 2"),
-        ([[1], [2]], None, {"names": ["a", 2]}, "names[1]: expected text or bytes, not 2"),
-        ([[1]], None, {"frequency": [1, 2]}, "frequency: expected 1, one for each example"),
-        ([[1]], None, {"input_group": 1}, "input_group: expected text or bytes, not 1"),
-        (None, [[1]], {"target_group": 1}, "target_group: expected text or bytes, not 1"),
+        (np.zeros((1, 0, 2)), None, {}, "at least one event"),
+        ([[1j]], None, {}, "inputs: "),
+        ([[1e300]], None, {}, "inputs: "),
+        ([[1]], None, {"names": "a"}, "names: "),
+        ([[1]], None, {"names": 1}, "names: "),
+        ([[1]], None, {"names": ["a", "b"]}, "names: "),
+        ([[1], [2]], None, {"names": ["a", 2]}, "names[1]: "),
+        ([[1]], None, {"frequency": [1, 2]}, "frequency: "),
+        ([[1]], None, {"input_group": 1}, "input_group: "),
+        (None, [[1]], {"target_group": 1}, "target_group: "),
     ],
 )
-def test_what_is_wrong_in_arrays(
+def test_the_error_of_wrong_arrays_names_the_argument(
     inputs: object, targets: object, more: dict[str, object], says: str
 ) -> None:
     with pytest.raises(ValueError, match=re.escape(says)):
@@ -191,28 +202,6 @@ def test_headers_are_checked() -> None:
         values[place - 1] = 5.0
         assert SetHeader(None, *values) == SetHeader(None, **dict(zip(REAL_FIELDS, values)))  # noqa: B905
         assert SetHeader(None, *values).real(field) == 5
-
-
-def test_columns_of_another_kind_are_refused() -> None:
-    one = of(Event([1]))
-    with pytest.raises(ValueError, match="groups: expected an instance of Strings, not list"):
-        ExampleSet(**{**vars(one), "groups": []})
-    with pytest.raises(ValueError, match=r"events\.proc: expected an instance of Strings"):
-        Events(**{**vars(one.events), "proc": None})
-    with pytest.raises(ValueError, match=r"ranges\.group: expected a one-dimensional int32 array"):
-        type(one.ranges)(**{**vars(one.ranges), "group": []})
-
-
-@pytest.mark.parametrize(
-    "column", [Strings.empty(2), Reals.empty(2), Ragged.empty(2, np.int32)], ids=repr
-)
-def test_rows_are_counted_in_errors(
-    column: Strings | Reals | Ragged[np.int32],
-) -> None:
-    with pytest.raises(IndexError, match="no row 2, there are 2"):
-        column[2]
-    with pytest.raises(TypeError, match="expected an integer or a slice, not str"):
-        column["2"]  # type: ignore[call-overload]
 
 
 def arrays_of(table: Table) -> Iterator[np.ndarray[tuple[int], np.dtype[np.generic]]]:

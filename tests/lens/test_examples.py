@@ -2,6 +2,7 @@
 
 import math
 import pickle
+import re
 import sys
 from dataclasses import replace
 
@@ -93,34 +94,6 @@ def test_reprs_are_short() -> None:
     assert repr(ExampleSet.from_examples([Example([Event(many)])])).endswith("g4, ...)")
 
 
-@pytest.mark.parametrize(
-    ("event", "match"),
-    [
-        (Event([[1, 2], [3]]), r"events\[0\].inputs\[0\]: expected rows of one length"),
-        (Event([[1, 2]]), "expected one row of numbers"),
-        (Event(targets=["x"]), r"targets\[0\]: expected real numbers"),
-        (Event([1e39]), "beyond float32"),
-        (Event([Sparse([2, -1])]), r"units\[1\]: -1 is no unit"),
-        (Event([Sparse([(5, 3)])]), "no unit, and no span"),
-        (Event([Sparse([1.5])]), "expected an integer"),  # type: ignore[list-item]
-        (Event([Sparse("all")]), "expected unit numbers"),  # type: ignore[arg-type]
-        (Event([Sparse([2**31])]), "beyond 32 bits"),
-        (Event([Dense([1], first=2**31)]), "first: 2147483648 is beyond"),
-        (Event([Dense([1]), 2]), "one row of numbers"),  # type: ignore[arg-type]
-        (Event(max_time=1e39), "max_time: a number is beyond"),
-        (Event(max_time="1"), "max_time: expected a real number"),  # type: ignore[arg-type]
-    ],
-)
-def test_from_examples_is_checked(event: Event, match: str) -> None:
-    with pytest.raises(ValueError, match=match):
-        ExampleSet.from_examples([Example([event])])
-
-
-def test_an_example_has_an_event() -> None:
-    with pytest.raises(ValueError, match=r"examples\[1\]"):
-        ExampleSet.from_examples([Example(), Example([])])
-
-
 def test_tuples_are_not_shared() -> None:
     pair, listed = (1, 0), [1, 0]
     one = ExampleSet.from_examples([Example([Event(pair, pair), Event(listed, listed)])])
@@ -159,32 +132,6 @@ def test_from_arrays_copies() -> None:
     assert not one.ranges.values.values.any()
 
 
-@pytest.mark.parametrize(
-    ("inputs", "targets", "more", "match"),
-    [
-        (None, None, {}, "not none"),
-        ([1, 2], None, {}, "inputs: expected two or three dimensions"),
-        ([[1], [2]], [[1]], {}, r"inputs \(2, 1\) and targets \(1, 1\)"),
-        ([[[1], [2]]], [[1]], {}, "one number of examples and of events"),
-        (np.zeros((1, 0, 2)), None, {}, "at least one event"),
-        ([[1j]], None, {}, "real numbers"),
-        ([[1e300]], None, {}, "beyond float32"),
-        ([[1]], None, {"names": ["a", "b"]}, "names: expected 1, one for each example, not 2"),
-        (
-            [[1]],
-            None,
-            {"frequency": [1, 2]},
-            "frequency: expected 1, one for each example, not 2",
-        ),
-    ],
-)
-def test_from_arrays_is_checked(
-    inputs: object, targets: object, more: dict[str, list[object]], match: str
-) -> None:
-    with pytest.raises(ValueError, match=match):
-        ExampleSet.from_arrays(inputs, targets, **more)  # type: ignore[arg-type]
-
-
 def test_concat_is_checked() -> None:
     plain = ExampleSet.from_arrays([[1]], None)
     with pytest.raises(ValueError, match="differ in proc"):
@@ -221,41 +168,42 @@ def test_equality_is_bitwise() -> None:
     assert pickle.loads(pickle.dumps(shared)) == shared
 
 
-def changed(**columns: object) -> ExampleSet:
-    return ExampleSet(**{**vars(xor()), **columns})
-
-
 @pytest.mark.parametrize(
-    ("columns", "match"),
+    ("columns", "field"),
     [
-        ({"name": Strings.empty(2)}, "name: expected 3 rows, not 2"),
-        ({"proc": None}, "proc: expected an instance of Strings, not NoneType"),
-        ({"frequency": np.ones(3)}, "frequency: expected a one-dimensional float32"),
-        ({"frequency": np.ones(4, np.float32)}, "frequency: expected 3 rows"),
-        ({"event_offsets": np.array([0, 3, 4])}, "event_offsets: the last offset must be "),
-        ({"event_offsets": np.array([0, 3, 3, 5])}, "event_offsets: example 1 has no event"),
-        ({"event_offsets": np.array([0, 5, 4, 5])}, "event_offsets: offsets must not fall"),
-        ({"lists": np.array([0, 1])}, "lists: the last offset must be 6, not 1"),
-        ({"groups": Strings.of([b"a"])}, "ranges.group: each number must be from"),
-        ({"groups": Strings.of([b"a", b"b", None])}, "groups: every name"),
-        ({"header": None}, "header: expected an instance of SetHeader"),
+        ({"name": Strings.empty(2)}, "name"),
+        ({"proc": None}, "proc"),
+        ({"frequency": np.ones(3)}, "frequency"),
+        ({"frequency": np.ones(4, np.float32)}, "frequency"),
+        ({"event_offsets": np.array([0, 3, 4])}, "event_offsets"),
+        ({"event_offsets": np.array([0, 3, 3, 5])}, "event_offsets"),
+        ({"event_offsets": np.array([0, 5, 4, 5])}, "event_offsets"),
+        ({"lists": np.array([0, 1])}, "lists"),
+        ({"groups": []}, "groups"),
+        ({"groups": Strings.of([b"a"])}, "ranges.group"),
+        ({"groups": Strings.of([b"a", b"b", None])}, "groups"),
+        ({"header": None}, "header"),
         ({"events": xor().events.with_columns(inputs=constant(5, 5, np.int64))}, "events.inputs"),
         ({"events": xor().events.with_columns(targets=np.full(5, -2))}, "events.targets"),
     ],
 )
-def test_columns_are_checked(columns: dict[str, object], match: str) -> None:
-    with pytest.raises(ValueError, match=match):
-        changed(**columns)
+def test_columns_are_checked(columns: dict[str, object], field: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(field)}: "):
+        ExampleSet(**{**vars(xor()), **columns})
 
 
-def test_parts_are_checked() -> None:
+def test_columns_of_events_and_ranges_are_checked() -> None:
     one = xor()
-    with pytest.raises(ValueError, match=r"events\.min_time: expected 5 rows, not 2"):
+    with pytest.raises(ValueError, match=r"^events\.min_time: "):
         replace(one.events, min_time=Reals.empty(2))
-    with pytest.raises(ValueError, match="range 0 has both values and units"):
+    with pytest.raises(ValueError, match=r"^events\.proc: "):
+        replace(one.events, proc=None)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^ranges: range 0 "):
         replace(one.ranges, units=Ragged(np.zeros(6, np.int32), np.arange(7)))
-    with pytest.raises(ValueError, match=r"ranges\.units: expected a one-dimensional int32"):
+    with pytest.raises(ValueError, match=r"^ranges\.units: "):
         replace(one.ranges, units=Ragged.empty(6, np.int64))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^ranges\.group: "):
+        replace(one.ranges, group=[])  # type: ignore[arg-type]
 
 
 def test_a_set_is_read_only() -> None:
