@@ -35,6 +35,7 @@ from exset.grammars.columns.strings import Strings
 
 Data = bytes | memoryview
 
+_BLOCKING: Final = 512
 _CHUNK: Final = 4096  # entries
 _CHUNK_BYTES: Final = 1 << 25
 _HEADER_DATA: Final = HEADING_SIZE + len(HEADER_NAME) + 1
@@ -78,7 +79,10 @@ def encode_archive(
     dropped, and `findings` collects it.
     """
     archive = as_archive(block, lossy, Findings() if findings is None else findings)
-    return b"".join(_encoded(archive, engine))
+    chunks = list(_encoded(archive, engine))
+    if archive is not block:
+        chunks.append(bytes(-sum(map(len, chunks)) % _BLOCKING))
+    return b"".join(chunks)
 
 
 def _encoded(block: Block, engine: Engine) -> Iterator[Data]:

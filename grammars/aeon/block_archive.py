@@ -22,8 +22,6 @@ from exset.grammars.columns.strings import Strings
 from exset.io.content_types import suffix_of
 
 _PLACE: Final = re.compile(rb"(?:\./)?(\d{7,})\.(\d+)(?:\.\w+)?", re.ASCII)
-_HEADING: Final = 26
-_BLOCKING: Final = 512
 
 
 def place_name(record: int, element: int, suffix: str) -> bytes:
@@ -58,10 +56,7 @@ def as_archive(block: Block, lossy: bool, findings: Findings) -> Block:
     one = constant(1, len(names), np.uint16)
     elements = block.elements.with_columns(name=Strings.of(names), nlink=one)
     end = Entries.of(Strings.of([END_NAME]), Blobs.of([b""]))
-    sizes = [elements.name.lengths + 1, elements.data.lengths]
-    total = sum(int((each + each % 2).sum()) for each in sizes) + _HEADING * len(names)
-    total += _HEADING + len(END_NAME) + 2
-    return Block(None, elements, end, -total % _BLOCKING)
+    return Block(None, elements, end)
 
 
 def as_block(archive: Block, lossy: bool, findings: Findings) -> Block:
