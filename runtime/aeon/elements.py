@@ -6,7 +6,6 @@ other data in its memory, is an `ElementError`; the other elements of its record
 """
 
 import os
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
@@ -14,12 +13,10 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from exset.core.errors import LimitError
-from exset.core.limits import limit_hint
 from exset.core.text import safe
 from exset.grammars.aeon.manifest import Manifest, joined
 from exset.grammars.aeon.manifest_findings import finding_at
-from exset.grammars.aeon.manifest_types import Dialect, ElementType
+from exset.grammars.aeon.manifest_types import ElementType
 from exset.grammars.columns.arrays import chosen_rows
 from exset.grammars.columns.strings import Strings
 from exset.io.access import DEFAULT_ACCESS, Access, is_inside
@@ -28,9 +25,7 @@ from exset.parsers.aeon.manifest_checks import NUMBER_FINDINGS
 from exset.parsers.aeon.manifest_columns import KERNELS, NO_NUMBER, RANGE
 from exset.parsers.aeon.numbers import numbers
 from exset.parsers.engine.errors import shown
-
-HUGE: Final = 1 << 31
-"""The size of a file, in bytes, from which the dialect `head` reads zeros."""
+from exset.runtime.aeon.element_files import path_of, read_file
 
 _BATCH: Final = 4096
 _ERRORS: Final = [NO_NUMBER, RANGE]
@@ -183,34 +178,11 @@ def contents(
         outside = finding_at("aeon-file-outside", None, path=safe(os.fsdecode(path)))
         return _error(manifest, record, column, outside.code, outside.message)
     try:
-        return _read_file(path_of(path), manifest.dialect, max_bytes)
+        return read_file(path_of(path), manifest.dialect, max_bytes)
     except OSError as error:
         why = error.strerror or str(error)
         message = f"{safe(os.fsdecode(path))}: {why}" if path else "the path is empty"
         return _error(manifest, record, column, "aeon-file", message)
-
-
-def path_of(field: bytes) -> bytes:
-    """Return the path that aeon opens: as all programs in C, it stops at a NUL."""
-    return field.partition(b"\0")[0]
-
-
-def _read_file(path: bytes, dialect: Dialect, max_bytes: int | None) -> bytes:
-    """Read a file. Raises OSError where aeon fails, hangs or reads something else; LimitError."""
-    status = os.stat(path)
-    if not stat.S_ISREG(status.st_mode):
-        what = "a folder" if stat.S_ISDIR(status.st_mode) else "not a regular file"
-        raise OSError(f"it is {what}, on which aeon hangs")
-    if status.st_size >= HUGE and dialect is Dialect.HEAD:
-        raise OSError("it has 2 GiB or more, and aeon reads only zeros")
-    if max_bytes is not None and status.st_size > max_bytes:
-        raise LimitError(
-            f"{safe(os.fsdecode(path))} has {status.st_size:,} bytes, but only {max_bytes:,} are"
-            " left",
-            hint=f"take fewer records at a time; or {limit_hint('max_array')}",
-        )
-    with open(path, "rb") as file:
-        return file.read(status.st_size)
 
 
 def _bad_field(manifest: Manifest, record: int, column: int, code: str) -> ElementError:

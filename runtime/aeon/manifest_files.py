@@ -11,7 +11,7 @@ from exset.grammars.aeon.manifest import Manifest, joined
 from exset.grammars.aeon.manifest_findings import finding_at
 from exset.grammars.aeon.manifest_types import Dialect, ElementType
 from exset.io.access import DEFAULT_ACCESS, Access, is_inside
-from exset.runtime.aeon.elements import HUGE, path_of
+from exset.runtime.aeon.element_files import HUGE, path_of
 
 
 def check_files(

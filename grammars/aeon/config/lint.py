@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from exset.grammars.aeon.config.findings import Problem
-from exset.grammars.aeon.config.outputs import NoLength, element_outputs, spans_of
+from exset.grammars.aeon.config.outputs import element_outputs
 from exset.grammars.aeon.config.settings import Settings
+from exset.grammars.aeon.config.sizes import NoLength, spans_of
 
 Problems: TypeAlias = Iterator[Problem]
 
@@ -121,17 +121,15 @@ def _audio(element: Settings) -> Problems:
         yield Problem(_LATER, "frame_length", what)
 
 
-_CHECKS: Final[Mapping[str, Callable[[Settings], Problems]]] = MappingProxyType(
-    {
-        "image": _image,
-        "label": _label,
-        "pixelmask": _image,
-        "video": _video,
-        "char_map": _char_map,
-        "label_map": _label_map,
-        "audio": _audio,
-    }
-)
+_CHECKS: Final[Mapping[str, Callable[[Settings], Problems]]] = {
+    "image": _image,
+    "label": _label,
+    "pixelmask": _image,
+    "video": _video,
+    "char_map": _char_map,
+    "label_map": _label_map,
+    "audio": _audio,
+}
 
 
 def _augmentation(element: Settings) -> Problems:

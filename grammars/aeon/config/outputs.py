@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
-from exset.grammars.aeon.config.numbers import float32, integer
+from exset.grammars.aeon.config.numbers import integer
 from exset.grammars.aeon.config.schema_types import Dialect
 from exset.grammars.aeon.config.settings import Settings
-
-_DURATION: Final = re.compile(
-    r"[ \t\n\v\f\r]*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(.*)", re.DOTALL
-)
+from exset.grammars.aeon.config.sizes import spans_of, total_anchors
 
 
 @dataclass(frozen=True)
@@ -115,74 +109,18 @@ def _audio(element: Settings) -> _Shapes:
         yield "audio_length", (1,), "uint32_t", ()
 
 
-_SHAPES: Final[Mapping[str, Callable[[Settings], _Shapes]]] = MappingProxyType(
-    {
-        "image": _image,
-        "label": lambda element: _array(element, 1),
-        "blob": lambda element: _array(element, element.number("output_count")),
-        "char_map": _char_map,
-        # aeon makes room for four labels whatever max_classes is, and for four times the boxes.
-        "label_map": lambda element: _array(element, 4),
-        "boundingbox": lambda element: _array(element, element.number("max_bbox_count"), 16),
-        "pixelmask": _image,
-        "video": _video,
-        "localization": _localization,
-        "localization_rcnn": _localization,
-        "localization_ssd": _boxes,
-        "audio": _audio,
-    }
-)
-
-
-def total_anchors(element: Settings) -> int:
-    """Return the number of anchors of an image, in binary32 and in 64 bits as aeon counts."""
-    scale, count = element["scaling_factor"], 1
-    assert isinstance(scale, int | float)
-    for name in ("ratios", "scales"):
-        values = element[name]
-        count *= len(values) if isinstance(values, tuple) else 0
-    for name in ("height", "width"):
-        cells = float32(float32(element.number(name)) * scale)
-        count *= integer(float(math.floor(cells)) if math.isfinite(cells) else cells, "int32")
-    return integer(count, "size")
-
-
-class NoLength(ValueError):
-    """A member that is not a length of time; the message is its name."""
-
-
-class Spans(NamedTuple):
-    """The lengths of a sound and of a frame, and the step from frame to frame, in samples."""
-
-    duration: int
-    length: int
-    stride: int
-
-
-def spans_of(element: Settings) -> Spans:
-    """Return the lengths of an audio object; raise NoLength for a member that is not one."""
-    rate = element.number("sample_freq_hz")
-    found = []
-    for name in ("max_duration", "frame_length", "frame_stride"):
-        samples = _samples(str(element[name]), rate)
-        if samples is None:
-            raise NoLength(name)
-        found.append(samples)
-    return Spans(*found)
-
-
-def _samples(text: str, rate: int) -> int | None:
-    """Return the samples in `4 seconds`, in binary32 as aeon counts; None if it is no length."""
-    match = _DURATION.match(text)
-    if match is None or math.isinf(value := float32(float(match[1]))):
-        return None
-    unit, per_second = match[2], float32(rate)
-    if "samples" in unit:
-        samples = value
-    elif "milliseconds" in unit:
-        samples = float32(float32(value * per_second) / 1000)
-    elif "seconds" in unit:
-        samples = float32(value * per_second)
-    else:
-        return None
-    return integer(samples, "uint32") if math.isfinite(samples) else None
+_SHAPES: Final[Mapping[str, Callable[[Settings], _Shapes]]] = {
+    "image": _image,
+    "label": lambda element: _array(element, 1),
+    "blob": lambda element: _array(element, element.number("output_count")),
+    "char_map": _char_map,
+    # aeon makes room for four labels whatever max_classes is, and for four times the boxes.
+    "label_map": lambda element: _array(element, 4),
+    "boundingbox": lambda element: _array(element, element.number("max_bbox_count"), 16),
+    "pixelmask": _image,
+    "video": _video,
+    "localization": _localization,
+    "localization_rcnn": _localization,
+    "localization_ssd": _boxes,
+    "audio": _audio,
+}
