@@ -100,7 +100,7 @@ def _check_file_count(header: Header, count: int, source: Source) -> None:
         hint = f"a {kind} list counts included samples and files, not excluded samples"
     raise FormatError(
         f"the header counts {counted(declared, 'file')}, but the list has {count:,}",
-        place=_place(header, "files", source),
+        place=header.place("files", source),
         hint=hint,
         code="lbann-file-count",
     )
@@ -116,13 +116,6 @@ def check_totals(
     )
     for what, said, real in zip(Totals._fields, declared, found, strict=True):
         if said != real:
-            place = _place(header, what, source)
+            place = header.place(what, source)
             findings.add(finding_at("lbann-totals", place, what=what, declared=said, found=real))
     return None if declared == found else declared
-
-
-def _place(header: Header, count: str, source: Source) -> Place:
-    """Return the place of a count in line 2, or the whole source if it is missing."""
-    if count not in header.spans:
-        return Place.of(source.name)
-    return Place.in_text(source, header.spans[count])

@@ -1,11 +1,12 @@
 """The header of a sample list: type, counts, base directory, label file."""
 
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from exset.core.errors import Findings, FormatError
-from exset.core.source import Span
+from exset.core.errors import Findings, FormatError, Place
+from exset.core.source import Source, Span
 from exset.grammars.lbann.list_findings import finding_at
 from exset.grammars.lbann.list_types import Kind
 from exset.parsers.engine.stream import ParseStream
@@ -23,6 +24,12 @@ class Header(NamedTuple):
     directory: bytes
     label_file: bytes | None
 
+    def place(self, count: str, source: Source) -> Place:
+        """Return the place of a count in line 2, or the whole source if it is missing."""
+        if count not in self.spans:
+            return Place.of(source.name)
+        return Place.in_text(source, self.spans[count])
+
 
 def count_names(kind: Kind) -> tuple[str, ...]:
     """Return the names of the counts in line 2, in order."""
@@ -33,73 +40,63 @@ def count_names(kind: Kind) -> tuple[str, ...]:
 
 def header_of(words: Words, stream: ParseStream, findings: Findings) -> Header:
     """Return the header, from the first chunk of a list."""
-    terminals = [GRAMMAR.terminals[kind] for kind in words.kinds[:2].tolist()]
-    kind = KINDS[terminals[1]]
+    kind = KINDS[GRAMMAR.terminals[words.kinds[1]]]
     ends = stream.tokens_before[: 4 if kind.has_label_file else 3].tolist()
-    lines = list(zip([0, *ends[:-1]], ends, strict=True))
-    for row, line in enumerate(lines):
-        _check_length(words, row, *line)
-    type_line, count_line, directory_line = lines[:3]
-    _report_ignored(words, *type_line, 2, findings, "the type is one word")
-    counts, spans = _counts(words, kind, *count_line, findings)
-    start, end = directory_line
-    if end > start + 2:
-        words.report("lbann-path-cut", np.array([start + 2]), findings)
-    label_file = _label_file(words, kind, *lines[3], findings) if kind.has_label_file else None
-    return Header(kind, counts, spans, words.raw(start + 1), label_file)
+    # The words of each line, after the line break.
+    lines = [range(start + 1, end) for start, end in pairwise([0, *ends])]
+    for name, line in zip(LINES, lines, strict=False):
+        _check_length(words, name, line)
+    type_line, count_line, directory_line, *label_lines = lines
+    _report_rest(words, type_line[1:], findings, "the type is one word")
+    counts, spans = _counts(words, kind, count_line, findings)
+    words.report("lbann-path-cut", np.array(directory_line[1:2], np.int64), findings)
+    label_file = None
+    for line in label_lines:  # which may be empty
+        label_file = words.raw(line[0]) if line else b""
+        if len(line) > 1:
+            findings.add(finding_at("lbann-label-line", words.place(line[0]), kind=kind))
+        elif not line:
+            findings.add(finding_at("lbann-no-label-file", words.place(line.start - 1)))
+    return Header(kind, counts, spans, words.raw(directory_line[0]), label_file)
 
 
 def _counts(
-    words: Words, kind: Kind, start: int, end: int, findings: Findings
+    words: Words, kind: Kind, line: range, findings: Findings
 ) -> tuple[dict[str, int], dict[str, Span]]:
     """Return the counts of line 2, and their spans; missing counts are 0."""
     names = count_names(kind)
-    is_number = words.is_a("NUMBER")
-    found = [word for word in range(start + 1, end) if is_number[word]][: len(names)]
+    numbers = words.is_a("NUMBER", among=np.array(line, np.int64)).tolist()
+    found = [word for word, is_number in zip(line, numbers, strict=True) if is_number]
+    found = found[: len(names)]
     values, negative = words.counts(np.array(found, np.int64))
     for number in negative.tolist():
         value = int(values[number])
         findings.add(finding_at("lbann-wrapped-count", words.place(found[number]), value=value))
     if len(found) < len(names):
-        at = min(start + 1 + len(found), end - 1)
+        at = min(line.start + len(found), line.stop - 1)
         expected = " ".join(f"<{name}>" for name in names)
         findings.add(finding_at("lbann-no-number", words.place(at), expected=expected))
     else:
         hint = f"a {kind} list counts {', '.join(names)}"
-        _report_ignored(words, start, end, 1 + len(names), findings, hint)
+        _report_rest(words, line[len(names) :], findings, hint)
     counts = dict.fromkeys(names, 0) | dict(zip(names, values.tolist(), strict=False))
     return counts, {name: words.span(word) for name, word in zip(names, found, strict=False)}
 
 
-def _label_file(words: Words, kind: Kind, start: int, end: int, findings: Findings) -> bytes:
-    """Return the path of the label file in line 4, which may be empty."""
-    label_file = words.raw(start + 1) if end > start + 1 else b""
-    if end > start + 2:
-        findings.add(finding_at("lbann-label-line", words.place(start + 1), kind=kind))
-    elif not label_file:
-        findings.add(finding_at("lbann-no-label-file", words.place(start)))
-    return label_file
-
-
-def _check_length(words: Words, row: int, start: int, end: int) -> None:
+def _check_length(words: Words, name: str, line: range) -> None:
     """Raise FormatError for an empty header line; LBANN accepts one of blanks."""
-    if end > start + 1:
-        return
-    at = int(words.ends[start])
     data = words.source.data
-    if at >= len(data) or data[at] == 0x0A:
+    at = min(int(words.ends[line.start - 1]), len(data))
+    if not line and data[at : at + 1] in (b"", b"\n"):
         raise FormatError(
-            f"the {LINES[row]} line is empty",
+            f"the {name} line is empty",
             source=words.source,
-            span=Span(min(at, len(data)), min(at, len(data))),
+            span=Span(at, at),
             hint="each header line is required",
             code="lbann-header",
         )
 
 
-def _report_ignored(
-    words: Words, start: int, end: int, used: int, findings: Findings, hint: str
-) -> None:
-    """Report words of a line after those that LBANN uses."""
-    if end - start > used:
-        words.report("lbann-header-words", np.array([start + used]), findings, hint=hint)
+def _report_rest(words: Words, rest: range, findings: Findings, hint: str) -> None:
+    """Report the words of a line that LBANN ignores, at the first of them."""
+    words.report("lbann-header-words", np.array(rest[:1], np.int64), findings, hint=hint)

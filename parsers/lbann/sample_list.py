@@ -18,7 +18,6 @@ from exset.grammars.columns.arrays import Longs
 from exset.grammars.lbann.list_files import HDF5_SUFFIXES
 from exset.grammars.lbann.list_findings import finding_at
 from exset.grammars.lbann.sample_list import MAX_SAMPLES, SampleList
-from exset.parsers.engine.stream import ParseStream
 from exset.parsers.lbann.list_checks import check_files, check_totals, hint
 from exset.parsers.lbann.list_header import Header, header_of
 from exset.parsers.lbann.list_records import Records, records_of
@@ -50,84 +49,59 @@ def parse(
     FormatError where LBANN fails, crashes or hangs; LimitError.
     """
     findings = Findings() if findings is None else findings
-    return _ChunkReader(source, limits, findings, engine, ids).read()
-
-
-class _ChunkReader:
-    """Reads a text in chunks; each chunk but the last ends with a record."""
-
-    def __init__(
-        self, source: Source, limits: Limits, findings: Findings, engine: Engine, ids: str | None
-    ) -> None:
-        self.source = source
-        self.limits = limits
-        self.findings = findings
-        self.engine = engine
-        self.ids = ids
-        self.begin = _begin(source, findings)
-        self.compiled = KERNELS.should_compile(len(source.data), engine)
-        self.header: Header | None = None
-
-    def read(self) -> SampleList:
-        """Return the list."""
-        streams = GRAMMAR.parse(
-            self.source, self.engine, hint=hint, begin=self.begin, boundary=RECORD
-        )
-        chunks = [self.chunk(stream) for stream in streams]
-        header = self.header
-        assert header is not None
-        starts = np.concatenate([start for _, start in chunks])
-        lists = [chunk for chunk, _ in chunks]
-        samples = lists[0].concat(*lists[1:]) if len(lists) > 1 else lists[0]
-        check_files(header, samples, starts, self.source, self.findings)
-        if sum(samples.included.tolist()) > MAX_SAMPLES:
-            raise LimitError(
-                "the list has more samples than exset can count", place=Place.of(self.source.name)
+    begin = _begin(source, findings)
+    compiled = KERNELS.should_compile(len(source.data), engine)
+    header: Header | None = None
+    chunks: list[SampleList] = []
+    starts: list[Longs] = []
+    for stream in GRAMMAR.parse(source, engine, hint=hint, begin=begin, boundary=RECORD):
+        words = Words(GRAMMAR, source, stream, compiled=compiled)
+        if header is None:
+            header = header_of(words, stream, findings)
+        records = records_of(words, stream, header.kind, findings)
+        if ids is None:
+            ids = _guess_ids(words, records, findings)
+        chunks.append(
+            SampleList.unchecked(
+                kind=header.kind,
+                directory=header.directory,
+                label_file=header.label_file,
+                totals=None,
+                **records.columns(ids or "text", limits, findings),
             )
-        return samples.with_columns(
-            totals=check_totals(header, samples, self.source, self.findings)
         )
-
-    def chunk(self, stream: ParseStream) -> tuple[SampleList, Longs]:
-        """Return the files of a chunk, and the offsets of their names."""
-        words = Words(GRAMMAR, self.source, stream, compiled=self.compiled)
-        if self.header is None:
-            self.header = header_of(words, stream, self.findings)
-        records = records_of(words, stream, self.header.kind, self.findings)
-        if self.ids is None:
-            self.ids = self.guess_ids(words, records)
-        columns = records.columns(self.ids or "text", self.limits, self.findings)
-        chunk = SampleList.unchecked(
-            kind=self.header.kind,
-            directory=self.header.directory,
-            label_file=self.header.label_file,
-            totals=None,
-            **columns,
-        )
-        return chunk, words.starts[records.names]
-
-    def guess_ids(self, words: Words, records: Records) -> str | None:
-        """Return the probable type of the ids, or None without ids."""
-        if not records.ids.size or records.kind.is_exclusion:
-            return None
-        names = (words.raw(name) for name in records.names[:_COMPARED].tolist())
-        if any(name.lower().endswith(_HDF5) for name in names):
-            return "text"
-        seen = b" ".join(words.raw(word) for word in records.ids[:_COMPARED].tolist())
-        first = int(words.starts[records.ids[0]])
-        # Ids such as 007 are names: as integers they would match nothing in a file.
-        data = self.source.data
-        padded = any(blank in data and each.search(data, first - 1) for blank, each in _PADDED)
-        if padded or not _NUMBERS.fullmatch(seen):
-            return "text"
-        self.findings.add(finding_at("lbann-ids-guessed", words.place(int(records.ids[0]))))
-        return "integer"
+        starts.append(words.starts[records.names])
+    assert header is not None  # as the grammar requires one
+    samples = chunks[0].concat(*chunks[1:]) if len(chunks) > 1 else chunks[0]
+    check_files(header, samples, np.concatenate(starts), source, findings)
+    if sum(samples.included.tolist()) > MAX_SAMPLES:
+        message = "the list has more samples than exset can count"
+        raise LimitError(message, place=Place.of(source.name))
+    return samples.with_columns(totals=check_totals(header, samples, source, findings))
 
 
 def _begin(source: Source, findings: Findings) -> int:
     """Return the offset of the first byte to parse."""
-    if source.data.startswith(_BOM):
-        what, advice = "a byte order mark at the start", "save the file as UTF-8 without it"
-        findings.add(finding_at("lbann-refuses", Place.of(source.name), what=what, hint=advice))
-        return len(_BOM)
-    return 0
+    if not source.data.startswith(_BOM):
+        return 0
+    what, advice = "a byte order mark at the start", "save the file as UTF-8 without it"
+    findings.add(finding_at("lbann-refuses", Place.of(source.name), what=what, hint=advice))
+    return len(_BOM)
+
+
+def _guess_ids(words: Words, records: Records, findings: Findings) -> str | None:
+    """Return the probable type of the ids, or None without ids."""
+    if not records.ids.size or records.kind.is_exclusion:
+        return None
+    names = (words.raw(name) for name in records.names[:_COMPARED].tolist())
+    if any(name.lower().endswith(_HDF5) for name in names):
+        return "text"
+    seen = b" ".join(words.raw(word) for word in records.ids[:_COMPARED].tolist())
+    first = int(words.starts[records.ids[0]])
+    # Ids such as 007 are names: as integers they would match nothing in a file.
+    data = words.source.data
+    padded = any(blank in data and each.search(data, first - 1) for blank, each in _PADDED)
+    if padded or not _NUMBERS.fullmatch(seen):
+        return "text"
+    findings.add(finding_at("lbann-ids-guessed", words.place(int(records.ids[0]))))
+    return "integer"

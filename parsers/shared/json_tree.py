@@ -6,7 +6,6 @@ the last value counts; an integer of more than 64 bits becomes a float.
 
 import json
 import re
-from collections.abc import Iterator
 from types import MappingProxyType
 from typing import Final
 
@@ -38,6 +37,8 @@ GRAMMAR: Final = Grammar(
 )
 
 _BOM: Final = b"\xef\xbb\xbf"
+_LONGEST: Final = len(str(INT64.stop))
+"""No integer of 64 bits has more characters."""
 _CONSTANTS: Final = MappingProxyType({"TRUE": True, "FALSE": False, "NULL": None})
 _WORDS: Final = MappingProxyType(
     {
@@ -52,9 +53,6 @@ _WORDS: Final = MappingProxyType(
         b"#": "JSON has no comments",
     }
 )
-_CHUNK: Final = 1 << 12
-_DIGITS: Final = 18
-"""Any number of so many digits fits in 64 bits."""
 
 
 def parse(
@@ -102,7 +100,8 @@ class _Builder:
         names: list[tuple[str, Span]] = []
         if len(stream.kinds) > self.limits.max_nodes:
             self._check_count(stream)
-        for kind, start, end in _tokens(stream):
+        columns = (column.tolist() for column in (stream.kinds, stream.starts, stream.ends))
+        for kind, start, end in zip(*columns, strict=True):
             terminal, span = terminals[kind], Span(start, end)
             if terminal in ("LBRACE", "LSQB"):
                 if len(opened) >= min(self.limits.max_depth, DEEPEST):
@@ -178,11 +177,8 @@ class _Builder:
     def _number(self, span: Span) -> int | float:
         """Return the value of a number token: an int if it is an integer of at most 64 bits."""
         raw = self.source.data[span.start : span.end]
-        if raw.lstrip(b"-").isdigit():
-            if len(raw) <= _DIGITS:
-                return int(raw)
-            if len(raw) <= len(str(INT64.stop)) and (whole := int(raw)) in INT64:
-                return whole
+        if len(raw) <= _LONGEST and raw.lstrip(b"-").isdigit() and (whole := int(raw)) in INT64:
+            return whole
         value = float(raw)
         if value in (float("inf"), float("-inf")):
             raise FormatError(
@@ -197,14 +193,6 @@ class _Builder:
         if len(places) > self.limits.max_nodes:
             at = int(stream.starts[places[self.limits.max_nodes]])
             raise too_many(self.source, Span(at, at + 1), self.limits)
-
-
-def _tokens(stream: ParseStream) -> Iterator[tuple[int, int, int]]:
-    """Yield the kind, the start and the end of each token, converted in chunks."""
-    for low in range(0, len(stream.kinds), _CHUNK):
-        part = slice(low, low + _CHUNK)
-        kinds, starts, ends = stream.kinds[part], stream.starts[part], stream.ends[part]
-        yield from zip(kinds.tolist(), starts.tolist(), ends.tolist(), strict=True)
 
 
 def _hint(unexpected: Unexpected) -> str | None:
