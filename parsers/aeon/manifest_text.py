@@ -27,9 +27,18 @@ def render(
     are dropped, each with a finding. Raises ValueError for an unknown dialect.
     """
     chosen = manifest.dialect if dialect is None else Dialect(dialect)
-    losses = _Losses(lossy, Findings() if findings is None else findings)
+
+    def report_loss(field: str, why: str, what: str) -> None:
+        place = Place(_MODEL, field=field)
+        if not lossy:
+            advice = "--lossy, or lossy=True in Python, writes the manifest without them"
+            raise FormatError(why, place=place, hint=advice, code="aeon-text")
+        if findings is not None:
+            loss = Finding("aeon-text-loss", Severity.WARNING, f"{why}: {what}", place)
+            findings.add(loss)
+
     if manifest.width > len(manifest.types) and chosen is not Dialect.SEED:
-        losses.report(
+        report_loss(
             "fields",
             f"the header has {counted(len(manifest.types), 'type')} for"
             f" {counted(manifest.width, 'field')}",
@@ -41,25 +50,9 @@ def render(
         types = b"\t".join(kind.encode("ascii") for kind in manifest.types)
         header = b"@" + types + LINE_END if types else b""
     elif any(kind is not ElementType.FILE for kind in manifest.types):
-        losses.report(
-            "types", "the dialect csv has only the type FILE", "the types are not written"
-        )
+        report_loss("types", "the dialect csv has only the type FILE", "the types are not written")
     _check_fields(manifest, chosen)
     return header + _records(manifest, chosen.separator)
-
-
-class _Losses:
-    def __init__(self, lossy: bool, findings: Findings) -> None:
-        self.lossy = lossy
-        self.findings = findings
-
-    def report(self, field: str, why: str, what: str) -> None:
-        """Add a finding for a loss. Raises FormatError unless lossy."""
-        place = Place(_MODEL, field=field)
-        if not self.lossy:
-            advice = "--lossy, or lossy=True in Python, writes the manifest without them"
-            raise FormatError(why, place=place, hint=advice, code="aeon-text")
-        self.findings.add(Finding("aeon-text-loss", Severity.WARNING, f"{why}: {what}", place))
 
 
 def _check_fields(manifest: Manifest, dialect: Dialect) -> None:

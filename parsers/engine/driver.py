@@ -32,39 +32,24 @@ T = TypeVar("T", bound=np.generic)
 R = TypeVar("R", k.Output, TransitionCache, Tables)
 
 
-def streams(
-    grammar: Lowered,
-    blocks: Iterable[Block],
-    *,
-    begin: int = 0,
-    boundary: int | None = None,
-    compiled: Callable[[], bool],
-    tokens: int = TOKENS,
-    eager: bool = False,
-) -> Iterator[ParseStream]:
-    """Parse the blocks of a source. Raises `Rejection` after the streams before it.
+class Driver:
+    """One parse, which feeds the kernel and cuts its output into streams.
 
-    Each stream but the last ends with the step `boundary`; with None there is one stream. A step is
-    complete as soon as every token that can follow reduces it. Streams count their tokens and steps
-    from 0, and their offsets from the source's first byte. They are views, valid until the next
-    one. `begin` is the offset of the first block. `compiled` returns whether to use the compiled
-    kernel, and is called for each block. `tokens` is how many tokens there is room for at first.
-    `eager`: yield a stream for each block that completes a boundary.
+    `begin`: the offset of the first byte. `boundary`: the step that ends each stream but the last;
+    with None there is one stream. `compiled`: whether to use the compiled kernel, called for each
+    block. `tokens`: how many tokens there is room for at first. `eager`: yield a stream for each
+    block that completes a boundary.
     """
-    return _Parser(grammar, begin, boundary, compiled, tokens, eager).run(blocks)
-
-
-class _Parser:
-    """One parse, which feeds the kernel and cuts its output into streams."""
 
     def __init__(
         self,
         grammar: Lowered,
-        begin: int,
-        boundary: int | None,
+        *,
+        begin: int = 0,
+        boundary: int | None = None,
         compiled: Callable[[], bool],
-        tokens: int,
-        eager: bool,
+        tokens: int = TOKENS,
+        eager: bool = False,
     ) -> None:
         self.grammar = grammar
         self.begin = begin
@@ -91,8 +76,13 @@ class _Parser:
         self.output.stack[0] = sizes[FIRST_STATE]
         self.output.state[[k.KIND, k.ROW, k.ROWS]] = k.NO_KIND, 1, 2
 
-    def run(self, blocks: Iterable[Block]) -> Iterator[ParseStream]:
-        """Yield the streams."""
+    def streams(self, blocks: Iterable[Block]) -> Iterator[ParseStream]:
+        """Parse the blocks of a source. Raises `Rejection` after the streams before it.
+
+        A step is complete as soon as every token that can follow reduces it. Streams count their
+        tokens and steps from 0, and their offsets from the source's first byte. They are views,
+        valid until the next one.
+        """
         waiting: list[Block] = []
         for block in blocks:
             waiting.append(block)

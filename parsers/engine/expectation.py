@@ -7,18 +7,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.parsers.engine.tables import (
-    COLUMNS,
-    LAST_STATE,
-    LENGTH,
-    NONTERMINALS,
-    ORIGIN,
-    RULE_SIZE,
-    SILENT,
-    STEP,
-    Lowered,
-    Tables,
-)
+from exset.parsers.engine import tables as t
+from exset.parsers.engine.tables import Lowered, Tables
 
 END = "$END"
 
@@ -43,7 +33,7 @@ def certain(lowered: Lowered, stack: Sequence[int]) -> list[int]:
         if len(moves) != 1 or (move := moves.pop()) > 0:
             return steps
         step = _reduce(tables, move, left)
-        if step != SILENT:
+        if step != t.SILENT:
             steps.append(step)
 
 
@@ -67,7 +57,7 @@ def opened(
 
 
 def _shifts(tables: Tables, stack: Sequence[int], kind: int) -> bool:
-    columns, last = tables.sizes[COLUMNS], tables.sizes[LAST_STATE]
+    columns, last = tables.sizes[t.COLUMNS], tables.sizes[t.LAST_STATE]
     left = list(stack)
     while (move := tables.action[left[-1] * columns + kind]) < 0:
         _reduce(tables, move, left)
@@ -78,7 +68,7 @@ def _shifts(tables: Tables, stack: Sequence[int], kind: int) -> bool:
 
 def _reduce(tables: Tables, move: int, stack: list[int]) -> int:
     """Reduce a stack by the rule of a move, and return its step."""
-    rule = tables.rules[RULE_SIZE * (-move - 1) :]
-    del stack[len(stack) - rule[LENGTH] :]
-    stack.append(int(tables.goto[stack[-1] * tables.sizes[NONTERMINALS] + rule[ORIGIN]]))
-    return int(rule[STEP])
+    rule = tables.rules[t.RULE_SIZE * (-move - 1) :]
+    del stack[len(stack) - rule[t.LENGTH] :]
+    stack.append(int(tables.goto[stack[-1] * tables.sizes[t.NONTERMINALS] + rule[t.ORIGIN]]))
+    return int(rule[t.STEP])

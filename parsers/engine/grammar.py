@@ -15,8 +15,7 @@ from exset.core import disk_cache
 from exset.core.digest import digest
 from exset.core.kernels import Engine
 from exset.core.source import Source
-from exset.parsers.engine import driver
-from exset.parsers.engine.driver import Block
+from exset.parsers.engine.driver import KERNELS, TOKENS, Block, Driver
 from exset.parsers.engine.errors import Hint, syntax_error
 from exset.parsers.engine.expectation import END
 from exset.parsers.engine.stream import ParseStream, Rejection
@@ -59,7 +58,7 @@ class Grammar:
         hint: Hint,
         begin: int = 0,
         boundary: int | None = None,
-        tokens: int = driver.TOKENS,
+        tokens: int = TOKENS,
     ) -> Iterator[ParseStream]:
         """Parse a text, or one that is still being read, from the byte `begin` on.
 
@@ -76,15 +75,14 @@ class Grammar:
                 data = b"".join(blocks)
                 yield from reference.streams(self, data, begin=begin, boundary=boundary)
             else:
-                yield from driver.streams(
+                yield from Driver(
                     self.lowered,
-                    blocks,
                     begin=begin,
                     boundary=boundary,
-                    compiled=lambda: driver.KERNELS.should_compile(size_of(text), engine),
+                    compiled=lambda: KERNELS.should_compile(size_of(text), engine),
                     tokens=tokens,
                     eager=isinstance(text, Window),
-                )
+                ).streams(blocks)
         except Rejection as rejection:
             source = text if isinstance(text, Source) else text.source
             raise syntax_error(source, begin, rejection, self.display_name, hint) from None

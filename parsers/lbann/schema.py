@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from exset.core.errors import Finding, Findings, FormatError, Place
+from exset.core.errors import Findings, FormatError, Place
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source, Span
@@ -65,7 +65,7 @@ class _Reader:
         if read.bad_key is not None:
             raise self._bad_key(read.bad_key)
         if (finding := wrong_suffix(self._source.name)) is not None:
-            self._add(finding)
+            self._findings.add(finding)
         root = self._node(read.root, read.root.span, 0)
         if not isinstance(read.root.content, dict):
             message = "not a schema: it names no group or field"
@@ -158,10 +158,7 @@ class _Reader:
 
     def _report(self, code: str, span: Span | None, **words: object) -> None:
         assert span is not None  # as every node of a text has one
-        self._add(finding_at(code, Place.in_text(self._source, span), **words))
-
-    def _add(self, finding: Finding) -> None:
-        self._findings.add(finding)
+        self._findings.add(finding_at(code, Place.in_text(self._source, span), **words))
 
     def _bad_key(self, key: BadKey) -> FormatError:
         if key.name is None:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.parsers.engine import driver, reference
+from exset.parsers.engine import reference
+from exset.parsers.engine.driver import Driver
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.stream import ParseStream, Rejection
 
@@ -36,7 +37,7 @@ def judged(grammar: Grammar, source: bytes) -> Outcome:
 
 
 def stream_of(grammar: Grammar, source: bytes, *, compiled: bool = False) -> ParseStream:
-    [stream] = driver.streams(grammar.lowered, [source], compiled=lambda: compiled)
+    [stream] = Driver(grammar.lowered, compiled=lambda: compiled).streams([source])
     return stream
 
 
@@ -49,11 +50,9 @@ def driven(
     boundary: int | None = None,
 ) -> Outcome:
     streams = []
-    parts = driver.streams(
-        grammar.lowered, blocks, compiled=lambda: compiled, tokens=tokens, boundary=boundary
-    )
+    driver = Driver(grammar.lowered, compiled=lambda: compiled, tokens=tokens, boundary=boundary)
     try:
-        for part in parts:
+        for part in driver.streams(blocks):
             streams.append(ParseStream(*(np.array(column) for column in vars(part).values())))
     except Rejection as rejection:
         return rejection.args
