@@ -32,12 +32,12 @@ def parse(
     """Return the labels of a text, with a finding for each repeated name. Raises FormatError."""
     [stream] = GRAMMAR.parse(source, engine, hint=lambda _: "write: name of a file, label")
     compiled = KERNELS.should_compile(len(source.data), engine)
-    words = Words(GRAMMAR, source, stream, compiled=compiled)
+    findings = Findings() if findings is None else findings
+    words = Words(GRAMMAR, source, stream, findings, compiled=compiled)
     words.check_lengths(limits)
     names = np.flatnonzero(words.is_a("NAME"))
     name, hashes = words.strings(names)
     labels, _ = words.counts(names + 1)
-    if findings is not None:
-        again = repeated(name, hashes, np.array([0, len(name)]))
-        words.report("lbann-repeated-label", names[again], findings)
+    again = repeated(name, hashes, np.array([0, len(name)]))
+    words.report("lbann-repeated-label", names[again])
     return Labels(name, labels.view(np.int64))

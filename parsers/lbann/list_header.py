@@ -5,9 +5,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from exset.core.errors import Findings, FormatError, Place
+from exset.core.errors import FormatError, Place
 from exset.core.source import Source, Span
-from exset.grammars.lbann.list_findings import finding_at
 from exset.grammars.lbann.list_types import Kind
 from exset.parsers.engine.stream import ParseStream
 from exset.parsers.lbann.list_tokens import GRAMMAR, KINDS, Words
@@ -38,7 +37,7 @@ def count_names(kind: Kind) -> tuple[str, ...]:
     return ("included", "excluded", "files") if kind.has_excluded else ("included", "files")
 
 
-def header_of(words: Words, stream: ParseStream, findings: Findings) -> Header:
+def header_of(words: Words, stream: ParseStream) -> Header:
     """Return the header, from the first chunk of a list."""
     kind = KINDS[GRAMMAR.terminals[words.kinds[1]]]
     ends = stream.tokens_before[: 4 if kind.has_label_file else 3].tolist()
@@ -47,22 +46,20 @@ def header_of(words: Words, stream: ParseStream, findings: Findings) -> Header:
     for name, line in zip(LINES, lines, strict=False):
         _check_length(words, name, line)
     type_line, count_line, directory_line, *label_lines = lines
-    _report_rest(words, type_line[1:], findings, "the type is one word")
-    counts, spans = _counts(words, kind, count_line, findings)
-    words.report("lbann-path-cut", np.array(directory_line[1:2], np.int64), findings)
+    words.report("lbann-header-words", type_line[1:2], hint="the type is one word")
+    counts, spans = _counts(words, kind, count_line)
+    words.report("lbann-path-cut", directory_line[1:2])
     label_file = None
     for line in label_lines:  # which may be empty
         label_file = words.raw(line[0]) if line else b""
         if len(line) > 1:
-            findings.add(finding_at("lbann-label-line", words.place(line[0]), kind=kind))
+            words.report("lbann-label-line", line[:1], kind=kind)
         elif not line:
-            findings.add(finding_at("lbann-no-label-file", words.place(line.start - 1)))
+            words.report("lbann-no-label-file", [line.start - 1])
     return Header(kind, counts, spans, words.raw(directory_line[0]), label_file)
 
 
-def _counts(
-    words: Words, kind: Kind, line: range, findings: Findings
-) -> tuple[dict[str, int], dict[str, Span]]:
+def _counts(words: Words, kind: Kind, line: range) -> tuple[dict[str, int], dict[str, Span]]:
     """Return the counts of line 2, and their spans; missing counts are 0."""
     names = count_names(kind)
     numbers = words.is_a("NUMBER", among=np.array(line, np.int64)).tolist()
@@ -70,15 +67,14 @@ def _counts(
     found = found[: len(names)]
     values, negative = words.counts(np.array(found, np.int64))
     for number in negative.tolist():
-        value = int(values[number])
-        findings.add(finding_at("lbann-wrapped-count", words.place(found[number]), value=value))
+        words.report("lbann-wrapped-count", [found[number]], value=int(values[number]))
     if len(found) < len(names):
         at = min(line.start + len(found), line.stop - 1)
         expected = " ".join(f"<{name}>" for name in names)
-        findings.add(finding_at("lbann-no-number", words.place(at), expected=expected))
+        words.report("lbann-no-number", [at], expected=expected)
     else:
         hint = f"a {kind} list counts {', '.join(names)}"
-        _report_rest(words, line[len(names) :], findings, hint)
+        words.report("lbann-header-words", line[len(names) :][:1], hint=hint)
     counts = dict.fromkeys(names, 0) | dict(zip(names, values.tolist(), strict=False))
     return counts, {name: words.span(word) for name, word in zip(names, found, strict=False)}
 
@@ -95,8 +91,3 @@ def _check_length(words: Words, name: str, line: range) -> None:
             hint="each header line is required",
             code="lbann-header",
         )
-
-
-def _report_rest(words: Words, rest: range, findings: Findings, hint: str) -> None:
-    """Report the words of a line that LBANN ignores, at the first of them."""
-    words.report("lbann-header-words", np.array(rest[:1], np.int64), findings, hint=hint)

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from exset.core.errors import Findings, LimitError
+from exset.core.errors import LimitError
 from exset.core.limits import Limits
 from exset.core.text import counted
 from exset.grammars.columns.arrays import compact, constant, offsets_of, row_indices
@@ -59,7 +59,7 @@ class Records:
     ids: Ints
     offsets: Ints
 
-    def columns(self, sort: str, limits: Limits, findings: Findings) -> dict[str, object]:
+    def columns(self, sort: str, limits: Limits) -> dict[str, object]:
         """Return the columns of a `SampleList`. sort: of the ids, "text" or "integer"."""
         words = self.words
         name, _ = words.strings(self.names)
@@ -82,19 +82,19 @@ class Records:
             )
         others = constant(0, len(name), np.uint64)
         if self.kind.has_excluded:
-            others = self._counts(self.names + (1 if self.kind.is_exclusion else 2), findings)
+            others = self._counts(self.names + (1 if self.kind.is_exclusion else 2))
             others = compact(others)
         declared = self.names + (2 if self.kind.is_exclusion else 1)
         read = self._ranges if is_integer else self._texts
-        ids, id_offsets = read(declared, findings)
+        ids, id_offsets = read(declared)
         return {"name": name, "others": others, "id_offsets": id_offsets, "ids": ids}
 
-    def _counts(self, numbers: Ints, findings: Findings) -> Counts:
+    def _counts(self, numbers: Ints) -> Counts:
         values, negative = self.words.counts(numbers)
         if negative.size and self.kind.is_exclusion:
             word = int(numbers[negative[0]])
             raise self.words.error(word, "lbann-count", "the number of samples is negative")
-        findings.add_each(
+        self.words.findings.add_each(
             negative.tolist(),
             lambda row: finding_at(
                 "lbann-wrapped-count",
@@ -135,28 +135,28 @@ class Records:
             hint,
         )
 
-    def _texts(self, declared: Ints, findings: Findings) -> tuple[Strings, Ints]:
+    def _texts(self, declared: Ints) -> tuple[Strings, Ints]:
         words, offsets = self.words, self.offsets
         ids, hashes = words.strings(self.ids)
         again = repeated(ids, hashes, offsets)
         if not self.kind.is_exclusion:
             self._check_counts(declared, np.diff(offsets))
-            self._report("lbann-repeated-id", again, findings)
+            words.report("lbann-repeated-id", self.ids[again])
         else:
-            self._report("lbann-extra-id", again, findings)
+            words.report("lbann-extra-id", self.ids[again])
             if again.size:
                 kept = np.ones(len(ids), np.bool_)
                 kept[again] = False
                 ids = ids.take(np.flatnonzero(kept))
                 offsets = offsets_of(kept)[offsets]
             self._check_counts(declared, np.diff(offsets))
-            self._report("lbann-two-levels", _with_slash(ids), findings)
+            words.report("lbann-two-levels", self.ids[_with_slash(ids)])
         dots = np.flatnonzero(ids.lengths == 3)
         dots = dots[(ids.data[ids.offsets[dots][:, None] + np.arange(3)] == 0x2E).all(axis=1)]
-        self._report("lbann-dots", dots, findings)
+        words.report("lbann-dots", self.ids[dots])
         return ids, offsets_of(compact(np.diff(offsets)))
 
-    def _ranges(self, declared: Ints, findings: Findings) -> tuple[Spans, Ints]:
+    def _ranges(self, declared: Ints) -> tuple[Spans, Ints]:
         words, records = self.words, self.names.size
         first, last = (np.empty(self.ids.size, np.int64) for _ in range(2))
         ends, counts = np.empty(records + 1, np.int64), np.empty(records, np.int64)
@@ -171,11 +171,11 @@ class Records:
         self._check_counts(declared, counts, tails)
         for note, what in _NOTES.items():
             noted = self.ids[np.flatnonzero(notes & note)]
-            words.report("lbann-odd-range", noted, findings, what=what)
-        words.report("lbann-number-tail", self.ids[tails], findings)
+            words.report("lbann-odd-range", noted, what=what)
+        words.report("lbann-number-tail", self.ids[tails])
         found = Spans.unchecked(first=first[: ends[-1]].copy(), last=last[: ends[-1]].copy())
         again = self.names[overlaps(found, ends)]
-        words.report("lbann-repeated-id", again, findings, raw="a number")
+        words.report("lbann-repeated-id", again, raw="a number")
         return found, ends
 
     def _range_error(self, verdict: Verdict, word: int) -> Exception:
@@ -186,19 +186,15 @@ class Records:
         message, hint = _ERRORS[verdict]
         return words.error(word, "lbann-range", message.format(raw=shown(words.raw(word))), hint)
 
-    def _report(self, code: str, ids: Ints, findings: Findings) -> None:
-        """Add a finding for each of some ids, given by their indices."""
-        self.words.report(code, self.ids[ids], findings)
 
-
-def records_of(words: Words, stream: ParseStream, kind: Kind, findings: Findings) -> Records:
+def records_of(words: Words, stream: ParseStream, kind: Kind) -> Records:
     """Return the records of a chunk, and report words after single samples."""
     ends = stream.tokens_before[stream.steps == RECORD]
     lines = np.flatnonzero(words.is_a("LINE"))
     names = lines[np.searchsorted(lines, ends) - 1] + 1
     if kind.is_single:
         none = constant(0, names.size + 1, np.int64)
-        words.report("lbann-extra-words", names[ends > names + 1] + 1, findings)
+        words.report("lbann-extra-words", names[ends > names + 1] + 1)
         return Records(words, kind, names, names[:0], none)
     begins = names + (3 if kind.has_excluded else 2)
     lengths = ends - begins

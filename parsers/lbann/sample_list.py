@@ -55,19 +55,19 @@ def parse(
     chunks: list[SampleList] = []
     starts: list[Longs] = []
     for stream in GRAMMAR.parse(source, engine, hint=hint, begin=begin, boundary=RECORD):
-        words = Words(GRAMMAR, source, stream, compiled=compiled)
+        words = Words(GRAMMAR, source, stream, findings, compiled=compiled)
         if header is None:
-            header = header_of(words, stream, findings)
-        records = records_of(words, stream, header.kind, findings)
+            header = header_of(words, stream)
+        records = records_of(words, stream, header.kind)
         if ids is None:
-            ids = _guess_ids(words, records, findings)
+            ids = _guess_ids(words, records)
         chunks.append(
             SampleList.unchecked(
                 kind=header.kind,
                 directory=header.directory,
                 label_file=header.label_file,
                 totals=None,
-                **records.columns(ids or "text", limits, findings),
+                **records.columns(ids or "text", limits),
             )
         )
         starts.append(words.starts[records.names])
@@ -89,7 +89,7 @@ def _begin(source: Source, findings: Findings) -> int:
     return len(_BOM)
 
 
-def _guess_ids(words: Words, records: Records, findings: Findings) -> str | None:
+def _guess_ids(words: Words, records: Records) -> str | None:
     """Return the probable type of the ids, or None without ids."""
     if not records.ids.size or records.kind.is_exclusion:
         return None
@@ -103,5 +103,5 @@ def _guess_ids(words: Words, records: Records, findings: Findings) -> str | None
     padded = any(blank in data and each.search(data, first - 1) for blank, each in _PADDED)
     if padded or not _NUMBERS.fullmatch(seen):
         return "text"
-    findings.add(finding_at("lbann-ids-guessed", words.place(int(records.ids[0]))))
+    words.report("lbann-ids-guessed", records.ids[:1])
     return "integer"
