@@ -13,11 +13,10 @@ from exset.cli.cache_extract import extract
 from exset.cli.cache_plans import manifest_option, plan_of, plan_options
 from exset.cli.commands import Group
 from exset.cli.inputs import CommonOptions, common_options, roots_option
-from exset.cli.json_rows import json_option, json_rows
 from exset.cli.options import option
 from exset.cli.output import require_option
 from exset.cli.paths import file_argument
-from exset.cli.reports import Report, show_findings, verdict
+from exset.cli.reports import Report, json_option, json_rows, show_findings, verdict
 from exset.core.errors import Findings, with_source_name
 from exset.core.text import counted, safe
 from exset.io.access import is_folder

@@ -10,11 +10,10 @@ from exset import api
 from exset.cli.cache_plans import manifest_option, plan_of, plan_options
 from exset.cli.commands import Command
 from exset.cli.inputs import CommonOptions, common_options
-from exset.cli.json_rows import json_option
 from exset.cli.options import option
 from exset.cli.output import argument_errors, require_option, usage_error
 from exset.cli.paths import file_argument
-from exset.cli.reports import Report
+from exset.cli.reports import Report, json_option
 from exset.core.errors import Severity, with_source_name
 from exset.core.text import counted, safe
 from exset.io.access import is_folder

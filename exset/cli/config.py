@@ -8,9 +8,8 @@ import click
 
 from exset.cli.commands import Group
 from exset.cli.inputs import CommonOptions, reading_options
-from exset.cli.json_rows import json_option
 from exset.cli.paths import one_file
-from exset.cli.reports import Report
+from exset.cli.reports import Report, json_option
 from exset.core.text import safe
 
 if TYPE_CHECKING:

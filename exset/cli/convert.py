@@ -12,10 +12,9 @@ from exset.cli import format_options
 from exset.cli.convert_plan import Job, plan
 from exset.cli.each_file import FileResult, for_each_file
 from exset.cli.inputs import CommonOptions, FormatName, jobs_option, reading_options
-from exset.cli.json_rows import json_option, json_rows
 from exset.cli.output import usage_error, write_stdout
 from exset.cli.paths import some_inputs
-from exset.cli.reports import show_findings
+from exset.cli.reports import json_option, json_rows, show_findings
 from exset.core.text import safe
 
 

@@ -7,11 +7,10 @@ import click
 
 from exset.cli.format_options import FormatCommand
 from exset.cli.inputs import CommonOptions, reading_options
-from exset.cli.json_rows import json_option, json_rows
 from exset.cli.options import option
 from exset.cli.output import usage_error
 from exset.cli.paths import file_argument
-from exset.cli.reports import SHOWN_VERBOSE, Report
+from exset.cli.reports import SHOWN_VERBOSE, Report, json_option, json_rows
 from exset.comparing import diff as compare
 from exset.core.errors import with_source_name
 from exset.core.text import safe, with_article

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from exset.cli.json_rows import SCHEMA, as_finding, findings_row, json_rows, write_row
 from exset.cli.output import Exit, progress, report_error
+from exset.cli.reports import SCHEMA, as_finding, findings_row, json_rows, write_row
 from exset.core.errors import Findings, FormatError
 from exset.core.jobs import Item, run
 

@@ -5,8 +5,8 @@ from fnmatch import filter as matching
 import click
 
 from exset.cli.commands import Command
-from exset.cli.json_rows import json_option, json_rows
 from exset.cli.output import argument_errors
+from exset.cli.reports import json_option, json_rows
 from exset.explain import codes as all_codes
 from exset.explain import explain as explanation_of
 

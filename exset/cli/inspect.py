@@ -8,10 +8,9 @@ import click
 from exset.cli.each_file import FileResult, for_each_file
 from exset.cli.format_options import FormatCommand
 from exset.cli.inputs import CommonOptions, jobs_option, reading_options
-from exset.cli.json_rows import json_option
 from exset.cli.options import options
 from exset.cli.paths import some_files
-from exset.cli.reports import show_findings, tally_text
+from exset.cli.reports import json_option, show_findings, tally_text
 from exset.core.protocols import Summary
 from exset.core.text import safe, size
 from exset.families.format import Format

@@ -6,10 +6,9 @@ from exset import formats as registry
 from exset.cli.commands import Command
 from exset.cli.format_options import switch
 from exset.cli.inputs import verbosity_options
-from exset.cli.json_rows import json_option, json_rows
 from exset.cli.options import option
 from exset.cli.paths import PATH
-from exset.cli.reports import Report
+from exset.cli.reports import Report, json_option, json_rows
 from exset.core.text import safe
 
 

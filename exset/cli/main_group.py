@@ -11,8 +11,8 @@ from typing import Any
 import click
 
 from exset.cli import commands
-from exset.cli.json_rows import write_failure
 from exset.cli.output import Exit, report_error
+from exset.cli.reports import write_failure
 from exset.core import notices
 from exset.core.errors import FormatError
 from exset.core.text import safe

@@ -3,10 +3,9 @@
 import click
 
 from exset import api, formats
-from exset.cli.json_rows import json_option, json_rows
 from exset.cli.options import Decorator, options
 from exset.cli.output import usage_error
-from exset.cli.reports import SHOWN, Report
+from exset.cli.reports import SHOWN, Report, json_option, json_rows
 from exset.core.errors import Findings
 from exset.core.protocols import Model
 from exset.core.text import safe

@@ -8,11 +8,10 @@ import click
 
 from exset.cli.commands import Command
 from exset.cli.inputs import CommonOptions, reading_options
-from exset.cli.json_rows import json_option
 from exset.cli.options import Whole, option, secondary_option
 from exset.cli.output import argument_errors, usage_error
 from exset.cli.paths import one_file
-from exset.cli.reports import Report
+from exset.cli.reports import Report, json_option
 from exset.core.errors import with_source_name
 from exset.core.text import safe
 from exset.families.lens import LENS

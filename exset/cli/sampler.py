@@ -6,11 +6,10 @@ import click
 
 from exset.cli.commands import Group
 from exset.cli.inputs import CommonOptions, common_options
-from exset.cli.json_rows import json_option
 from exset.cli.options import Whole, option, secondary_option
 from exset.cli.output import argument_errors
 from exset.cli.paths import file_argument
-from exset.cli.reports import Report
+from exset.cli.reports import Report, json_option
 
 PLAN_KEYS = (
     *("items", "classes", "small_classes", "largest_class", "batches", "distinct_batches"),

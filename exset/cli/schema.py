@@ -9,12 +9,11 @@ import click
 from exset import api
 from exset.cli.commands import Group
 from exset.cli.inputs import CommonOptions, access_options, common_options, jobs_option
-from exset.cli.json_rows import json_option, json_rows
 from exset.cli.models import output_option, refuse_json_in_data
 from exset.cli.options import Decorator, option, options
 from exset.cli.output import usage_error
 from exset.cli.paths import all_paths, file_argument, files_argument
-from exset.cli.reports import Report, show_findings, verdict
+from exset.cli.reports import Report, json_option, json_rows, show_findings, verdict
 from exset.core.errors import Severity, with_source_name
 from exset.core.text import counted, safe
 from exset.io import files

@@ -9,11 +9,10 @@ import click
 from exset import api, formats
 from exset.cli.format_options import FormatCommand
 from exset.cli.inputs import CommonOptions, reading_options
-from exset.cli.json_rows import json_option
 from exset.cli.options import Whole, option
 from exset.cli.output import argument_errors, usage_error
 from exset.cli.paths import one_file
-from exset.cli.reports import Report
+from exset.cli.reports import Report, json_option
 from exset.core.protocols import Selectable
 from exset.core.text import safe, with_article
 from exset.io import files

@@ -8,11 +8,10 @@ from exset import api
 from exset.cli.each_file import FileResult, for_each_file
 from exset.cli.format_options import FormatCommand
 from exset.cli.inputs import CommonOptions, access_options, jobs_option, reading_options
-from exset.cli.json_rows import json_option
 from exset.cli.options import option, secondary_option
 from exset.cli.output import Exit, require_option
 from exset.cli.paths import some_files
-from exset.cli.reports import tally_text, verdict
+from exset.cli.reports import json_option, tally_text, verdict
 from exset.core.errors import Findings
 
 
