@@ -1,4 +1,4 @@
-"""The command: measures, prints a table for each section, and writes JSON."""
+"""The command line: it measures, prints a table for each section, and writes JSON."""
 
 import argparse
 import json

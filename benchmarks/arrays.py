@@ -1,4 +1,4 @@
-"""Arrays of example sets: what fills them, against plain copying and against the slow model."""
+"""Arrays of example sets: `to_arrays`, against plain copies and against the slow model."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,11 +12,11 @@ from benchmarks.rows import Cases, Figures
 from exset.grammars.lens.examples import ExampleSet
 
 _PART = 1 / 200
-"""The part of a set that the slow model is given; its times are scaled."""
+"""The fraction of a set that the slow model reads; its times are scaled."""
 
 
 def fillings(inputs: Inputs, runs: int) -> Cases:
-    """`to_arrays` of 50,000 dense events and of 200,000 sparse ones, the layout given."""
+    """Yield `to_arrays` of 50,000 dense and of 200,000 sparse events, with their layouts."""
     for kind in ("dense", "sparse"):
         yield kind, partial(_filling, inputs, kind, runs)
 
@@ -41,19 +41,19 @@ def _filling(inputs: Inputs, kind: str, runs: int) -> Figures:
 
 
 def _copy(size: int) -> Callable[[], object]:
-    """What copies as many bytes, all of them in memory that is there already."""
+    """Return a function that copies the same number of bytes into existing memory."""
     source, target = np.ones(size, np.uint8), np.ones(size, np.uint8)
     return partial(np.copyto, target, source)
 
 
 def _fresh_copy(size: int) -> Callable[[], object]:
-    """What copies as many bytes into memory that is new each time, as that of arrays is."""
+    """Return a function that copies the same number of bytes into new memory, as arrays need."""
     source = np.ones(size, np.uint8)
     return lambda: np.copyto(np.empty(size, np.uint8), source)
 
 
 def _slowly(examples: ExampleSet, inputs: int, targets: int) -> list[list[float]]:
-    """The rows in plain Python, for ranges without groups."""
+    """Return the rows in plain Python, for ranges without groups."""
     rows = []
     for example in examples.examples:
         for event in example.events:

@@ -1,4 +1,4 @@
-"""Batches of rows of 120 numbers, against a plain loop that reads and uses them in turn."""
+"""Batches of rows of 120 numbers, against a plain loop that reads and uses one after another."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -19,24 +19,24 @@ Use = Callable[[dict[str, Values]], object]
 
 
 class Rows(Dataset):
-    """The rows of an array."""
+    """A dataset of the rows of an array."""
 
     fields = ("inputs",)
 
     def __init__(self, rows: int) -> None:
-        """Make so many."""
+        """Make so many rows."""
         self.inputs = np.zeros((rows, WIDE), np.float32)
 
     def __len__(self) -> int:
         return len(self.inputs)
 
     def batch(self, indices: ArrayLike) -> dict[str, Values]:
-        """Return some."""
+        """Return some rows."""
         return {"inputs": self.inputs[np.asarray(indices)]}
 
 
 def epochs(inputs: Inputs, runs: int) -> Cases:
-    """Reading alone, without a thread and with one; and with a millisecond's work of a device."""
+    """Yield reading alone, without and with a thread, and with a millisecond of device work."""
     rows = Rows(max(int(ROWS * inputs.part), 1000))
     for name, prefetch, size, use in [
         ("256 rows, no thread", 0, 256, len),

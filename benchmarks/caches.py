@@ -1,4 +1,4 @@
-"""Blocks of aeon's caches, against plain files of as many bytes."""
+"""Blocks of aeon's caches, against plain files of the same size."""
 
 import os
 from collections.abc import Callable
@@ -20,7 +20,7 @@ _TINY = 1_000_000
 
 
 def cases(inputs: Inputs, runs: int) -> Cases:
-    """Many large elements written and read, and the index of very many tiny ones."""
+    """Yield writing and reading of large elements, and the index of very many tiny ones."""
     yield "write 5,000 x 100 kB", partial(_write, inputs, runs)
     yield "read 5,000 x 100 kB", partial(_read, inputs, _copy_pieces, "file.read(100_000)", runs)
     yield "read 5,000 x 100 kB, whole", partial(_read, inputs, _copy_file, "file.read()", runs)
@@ -65,20 +65,20 @@ def _read(inputs: Inputs, peer: Callable[[str], None], name: str, runs: int) -> 
 
 
 def _copy_elements(path: str) -> None:
-    """Every byte of every element, as bytes of its own."""
+    """Return the elements, each copied to bytes of its own."""
     for (element,) in api.load(path, model=Block):
         bytes(element)
 
 
 def _copy_pieces(path: str) -> None:
-    """As many bytes in as many pieces, by the system's own reading."""
+    """Read the same number of bytes in the same number of reads of the system."""
     with open(path, "rb") as file:
         while file.read(_BYTES):
             pass
 
 
 def _copy_mapped(path: str) -> None:
-    """The same of a mapped file, which is what any reader pays that copies no payload."""
+    """Read a mapped file: the cost of any reader that copies no payload."""
     with open(path, "rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as view:
         for begin in range(0, len(view), _BYTES):
             view[begin : begin + _BYTES]

@@ -1,4 +1,4 @@
-"""The same declaration run twice: lowered and compiled, and by Lark or Construct themselves."""
+"""The same declarations, run compiled and run by Lark or Construct."""
 
 import os
 from functools import partial
@@ -11,11 +11,11 @@ from exset.core.source import Source
 from exset.parsers.lens import parse as parser
 
 _SLICE = 1 / 200
-"""The part of a file that the reference drivers are given; their times are scaled."""
+"""The fraction of a file that the reference drivers read; their times are scaled."""
 
 
 def references(inputs: Inputs, runs: int) -> Cases:
-    """From bytes to `ExampleSet`."""
+    """Yield reading, from bytes to `ExampleSet`."""
     for kind in SIZES:
         yield f"{kind}.ex", partial(_race, inputs, kind, ".ex", "Lark", runs)
         yield f"{kind}.bex", partial(_race, inputs, kind, ".bex", "Construct", runs)

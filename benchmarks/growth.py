@@ -1,4 +1,4 @@
-"""How the cost of an example grows with their number: it should not."""
+"""The cost of an example in files of several sizes: it should not grow."""
 
 import os
 from collections.abc import Callable
@@ -10,11 +10,11 @@ from benchmarks.measure import Spread, seconds
 from benchmarks.rows import Cases, Figures
 
 _PARTS = {"1x": 1 / 16, "4x": 1 / 4, "16x": 1.0}
-"""16x is the full size."""
+"""The sizes of files, as fractions of the full size."""
 
 
 def growths(inputs: Inputs, runs: int) -> Cases:
-    """Loading and saving, of all kinds, in both formats."""
+    """Yield loading and saving of all kinds of files, in both formats."""
     for verb in ("load", "save"):
         for kind in SIZES:
             for suffix in (".ex", ".bex"):

@@ -1,4 +1,4 @@
-"""The files to read: three kinds of text, and the same sets as binary files."""
+"""The input files: three kinds of text, and the same sets as binary files."""
 
 import os
 from collections.abc import Iterator
@@ -11,21 +11,21 @@ import exset
 from exset.grammars.lens.examples import ExampleSet
 
 SIZES = {"dense": 50_000, "sparse": 200_000, "mixed": 100_000}
-"""The kinds, and how many examples a file of each has."""
+"""The kinds, each with the number of examples in its file."""
 
 ROOT = Path(__file__).parent.parent
-"""Where processes of the benchmarks find exset and the benchmarks."""
+"""The folder in which processes find exset and the benchmarks."""
 
 _SEED = 20
 
 
 def lines(kind: str, count: int) -> Iterator[str]:
-    """The examples of a file."""
+    """Yield the examples of a file as text."""
     return {"dense": _dense, "sparse": _sparse, "mixed": _mixed}[kind](count)
 
 
 def _dense(count: int) -> Iterator[str]:
-    """Named examples of 100 inputs and 20 targets, numbers of 4 digits."""
+    """Yield named examples of 100 inputs and 20 targets, numbers of 4 digits."""
     words = [f"0.{number:04}" for number in range(10_000)]
     draw = np.random.default_rng(_SEED)
     for number in range(count):
@@ -34,14 +34,14 @@ def _dense(count: int) -> Iterator[str]:
 
 
 def _sparse(count: int) -> Iterator[str]:
-    """A few units that are on, and a span of them."""
+    """Yield examples with a few active units, and a span of them."""
     draw = np.random.default_rng(_SEED)
     for a, b, c, d in draw.integers(0, 80, (count, 4)).tolist():
         yield f"i: {a} {b} {c}-{c + 3} t: {d};"
 
 
 def _mixed(count: int) -> Iterator[str]:
-    """Events with lists and times, groups, shared targets, and all ways of giving data."""
+    """Yield events with lists, times, groups and shared targets, in all kinds of syntax."""
     draw = np.random.default_rng(_SEED)
     for number, (a, b, c) in enumerate(draw.integers(1, 50, (count, 3)).tolist()):
         yield (
@@ -58,14 +58,14 @@ def _mixed(count: int) -> Iterator[str]:
 
 @dataclass
 class Inputs:
-    """The files, each made when it is first asked for; part: how much of the full size."""
+    """The files, each made on first use; part: the fraction of the full size."""
 
     folder: str
     part: float
     _models: dict[tuple[str, float], ExampleSet] = field(default_factory=dict)
 
     def path(self, kind: str, suffix: str, part: float = 1) -> str:
-        """A file of that kind, or of a part of its examples."""
+        """Return the path of a file of that kind, or of a fraction of its examples."""
         path = os.path.join(self.folder, f"{kind}-{self._count(kind, part)}{suffix}")
         if not os.path.exists(path):
             if suffix == ".ex":
@@ -77,7 +77,7 @@ class Inputs:
         return path
 
     def model(self, kind: str, part: float = 1) -> ExampleSet:
-        """What is in the file."""
+        """Return the content of the file."""
         if (kind, part) not in self._models:
             self._models[kind, part] = exset.load(self.path(kind, ".ex", part), model=ExampleSet)
         return self._models[kind, part]

@@ -17,7 +17,7 @@ from exset.runtime.lbann.list_files import check
 from exset.runtime.lbann.list_journal import searched
 
 LBANN = 0.14
-"""Seconds of LBANN itself, C++, for the list of text ids; measured once, on other cores."""
+"""Seconds of LBANN (C++) for the list of text ids, measured once on another machine."""
 
 _FILES, _IDS = 1000, 1000
 _SMALL_FILES, _SAMPLES = 10_000, 4
@@ -25,20 +25,20 @@ _SEED = 11
 
 
 def reads(inputs: Inputs, runs: int) -> Cases:
-    """From file to `SampleList`, all columns filled."""
+    """Yield reading, from file to `SampleList` with all columns."""
     yield "text ids", partial(_read, inputs, "text", runs)
     yield "ranges", partial(_read, inputs, "integer", runs)
 
 
 def scans(inputs: Inputs, runs: int) -> Cases:
-    """The files that a list names, looked at in one process and in two."""
+    """Yield the check of the files that a list names, in one process and in two."""
     for jobs in (1, 2):
         yield f"validate --files, {jobs}", partial(_validate, inputs, jobs, runs)
         yield f"list build, {jobs}", partial(_build, inputs, jobs, runs)
 
 
 def path_of(inputs: Inputs, ids: str) -> str:
-    """A list of a million samples, or of a part of them."""
+    """Write a list of a million samples, or of a fraction of them."""
     files = max(int(_FILES * inputs.part), 2)
     path = os.path.join(inputs.folder, f"{ids}-{files}.sample_list")
     if not os.path.exists(path):
@@ -83,7 +83,7 @@ def _read(inputs: Inputs, ids: str, runs: int) -> Figures:
 
 
 def _split(path: str, ids: str) -> list[object]:
-    """What a program would do without exset: lists of names and ids."""
+    """Read a list without exset: lists of names and ids."""
     with open(path, encoding="ascii") as file:
         rows = [line.split() for line in file.read().splitlines()[3:]]
     if ids == "text":
@@ -92,7 +92,7 @@ def _split(path: str, ids: str) -> list[object]:
 
 
 def _folder(inputs: Inputs) -> str:
-    """A folder of small files."""
+    """Write a folder of small files."""
     count = max(int(_SMALL_FILES * inputs.part), 4)
     folder = os.path.join(inputs.folder, f"small-{count}")
     if not os.path.exists(folder):
@@ -130,7 +130,7 @@ def _build(inputs: Inputs, jobs: int, runs: int) -> Figures:
 
 
 def _walk(paths: list[str]) -> list[str]:
-    """Look for groups with the fields of the first one, and their shapes and types."""
+    """Find groups with the fields, shapes and types of the first one."""
     found: list[str] = []
     for path in paths:
         with h5py.File(path, "r") as file:

@@ -1,4 +1,4 @@
-"""Where it was measured."""
+"""The machine of the measurement."""
 
 import os
 import platform
@@ -10,7 +10,7 @@ from exset.core.jobs import cores
 
 
 def description() -> dict[str, str]:
-    """Processor, cores, load, and versions of what is in play."""
+    """Return the processor, cores, load, and versions of the libraries."""
     return {
         "processor": _processor(),
         "cores": str(cores()),

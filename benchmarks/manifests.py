@@ -1,4 +1,4 @@
-"""aeon's manifests: reading and writing them, and making elements of their fields."""
+"""aeon's manifests: reading, writing, and the elements of their fields."""
 
 import base64
 import binascii
@@ -19,15 +19,15 @@ from exset.runtime.aeon.crc32c import crc32c
 from exset.runtime.aeon.elements import elements
 
 AEON = 106.0
-"""MB/s of aeon itself, C++, which parses into strings; measured once, on other cores. It took 480
-MB of memory."""
+"""MB/s of aeon (C++), which parses into strings, measured once on another machine. It used 480 MB
+of memory."""
 
 _RECORDS, _BLOBS, _BLOB = 1_000_000, 4_000, 10_000
 _SEED = 5
 
 
 def cases(inputs: Inputs, runs: int) -> Cases:
-    """Each against what a program would do without exset."""
+    """Yield each task, against a program without exset."""
     yield "read FILE ASCII_INT", partial(_read, inputs, "classes", AEON, runs)
     yield "read FILE BINARY of 10 kB", partial(_read, inputs, "blobs", None, runs)
     yield "write FILE ASCII_INT", partial(_write, inputs, runs)
@@ -37,7 +37,7 @@ def cases(inputs: Inputs, runs: int) -> Cases:
 
 
 def path_of(inputs: Inputs, kind: str = "classes") -> str:
-    """A manifest of a million records, or of a part of them; of blobs, some thousands."""
+    """Write a manifest of a million records, or of a fraction; of blobs, some thousands."""
     count = max(int((_RECORDS if kind == "classes" else _BLOBS) * inputs.part), 2)
     path = os.path.join(inputs.folder, f"{kind}-{count}.tsv")
     if not os.path.exists(path):

@@ -1,4 +1,4 @@
-"""Times: of one thing, and of two that take turns."""
+"""Times of one function, and of two that run alternately."""
 
 import gc
 import math
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Spread:
-    """The median of some figures, the least and the most."""
+    """The median, the minimum and the maximum of some figures."""
 
     median: float
     low: float
@@ -18,7 +18,7 @@ class Spread:
 
     @classmethod
     def of(cls, figures: Sequence[float]) -> "Spread":
-        """Return that of figures, of which there is one at least."""
+        """Return the spread of at least one figure."""
         return cls(statistics.median(figures), min(figures), max(figures))
 
     def __str__(self) -> str:
@@ -27,7 +27,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Race:
-    """How long subject and peer took, in seconds, turn by turn."""
+    """The seconds of subject and peer in each turn."""
 
     subjects: list[float]
     peers: list[float]
@@ -44,26 +44,26 @@ class Race:
 
     @property
     def ratio(self) -> Spread:
-        """How many times as fast as the peer the subject was."""
+        """The speed of the subject, as a multiple of that of the peer."""
         pairs = zip(self.subjects, self.peers, strict=True)
         return Spread.of([theirs / ours for ours, theirs in pairs])
 
     @property
     def slowness(self) -> Spread:
-        """How many times as long as the peer the subject took."""
+        """The time of the subject, as a multiple of that of the peer."""
         pairs = zip(self.subjects, self.peers, strict=True)
         return Spread.of([ours / theirs for ours, theirs in pairs])
 
 
 def short(number: float) -> str:
-    """Return a number in three digits, or in as many as stand before its point."""
+    """Return a number with three digits, or with all digits before its point."""
     if number == 0 or not math.isfinite(number):
         return str(number)
     return f"{number:.{max(2 - math.floor(math.log10(abs(number))), 0)}f}"
 
 
 def seconds(act: Callable[[], object]) -> float:
-    """How long it takes, once; what it returns is not kept."""
+    """Return the seconds of one call; its result is not kept."""
     gc.collect()
     begun = time.perf_counter()
     act()
@@ -77,7 +77,7 @@ def race(
     *,
     peer_part: float = 1,
 ) -> Race:
-    """Let peer and subject take turns, after one turn that does not count.
+    """Run peer and subject alternately, after one turn that does not count.
 
     peer_part: how much of the subject's work the peer is given; its times are scaled.
     """

@@ -32,13 +32,13 @@ _STATUS = Path("/proc/self/status")
 _FEW = 1 / 1000
 _MEBI = 1 << 20
 _KINDS = ("dense", "sparse")
-"""Those that are read and written in chunks."""
+"""Kinds of files that are read and written in chunks."""
 _PARTS = {"1x": 1 / 4, "4x": 1.0}
-"""4x is the full size."""
+"""The sizes of files, as fractions of the full size."""
 
 
 def peaks(inputs: Inputs, runs: int) -> Cases:
-    """Loading, of all kinds, in both formats."""
+    """Yield loading of all kinds of files, in both formats."""
     for kind in SIZES:
         for suffix in (".ex", ".bex"):
             few, path = (partial(inputs.path, kind, suffix, part) for part in (_FEW, 1))
@@ -52,7 +52,7 @@ def peaks(inputs: Inputs, runs: int) -> Cases:
 
 
 def parts(inputs: Inputs, runs: int) -> Cases:
-    """Streaming and converting in chunks: the peak should not grow with the file."""
+    """Yield streaming and converting in chunks: the peak should not grow with the file."""
     for verb in ("stream", "convert"):
         for kind in _KINDS:
             for suffix in (".ex", ".bex"):
@@ -93,18 +93,18 @@ def _child(*arguments: str) -> tuple[int, int]:
 
 
 def _highest() -> int:
-    """The most that this process has taken, in bytes."""
-    if _STATUS.exists():  # ru_maxrss there is no less than what the parent had
+    """Return the peak of the memory of this process, in bytes."""
+    if _STATUS.exists():  # ru_maxrss there is at least that of the parent
         lines = dict(line.split(":", 1) for line in _STATUS.read_text().splitlines())
         return int(lines["VmHWM"].split()[0]) * 1024
-    import resource  # which Windows has not
+    import resource  # Windows lacks it
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
 
 
 def _warm(few: str) -> ExampleSet:
-    """Have all kernels in memory, by reading and writing in both formats."""
+    """Load all kernels, by reading and writing in both formats."""
     model = exset.load(few, model=ExampleSet, engine="table")
     with patch.multiple(render, MANY=0, MANY_WARM=0):
         text = exset.dumps(model, format="ex")

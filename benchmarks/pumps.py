@@ -1,4 +1,4 @@
-"""How long a file takes that is twice as long, whatever is repeated in it: about twice as long."""
+"""The time for a file of twice the size, for all kinds of repetition: it should double."""
 
 from contextlib import suppress
 from functools import partial
@@ -19,37 +19,37 @@ _EXPECTED = 2.2
 
 
 def pumps(inputs: Inputs, runs: int) -> Cases:
-    """Reading, by format: each word of its grammar and each byte that means something."""
+    """Yield reading by format: each word of its grammar and each byte with a meaning."""
     size, step = (_SIZE, 1) if inputs.part == 1 else (_LEAST, 200)
-    for known in FORMATS:
-        yield known.name, partial(_pumps, known, size, step, runs)
+    for fmt in FORMATS:
+        yield fmt.name, partial(_pumps, fmt, size, step, runs)
 
 
-def _pumps(known: Format, size: int, step: int, runs: int) -> Figures:
-    """What pumps of a format take, and their range: that of the slowest, and which it is."""
-    both = zip(pumped(known, size), pumped(known, 2 * size), strict=True)
+def _pumps(fmt: Format, size: int, step: int, runs: int) -> Figures:
+    """Return the ratios of a format: their range, and the slowest repetition."""
+    both = zip(pumped(fmt, size), pumped(fmt, 2 * size), strict=True)
     least = 1e-3 if size == _SIZE else 0
-    # What is refused at once takes no time that could be compared.
+    # Files that are refused at once take too little time to compare.
     found = {
         name: ratio
         for (name, once), (_, twice) in islice(both, 0, None, step)
-        if (ratio := _growth(known, once, twice, least, runs))
+        if (ratio := _growth(fmt, once, twice, least, runs))
     }
     slowest = max(found, key=found.__getitem__, default="")
     spread = Spread.of([*found.values()]) if found else None
     return {"pumps": float(len(found)), "time(2n) / time(n)": spread, "the most": slowest}
 
 
-def _growth(known: Format, once: bytes, twice: bytes, least: float, runs: int) -> float | None:
-    """The ratio of the best times, which others on the machine disturb least.
+def _growth(fmt: Format, once: bytes, twice: bytes, least: float, runs: int) -> float | None:
+    """Return the ratio of the best times, which other processes disturb least.
 
     It is looked for again, up to so many times, as long as it is more than anybody expects.
     """
-    _read(known, once)  # kernels are compiled
+    _read(fmt, once)  # kernels are compiled
     few = many = float("inf")
     for _ in range(runs):
-        few = min(few, seconds(partial(_read, known, once)))
-        many = min(many, seconds(partial(_read, known, twice)))
+        few = min(few, seconds(partial(_read, fmt, once)))
+        many = min(many, seconds(partial(_read, fmt, twice)))
         if few <= least:
             return None
         if many / few <= _EXPECTED:
@@ -57,6 +57,6 @@ def _growth(known: Format, once: bytes, twice: bytes, least: float, runs: int) -
     return many / few
 
 
-def _read(known: Format, data: bytes) -> None:
+def _read(fmt: Format, data: bytes) -> None:
     with suppress(FormatError):
-        known.read(Source("x", data))
+        fmt.read(Source("x", data))

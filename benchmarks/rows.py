@@ -1,4 +1,4 @@
-"""What a benchmark gives: rows of figures, as a table and as JSON."""
+"""The results of a benchmark: rows of figures, as a table and as JSON."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -8,10 +8,10 @@ from benchmarks.measure import Spread, short
 
 Figure: TypeAlias = str | float | Spread | None
 Figures: TypeAlias = dict[str, Figure]
-"""Figures by what they are called; the rows of a section have the same."""
+"""Figures by their names, which are the same in all rows of a section."""
 
 Cases: TypeAlias = Iterator[tuple[str, Callable[[], Figures]]]
-"""The rows of a section: their names, and what measures them."""
+"""The rows of a section: their names, and the functions that measure them."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Samplers: batches of 64 classes by 4 samples, against those that people use with torch."""
+"""Samplers: batches of 64 classes by 4 samples, against samplers for torch."""
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
@@ -14,16 +14,16 @@ from benchmarks.measure import Spread, race, seconds
 from benchmarks.rows import Cases, Figures
 
 SIZES = {"1M/10k": (1_000_000, 10_000), "10M/100k": (10_000_000, 100_000)}
-"""How many items and classes."""
+"""The numbers of items and classes."""
 WIDE, SAMPLES = 64, 4
 
 _SEED = 20
 _TRIAL = 100 * WIDE * SAMPLES
-"""Indices that the slow peer is asked for; its times are scaled."""
+"""The number of indices that the slow peer draws; its times are scaled."""
 
 
 def drawings(inputs: Inputs, runs: int) -> Cases:
-    """Grouping labels, a whole epoch at once and one by one, and one batch of an epoch."""
+    """Yield grouping labels, a whole epoch at once and one by one, and one batch of an epoch."""
     kinds = {name: (*size, 0.0) for name, size in SIZES.items()}
     kinds["1M/10k, half of it one class"] = (*SIZES["1M/10k"], 0.5)
     for name, (items, classes, part) in kinds.items():
@@ -37,7 +37,7 @@ def drawings(inputs: Inputs, runs: int) -> Cases:
 
 @cache
 def _labels(items: int, classes: int, part: float) -> NDArray[np.int64]:
-    """Labels in disorder; a part of them is of one class."""
+    """Return unsorted labels, some of them of one large class."""
     classes = max(classes, 2 * WIDE)
     labels = np.random.default_rng(_SEED).integers(0, classes, max(items, 8 * classes))
     labels[: int(len(labels) * part)] = 0
@@ -115,7 +115,7 @@ def _figures(
 
 
 def _per_class(labels: NDArray[np.int64]) -> Callable[[], Iterable[object]] | None:
-    """What makes pytorch-metric-learning's sampler; None where it is not installed."""
+    """Return a function that makes pytorch-metric-learning's sampler; None if not installed."""
     try:
         samplers = import_module("pytorch_metric_learning.samplers")
     except ImportError:
@@ -126,7 +126,7 @@ def _per_class(labels: NDArray[np.int64]) -> Callable[[], Iterable[object]] | No
 
 
 def _random(labels: NDArray[np.int64], most: int | None = None) -> Callable[[], object] | None:
-    """What draws an epoch, or its begin, from torch's own sampler; None without torch."""
+    """Return a function that draws an epoch, or its start, with torch; None without torch."""
     try:
         data = import_module("torch.utils.data")
     except ImportError:

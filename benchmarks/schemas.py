@@ -17,7 +17,7 @@ _SCALE, _BIAS = 0.5, 1.0
 
 
 def reads(inputs: Inputs, runs: int) -> Cases:
-    """From files to batches: one field scaled, one as it is, both packed."""
+    """Yield reading of batches: one field scaled, one unchanged, both packed."""
     yield "scale and pack", partial(_read, inputs, runs)
 
 
@@ -42,7 +42,7 @@ def _read(inputs: Inputs, runs: int) -> Figures:
 
 
 def _written(folder: str, files: int) -> Iterator[tuple[str, str]]:
-    """Write the files unless they are there, and name their samples."""
+    """Write the files unless they exist, and yield the names of their samples."""
     draw = np.random.default_rng(5)
     there = os.path.isdir(folder)
     os.makedirs(folder, exist_ok=True)
@@ -59,7 +59,7 @@ def _written(folder: str, files: int) -> Iterator[tuple[str, str]]:
 
 
 def _loop(pairs: list[tuple[str, str]]) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
-    """What a program would do without exset: each file opened once, each field read and scaled."""
+    """Read without exset: open each file once, read and scale each field."""
     whole = np.empty((len(pairs), 2 * _VALUES), np.float32)
     for start in range(0, len(pairs), _SAMPLES):
         with h5py.File(pairs[start][0], "r") as file:

@@ -1,4 +1,4 @@
-"""The time from pressing return to the answer, for a file of a thousand bytes.
+"""The time of a whole command, for a file of a thousand bytes.
 
 Python keeps the bytecode of what it imports, as it does for an installed package: a checkout may
 have none, and an environment may forbid it, and then to compile the sources would be most of it.
@@ -19,7 +19,7 @@ _PEER = "import numpy"
 
 
 def answers(inputs: Inputs, runs: int) -> Cases:
-    """What people do with a small file."""
+    """Yield the usual commands for a small file."""
     path = os.path.join(inputs.folder, "small.ex")
     with open(path, "w", encoding="ascii") as file:
         text = ""

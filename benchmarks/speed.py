@@ -1,4 +1,4 @@
-"""Loading and saving, against what NumPy and `re` do with as many numbers."""
+"""Loading and saving, against NumPy and `re` with the same number of values."""
 
 import os
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from exset.grammars.lens.examples import ExampleSet
 
 
 def loads(inputs: Inputs, runs: int) -> Cases:
-    """From file to `ExampleSet`, all columns filled."""
+    """Yield loading, from file to `ExampleSet` with all columns."""
     for kind in SIZES:
         for suffix, peer, name in (
             (".ex", peers.numbers, "re + float"),
@@ -39,7 +39,7 @@ def _load(
 
 
 def saves(inputs: Inputs, runs: int) -> Cases:
-    """From `ExampleSet` to a file that is whole and on disk."""
+    """Yield saving, from `ExampleSet` to a complete file on disk."""
     for kind in SIZES:
         for suffix in (".ex", ".bex"):
             yield kind + suffix, partial(_save, inputs, kind, suffix, runs)
@@ -58,7 +58,7 @@ def _save(inputs: Inputs, kind: str, suffix: str, runs: int) -> Figures:
 
 
 def _numbers(model: ExampleSet) -> NDArray[np.float32]:
-    """All numbers that a text of the set has."""
+    """Return all numbers in the text of the set."""
     ranges = model.ranges
     return np.concatenate([ranges.values.values, ranges.units.values.astype(np.float32)])
 
