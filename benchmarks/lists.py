@@ -38,7 +38,7 @@ def scans(inputs: Inputs, runs: int) -> Cases:
 
 
 def path_of(inputs: Inputs, ids: str) -> str:
-    """Write a list of a million samples, or of a fraction of them."""
+    """Return the path of a list of a million samples, or of a fraction of them."""
     files = max(int(_FILES * inputs.part), 2)
     path = os.path.join(inputs.folder, f"{ids}-{files}.sample_list")
     if not os.path.exists(path):
