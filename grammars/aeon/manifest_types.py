@@ -1,7 +1,7 @@
 """The dialects of aeon's manifests, and the types of elements."""
 
+from collections.abc import Mapping
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Final, NoReturn
 
 
@@ -49,9 +49,10 @@ class ElementType(StrEnum):
         raise ValueError(f"unknown type {value!r}: the types are {', '.join(cls)}")
 
 
-NUMBER_DTYPES: Final = MappingProxyType(
-    {ElementType.ASCII_INT: "<i4", ElementType.ASCII_FLOAT: "<f4"}
-)
+NUMBER_DTYPES: Final[Mapping[ElementType, str]] = {
+    ElementType.ASCII_INT: "<i4",
+    ElementType.ASCII_FLOAT: "<f4",
+}
 """The dtypes of the elements that are numbers, by their types."""
 
 LINE_END: Final = b"\n"

@@ -25,7 +25,7 @@ from exset.parsers.aeon.manifest_checks import NUMBER_FINDINGS
 from exset.parsers.aeon.manifest_columns import KERNELS, NO_NUMBER, RANGE
 from exset.parsers.aeon.numbers import numbers
 from exset.parsers.engine.errors import shown
-from exset.runtime.aeon.element_files import path_of, read_file
+from exset.runtime.aeon.manifest_files import path_of, read_file
 
 _BATCH: Final = 4096
 _ERRORS: Final = [NO_NUMBER, RANGE]

@@ -1,17 +1,20 @@
-"""Check the files that a manifest names, as aeon would find them."""
+"""Read and check the files that a manifest names, as aeon finds them."""
 
 import os
 import stat
 from collections.abc import Iterator
+from typing import Final
 
-from exset.core.errors import Findings, Place
-from exset.core.limits import DEFAULT, Limits
+from exset.core.errors import Findings, LimitError, Place
+from exset.core.limits import DEFAULT, Limits, limit_hint
 from exset.core.text import safe
 from exset.grammars.aeon.manifest import Manifest, joined
 from exset.grammars.aeon.manifest_findings import finding_at
 from exset.grammars.aeon.manifest_types import Dialect, ElementType
 from exset.io.access import DEFAULT_ACCESS, Access, is_inside
-from exset.runtime.aeon.element_files import HUGE, path_of
+
+HUGE: Final = 1 << 31
+"""The size of a file, in bytes, from which the dialect `head` reads zeros."""
 
 
 def check_files(
@@ -75,3 +78,26 @@ def _problem(path: bytes, dialect: Dialect) -> tuple[str, str]:
     if status.st_size >= HUGE and dialect is Dialect.HEAD:
         return "aeon-file-huge", ""
     return "", ""
+
+
+def path_of(field: bytes) -> bytes:
+    """Return the path that aeon opens: as all programs in C, it stops at a NUL."""
+    return field.partition(b"\0")[0]
+
+
+def read_file(path: bytes, dialect: Dialect, max_bytes: int | None) -> bytes:
+    """Read a file. Raises OSError where aeon fails, hangs or reads something else; LimitError."""
+    status = os.stat(path)
+    if not stat.S_ISREG(status.st_mode):
+        what = "a folder" if stat.S_ISDIR(status.st_mode) else "not a regular file"
+        raise OSError(f"it is {what}, on which aeon hangs")
+    if status.st_size >= HUGE and dialect is Dialect.HEAD:
+        raise OSError("it has 2 GiB or more, and aeon reads only zeros")
+    if max_bytes is not None and status.st_size > max_bytes:
+        raise LimitError(
+            f"{safe(os.fsdecode(path))} has {status.st_size:,} bytes, but only {max_bytes:,} are"
+            " left",
+            hint=f"take fewer records at a time; or {limit_hint('max_array')}",
+        )
+    with open(path, "rb") as file:
+        return file.read(status.st_size)

@@ -6,7 +6,6 @@ This one declaration gives the checks, the defaults, the hints, the JSON Schema 
 
 import os
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 from exset.grammars.aeon.config.schema_types import (
@@ -128,7 +127,7 @@ _SOUND: Final = (
 
 
 def _by_name(*tables: Table) -> Mapping[str, Table]:
-    return MappingProxyType({table.name: table for table in tables})
+    return {table.name: table for table in tables}
 
 
 ETL: Final = _by_name(
@@ -271,15 +270,13 @@ _SAMPLING: Final = _by_name(
     ),
 )
 
-TABLES: Final[Mapping[str, Table]] = MappingProxyType(
-    {
-        "loader": LOADER,
-        "frame": ETL["image"],
-        **{f"etl {name}": table for name, table in ETL.items()},
-        **{f"augmentation {name}": table for name, table in AUGMENTATION.items()},
-        **_SAMPLING,
-    }
-)
+TABLES: Final[Mapping[str, Table]] = {
+    "loader": LOADER,
+    "frame": ETL["image"],
+    **{f"etl {name}": table for name, table in ETL.items()},
+    **{f"augmentation {name}": table for name, table in AUGMENTATION.items()},
+    **_SAMPLING,
+}
 """All tables by their full names."""
 
 
@@ -288,12 +285,10 @@ def etl_types(dialect: Dialect) -> tuple[str, ...]:
     return tuple(name for name, table in ETL.items() if dialect in table.dialects)
 
 
-RENAMED: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "minibatch_size": "batch_size",
-        "macrobatch_size": "block_size",
-        "augment": "augmentation",
-        "shuffle_every_epoch": "shuffle_enable",
-    }
-)
+RENAMED: Final[Mapping[str, str]] = {
+    "minibatch_size": "batch_size",
+    "macrobatch_size": "block_size",
+    "augment": "augmentation",
+    "shuffle_every_epoch": "shuffle_enable",
+}
 """Members of the loader before 2017, and their names since then."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 Dialect: TypeAlias = Literal["head", "seed", "between", "habana"]
@@ -11,14 +10,12 @@ Dialect: TypeAlias = Literal["head", "seed", "between", "habana"]
 Intel Gaudi's software (2021 and later). Only `head` and `seed` were compared with the programs."""
 
 DIALECTS: Final[tuple[Dialect, ...]] = get_args(Dialect)
-TITLES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "head": "aeon's last version",
-        "seed": "aeon of April 2017",
-        "between": "aeon of 2017 to 2020",
-        "habana": "Habana's fork of aeon",
-    }
-)
+TITLES: Final[Mapping[str, str]] = {
+    "head": "aeon's last version",
+    "seed": "aeon of April 2017",
+    "between": "aeon of 2017 to 2020",
+    "habana": "Habana's fork of aeon",
+}
 
 
 def dialect_of(name: str) -> Dialect:
@@ -47,21 +44,19 @@ class KindRule(NamedTuple):
     size: int = 0
 
 
-KINDS: Final[Mapping[Kind, KindRule]] = MappingProxyType(
-    {
-        "string": KindRule("a string"),
-        "bool": KindRule("true or false"),
-        **dict.fromkeys(("int32", "uint32", "size", "float", "double"), KindRule("a number")),
-        "strings": KindRule("a list of strings", "string"),
-        "floats": KindRule("a list of numbers", "float"),
-        "doubles": KindRule("a list of numbers", "double"),
-        "float_pair": KindRule("a list of two numbers", "float", 2),
-        "int_pair": KindRule("a list of two numbers", "int32", 2),
-        "object": KindRule("an object"),
-        "objects": KindRule("a list of objects"),
-        "any": KindRule("any value"),
-    }
-)
+KINDS: Final[Mapping[Kind, KindRule]] = {
+    "string": KindRule("a string"),
+    "bool": KindRule("true or false"),
+    **dict.fromkeys(("int32", "uint32", "size", "float", "double"), KindRule("a number")),
+    "strings": KindRule("a list of strings", "string"),
+    "floats": KindRule("a list of numbers", "float"),
+    "doubles": KindRule("a list of numbers", "double"),
+    "float_pair": KindRule("a list of two numbers", "float", 2),
+    "int_pair": KindRule("a list of two numbers", "int32", 2),
+    "object": KindRule("an object"),
+    "objects": KindRule("a list of objects"),
+    "any": KindRule("any value"),
+}
 
 Plain: TypeAlias = str | int | float | bool | tuple[str, ...] | tuple[float, ...] | None
 """A default; None if the member has none."""
@@ -149,9 +144,8 @@ class Table:
         self.name = name
         self.dialects = dialects
         self.lax = lax
-        self._members = {
-            dialect: MappingProxyType({m.name: m for m in members if dialect in m.dialects})
-            for dialect in DIALECTS
+        self._members: Mapping[Dialect, Mapping[str, Member]] = {
+            dialect: {m.name: m for m in members if dialect in m.dialects} for dialect in DIALECTS
         }
 
     def members_of(self, dialect: Dialect) -> Mapping[str, Member]:
