@@ -5,9 +5,10 @@ Copies and pickles are read-only too, and a constant column takes no space in th
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Generic, Self, SupportsIndex, TypeVar, overload
+from typing import Generic, NamedTuple, Self, SupportsIndex, TypeVar, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from exset.grammars.columns.arrays import Longs, concat, frozen, same, take
 
@@ -116,15 +117,21 @@ class Column(Rows, Generic[Item]):
         return self._item(self._row(index))
 
 
+class _Repeated(NamedTuple):
+    """A constant column as it is pickled: its value [1] and its length. Other tuples are values."""
+
+    value: NDArray[np.generic]
+    n: int
+
+
 def _packed(column: object) -> object:
-    """Return a column as it is pickled: a constant column as its value [1] and its length."""
+    """Return a column as it is pickled."""
     if isinstance(column, np.ndarray) and column.size > 1 and column.strides[0] == 0:
-        return column[:1], column.size
+        return _Repeated(column[:1], column.size)
     return column
 
 
 def _unpacked(column: object) -> object:
-    if isinstance(column, tuple):
-        value, n = column
-        return np.broadcast_to(value[0], (n,))
+    if isinstance(column, _Repeated):
+        return np.broadcast_to(column.value[0], (column.n,))
     return column
