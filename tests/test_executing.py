@@ -18,7 +18,6 @@ MAY_IMPORT = {
     "exset.core.jobs": {"concurrent"},
     "exset.core.process_pool": {"multiprocessing", "concurrent"},
     "exset.core.worker": {"multiprocessing"},
-    "exset.runtime.training.prefetch": {"concurrent"},
     "exset.testing.fuzzer": {"concurrent"},
 }
 RUNS = re.compile(

@@ -16,7 +16,7 @@ def deal_all(
 ) -> None:
     """Fill in the class of each slot of all batches, and the number of the slot in its class.
 
-    `slots`: the number of slots of each class. `placed`: how count of them are in distinct batches,
+    `slots`: the number of slots of each class. `placed`: how many of them are in distinct batches,
     which come first. `classes`, `numbers`: the output, batch after batch. All are int64.
     """
     distinct = placed.sum()
@@ -34,7 +34,7 @@ def deal(counts: NDArray[np.int64], width: int, classes: NDArray[np.int64]) -> N
 
     `counts`: the number of slots of each class; the sum is the length of `classes`, and no count is
     above the number of batches. As in BA-LR, classes take turns, one slot each, until they have no
-    more. But a class is urgent if it has as count slots left as there are batches left: it then has
+    more. But a class is urgent if it has one slot for each batch that is left: it then has
     a place in each of them before all others. So every batch can be completed.
     """
     count = len(counts)

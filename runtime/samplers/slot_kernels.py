@@ -17,7 +17,7 @@ _HALF: Final = np.uint64(32)
 _S30: Final = np.uint64(30)
 _S27: Final = np.uint64(27)
 _S31: Final = np.uint64(31)
-_BLOCK: Final = 512  # the numbers of so count slots fit in the L1 cache
+_BLOCK: Final = 512  # the numbers of this many slots fit in the L1 cache
 
 
 @kernel

@@ -1,16 +1,22 @@
 """Read items ahead in a background thread, which never outlives its user."""
 
-from collections import deque
-from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import suppress
+import atexit
+from collections.abc import Generator, Iterator
 from contextvars import copy_context
-from functools import partial
-from typing import Final, Generic, TypeVar, cast
+from dataclasses import dataclass
+from queue import SimpleQueue
+from threading import Thread, current_thread
+from typing import Any, Generic, TypeVar
+from weakref import WeakSet
 
 Item = TypeVar("Item")
 
-_END: Final = object()
+
+@dataclass
+class _End:
+    """Marks the end of the items, with the error that ended them, if any."""
+
+    error: BaseException | None = None
 
 
 class Prefetcher(Generic[Item]):
@@ -24,47 +30,65 @@ class Prefetcher(Generic[Item]):
 
     def __init__(self, source: Generator[Item, None, None], most: int) -> None:
         """Take a generator; only the thread uses and closes it."""
-        self._source, self._most = source, max(most, 1)
-        self._run = copy_context().run
-        self._read: Callable[[], object] = partial(next, source, _END)
-        self._thread = ThreadPoolExecutor(1, "exset prefetch")
-        self._ahead: deque[Future[object]] = deque()
-        self._is_closed = False
+        self._source, self._most = source, most
+        # These queues are reentrant: garbage collection can call `close` in any thread.
+        self._requests: SimpleQueue[None] = SimpleQueue()
+        self._items: SimpleQueue[Item | _End] = SimpleQueue()
+        self._is_over = self._is_closed = False
+        run = copy_context().run
+        self._thread = Thread(target=run, args=(self._run,), name="exset prefetch", daemon=True)
 
     def __iter__(self) -> Iterator[Item]:
         return self
 
     def __next__(self) -> Item:
-        self._read_ahead()
-        wait([*self._ahead][:1])  # an interrupt here loses no item
-        if self._is_closed:
+        if self._is_over or self._is_closed:
             raise StopIteration
-        first = self._ahead.popleft()
-        self._read_ahead()
+        if self._thread.ident is None:
+            _RUNNING.add(self)
+            self._thread.start()
+            for _ in range(self._most):
+                self._requests.put(None)
+        item = self._items.get()
+        if not isinstance(item, _End):
+            self._requests.put(None)
+            return item
+        self._is_over = True
+        error, item.error = item.error, None
         try:
-            item = first.result()
-        except BaseException:
-            self.close()
-            raise
+            raise StopIteration if error is None else error
         finally:
-            del first  # an error in it refers to this frame
-        if item is _END:
-            self.close()
-            raise StopIteration
-        return cast(Item, item)
+            del error  # its traceback refers to this frame
 
     def close(self) -> None:
         """End the thread, and wait for its end; drop items that were not taken."""
         self._is_closed = True
-        for future in self._ahead:
-            future.cancel()
-        with suppress(RuntimeError):  # the interpreter exits, and has ended the thread
-            if self._ahead:
-                self._thread.submit(self._source.close)
-        with suppress(RuntimeError):  # garbage collection calls this in the thread itself
-            self._thread.shutdown()
-        self._ahead.clear()
+        self._requests.put(None)
+        if self._thread.ident is not None and self._thread is not current_thread():
+            self._thread.join()
+        self._items = SimpleQueue()
 
-    def _read_ahead(self) -> None:
-        while len(self._ahead) < self._most and not self._is_closed:
-            self._ahead.append(self._thread.submit(self._run, self._read))
+    def _run(self) -> None:
+        end = _End()
+        try:
+            while True:
+                self._requests.get()
+                if self._is_closed:
+                    self._source.close()
+                    break
+                self._items.put(next(self._source))
+        except StopIteration:
+            pass
+        except BaseException as error:
+            end.error = error
+        self._items.put(end)
+
+
+_RUNNING: "WeakSet[Prefetcher[Any]]" = WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """Close all: a thread that runs while the interpreter shuts down can crash it."""
+    for each in list(_RUNNING):
+        each.close()

@@ -114,9 +114,9 @@ def failing(number: int, mode: Mode) -> Iterator[Faults]:
 def runs(
     act: Callable[[], object], *, before: Callable[[], object], mode: Mode
 ) -> Iterator[tuple[Faults, BaseException | None]]:
-    """Do something with its first call failing, its second, and so on, until no call fails.
+    """Run a function with its first call failing, then its second, and so on, until none fails.
 
-    Yields each time what failed, and the error that came of it.
+    Yields the failed calls and the error of each run.
     """
     for number in count():
         before()

@@ -36,4 +36,4 @@ def numbers_of(batches: Iterable[dict[str, Values]]) -> list[list[int]]:
 
 
 def threads() -> list[threading.Thread]:
-    return [each for each in threading.enumerate() if each.name.startswith("exset prefetch")]
+    return [each for each in threading.enumerate() if each.name == "exset prefetch"]
