@@ -18,6 +18,7 @@ from exset.grammars.aeon.config.schema_types import DIALECTS, Dialect
 from exset.parsers.aeon.config import parse, render
 from exset.testing import config_dicts, loader_configs
 from tests.aeon import json_schema
+from tests.aeon.configs import findings_of
 
 dialects = st.sampled_from(DIALECTS)
 VALIDATOR = jsonschema.Draft202012Validator(json_schema.json_schema())
@@ -92,13 +93,11 @@ VALUES: st.SearchStrategy[Any] = st.sampled_from(
 @given(damaged())
 def test_the_json_schema_agrees_with_the_reader(config: dict[str, Any]) -> None:
     """Configurations without findings are valid; valid ones fail only rules between members."""
-    findings = Findings()
-    try:
-        LoaderConfig.from_dict(config, dialect="head", findings=findings)
-        codes = {finding.code for finding in findings}
-    except FormatError as error:
-        codes = {error.code} | {finding.code for finding in findings}
-    assert VALIDATOR.is_valid(config) == (codes <= CLEAN), codes
+    found = findings_of(config)
+    # The rule about COUNT is the only one between members that the JSON Schema has.
+    counts = [each for each in found if each.place and each.place.field == "iteration_mode_count"]
+    codes = {each.code for each in found}
+    assert VALIDATOR.is_valid(config) == (codes <= CLEAN and not counts), codes
 
 
 def test_the_published_json_schema_is_up_to_date() -> None:
