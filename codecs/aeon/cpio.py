@@ -5,7 +5,6 @@ last entry is `TRAILER!!!`. In a block of aeon's cache (cpio.cpp) the first entr
 with the number of records, and the last but one is 16 zero bytes. All other entries are elements.
 """
 
-import re
 from typing import Final, cast
 
 import numpy as np
@@ -44,7 +43,6 @@ from exset.grammars.columns.arrays import Flags, Longs, compact, frozen
 from exset.grammars.columns.blobs import Blobs
 from exset.grammars.columns.strings import Strings
 
-_HEADER_WORDS: Final = ("format_version", "writer_version", "record_count", "elements_per_record")
 _MAGIC: Final = MAGIC.to_bytes(2, "little")
 _INSPECTED: Final = 1 << 16  # bytes, to see whether a block was converted to text
 
@@ -143,11 +141,10 @@ def _fields(source: Source, limits: Limits, engine: Engine) -> tuple[Fields, boo
 
 def _complete(source: Source, error: FormatError, limits: Limits, engine: Engine) -> Fields:
     """Read all entries before an error."""
-    field = error.place.field if error.place is not None else None
-    index = re.match(r"entries\[(\d+)\]", field or "")
-    if index is None or index[1] == "0":
+    count = error.place.index("entries") if error.place is not None else None
+    if not count:
         raise error
-    return read(first_entries(int(index[1])), source, limits=limits, engine=engine)
+    return read(first_entries(count), source, limits=limits, engine=engine)
 
 
 def _truncated(error: FormatError, complete: int, why: str | None) -> FormatError:
@@ -209,14 +206,19 @@ def _header(entries: Entries, source: Source, limits: Limits, engine: Engine) ->
     except FormatError as error:
         place = Place.in_bytes(source, at, "entries[0].data.magic")
         raise FormatError(error.message, place=place) from None
-    words = {name: int(cast(Longs, fields[name])[0]) for name in _HEADER_WORDS}
-    if words["record_count"] > len(source.view) // LEAST_ENTRY:
+    words = {
+        name: int(cast(Longs, fields[name])[0])
+        for name, leaf in HEADER.leaves.items()
+        if leaf.is_number
+    }
+    data_type, rest = (fields.strings(name)[0] or b"" for name in ("data_type", "rest"))
+    header = BlockHeader(**words, data_type=data_type, rest=rest)
+    if header.record_count > len(source.view) // LEAST_ENTRY:
         offset = at + header_offset("record_count")
         place = Place.in_bytes(source, offset, "entries[0].data.record_count")
-        message = f"record_count is {words['record_count']}, more than the file can hold"
+        message = f"record_count is {header.record_count}, more than the file can hold"
         raise FormatError(message, place=place)
-    data_type, rest = (fields.strings(name)[0] or b"" for name in ("data_type", "rest"))
-    return BlockHeader(**words, data_type=data_type, rest=rest)
+    return header
 
 
 def _without_header(frame: Entries) -> Entries:

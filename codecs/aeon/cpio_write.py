@@ -145,10 +145,11 @@ def _headings(
 
 def _header_bytes(header: BlockHeader, engine: Engine = "auto") -> bytes:
     """Encode the header, which is the data of the first entry of a block."""
-    words = ("format_version", "writer_version", "record_count", "elements_per_record")
-    columns = {word: np.array([getattr(header, word)], np.uint32) for word in words}
-    raw = {word: Strings.of([getattr(header, word)]) for word in ("data_type", "rest")}
-    return write(HEADER, {**columns, **raw}, engine=engine)
+    columns: dict[str, Values] = {}
+    for name, leaf in HEADER.leaves.items():
+        value = getattr(header, name)
+        columns[name] = np.array([value], leaf.native) if leaf.is_number else Strings.of([value])
+    return write(HEADER, columns, engine=engine)
 
 
 class BlockWriter:

@@ -81,50 +81,44 @@ class Tree:
     def __init__(self, declaration: Construct) -> None:
         """Check a declaration."""
         self._paths = set[str]()
+        self._scopes = dict[ir.Record, Scope]()
         if type(declaration) is Renamed:
             declaration = declaration.subcon
         if type(declaration) is not Struct:
             refuse("", "a layout must be a Struct")
-        self.root = self._record(declaration, "", None)[0]
+        self.root = self._record(declaration, "", None)
 
-    def _record(self, con: Struct, path: str, outer: Scope | None) -> tuple[ir.Record, Scope]:
+    def _record(self, con: Struct, path: str, outer: Scope | None) -> ir.Record:
         """Read the members of a Struct; each sees the names before it."""
         _check_hook(con, path)
-        scope = Scope(outer)
+        scope: Scope = {} if outer is None else {"_": outer}
         members: list[tuple[str | None, ir.Node]] = []
         for member in con.subcons:
             name, inner, at = None, member, path
             if type(member) is Renamed:
                 name, inner = _checked_name(member, path), member.subcon
                 at = f"{path}.{name}" if path else name
-            node, names = self._member(inner, at, scope)
-            if names is not None:
-                scope.names[name or ""] = names
+            node = self._node(inner, at, scope)
             if name is None and not _needs_no_name(node):
                 refuse(path, f"{type(inner).__name__} needs a name")
             members.append((name, node))
-        return ir.Record(con, path, tuple(members)), scope
-
-    def _member(
-        self, con: Construct, path: str, scope: Scope
-    ) -> tuple[ir.Node, ir.Leaf | Scope | None]:
-        """Read a member of a Struct; also return what expressions find under its name."""
-        if type(con) is Struct:
-            return self._record(con, path, scope)
-        if type(con) is Aligned:
-            _check_hook(con, path)
-            if not isinstance(con.modulus, int) or con.modulus < 2:
-                refuse(path, f"Aligned needs a constant of 2 or more, not {con.modulus!r}")
-            inner, names = self._member(con.subcon, path, scope)
-            return ir.Alignment(con, path, con.modulus, inner), names
-        node = self._node(con, path, scope)
-        return node, node if isinstance(node, ir.Leaf) else None
+            while isinstance(node, ir.Alignment):
+                node = node.inner
+            if name and isinstance(node, ir.Leaf | ir.Record):
+                scope[name] = self._scopes[node] if isinstance(node, ir.Record) else node
+        record = ir.Record(con, path, tuple(members))
+        self._scopes[record] = scope
+        return record
 
     def _node(self, con: Construct, path: str, scope: Scope) -> ir.Node:
         _check_hook(con, path)
         kind = type(con)
-        if kind is Struct or kind is Aligned:
-            return self._member(con, path, scope)[0]
+        if kind is Struct:
+            return self._record(con, path, scope)
+        if kind is Aligned:
+            if not isinstance(con.modulus, int) or con.modulus < 2:
+                refuse(path, f"Aligned needs a constant of 2 or more, not {con.modulus!r}")
+            return ir.Alignment(con, path, con.modulus, self._node(con.subcon, path, scope))
         if kind is Rebuild:
             check_rebuilt(con.func, path)
             return self._node(con.subcon, path, scope)
@@ -176,8 +170,9 @@ class Tree:
     def _repeat(self, con: RepeatUntil, path: str, scope: Scope) -> ir.Repeat:
         if type(con.subcon) is not Struct:
             refuse(path, f"RepeatUntil needs a Struct, not {type(con.subcon).__name__}")
-        element, names = self._record(con.subcon, path, scope)
-        names.names.pop("_", None)  # Construct evaluates the condition on the element alone
+        element = self._record(con.subcon, path, scope)
+        names = {**self._scopes[element]}
+        del names["_"]  # Construct evaluates the condition on the element alone
         condition = read_expression(con.predicate, names, path)
         if not [*ir.operands_in(condition)]:
             refuse(path, f"the condition names no field: {con.predicate!r}")

@@ -7,7 +7,7 @@ blob `==` or `!=` constant bytes. Anything else is a TypeError, a lambda above a
 
 import operator
 from collections.abc import Callable, Mapping
-from typing import Final, NoReturn
+from typing import Final, NoReturn, TypeAlias
 
 from construct import BinExpr, ExprMixin, FuncPath, Path, UniExpr
 
@@ -32,16 +32,8 @@ _BINARY: Final[Mapping[Callable[..., object], str]] = {**_ARITHMETIC, **_WHOLE, 
 _UNARY: Final[Mapping[Callable[..., object], str]] = {operator.not_: "not", operator.neg: "-"}
 
 
-class Scope:
-    """The names in scope of an expression: fields, Structs, and `_` for the outer Struct."""
-
-    def __init__(self, outer: "Scope | None" = None) -> None:
-        """Begin a Struct within another."""
-        self.names: dict[str, Leaf | Scope] = {} if outer is None else {"_": outer}
-
-    def __getitem__(self, name: str) -> "Leaf | Scope":
-        """Look up a name. Raises KeyError for a field that is absent, or not always present."""
-        return self.names[name]
+Scope: TypeAlias = dict[str, "Leaf | Scope"]
+"""The names that an expression can use: fields, Structs, and `_` for the outer Struct."""
 
 
 def read_expression(value: object, scope: Scope, path: str) -> Expression:
@@ -78,20 +70,22 @@ def check_rebuilt(value: object, path: str) -> None:
 
 
 def _field(value: Path, scope: Scope, path: str) -> Number:
-    try:
-        field = value(scope)
-    except (KeyError, TypeError):
-        field = None
+    field = _look_up(value, scope)
     if not isinstance(field, Number):
         refuse(path, f"{value} is not a number that is always present here")
     return field
 
 
-def _match(value: BinExpr, scope: Scope, path: str) -> Match | Operation:
+def _look_up(value: object, scope: Scope) -> object:
+    """Find what a path names; return None for a field that is absent, or not always present."""
     try:
-        field = value.lhs(scope) if isinstance(value.lhs, Path) else None
+        return value(scope) if isinstance(value, Path) else None
     except (KeyError, TypeError):
-        field = None
+        return None
+
+
+def _match(value: BinExpr, scope: Scope, path: str) -> Match | Operation:
+    field = _look_up(value.lhs, scope)
     if not isinstance(field, String | Blob) or value.op not in (operator.eq, operator.ne):
         refuse(path, f"only a string that is present can be compared with bytes: {value!r}")
     match = Match(field, value.rhs)

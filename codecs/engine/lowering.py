@@ -5,7 +5,8 @@ expressions use; the columns are gathered later, from the offsets.
 """
 
 from collections import defaultdict
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, TypeVar
 
 from exset.codecs.engine import ir
 from exset.codecs.engine import program as op
@@ -15,25 +16,29 @@ from exset.codecs.engine.expressions import is_real
 from exset.codecs.engine.program import Leaf, Program, Row
 from exset.codecs.engine.superinstructions import fuse
 
+V = TypeVar("V")
+
 _INT64: Final = 2**63
 _MAX_STREAMS: Final = 1 << 16  # an operand holds a feed and a stream
 
-# The instructions for whole numbers and for reals, and whether the operands are swapped.
+# The instructions for whole numbers and for reals; BEYOND where reals are not supported.
 _COMPARISONS: Final = {
-    "==": (op.EQUAL, op.EQUAL_REAL, False),
-    "<": (op.LESS, op.LESS_REAL, False),
-    "<=": (op.LESS_EQUAL, op.LESS_EQUAL_REAL, False),
-    ">": (op.LESS, op.LESS_REAL, True),
-    ">=": (op.LESS_EQUAL, op.LESS_EQUAL_REAL, True),
+    "==": (op.EQUAL, op.EQUAL_REAL),
+    "<": (op.LESS, op.LESS_REAL),
+    "<=": (op.LESS_EQUAL, op.LESS_EQUAL_REAL),
 }
 _ARITHMETIC: Final = {
     "+": (op.ADD, op.ADD_REAL),
     "-": (op.SUBTRACT, op.SUBTRACT_REAL),
     "*": (op.MULTIPLY, op.MULTIPLY_REAL),
+    "//": (op.DIVIDE, op.BEYOND),
+    "%": (op.MODULO, op.BEYOND),
+    "&": (op.AND, op.BEYOND),
+    "|": (op.OR, op.BEYOND),
 }
-_CHECKS: Final = {op.LESS: op.CHECK_LESS, op.LESS_EQUAL: op.CHECK_LESS_EQUAL}
-_TRUTHS: Final = frozenset((*_COMPARISONS, "!=", "not"))  # operators that give 0 or 1
-_WHOLE: Final = {"//": op.DIVIDE, "%": op.MODULO, "&": op.AND, "|": op.OR}
+_SWAPPED: Final = {">": "<", ">=": "<="}
+_CHECKS: Final = {"<": op.CHECK_LESS, "<=": op.CHECK_LESS_EQUAL}
+_TRUTHS: Final = frozenset((*_COMPARISONS, *_SWAPPED, "!=", "not"))  # operators that give 0 or 1
 
 
 def lower(tree: Tree) -> Program:
@@ -96,9 +101,9 @@ class _Lowering(Assembler):
             case ir.Operation("<" | "<=" | ">" | ">=" as symbol, operands) if not any(
                 map(is_real, operands)
             ):
-                code, _, swapped = _COMPARISONS[symbol]
-                a, b = [self.count(each) for each in operands][:: -1 if swapped else 1]
-                self.emit(_CHECKS[code], a, b, origin=node)
+                less, sides = _unswapped(symbol, operands)
+                places = [self.count(each) for each in sides]
+                self.emit(_CHECKS[less], *places, origin=node)
             case _:
                 self.emit(op.CHECK, self.condition(condition), origin=node)
 
@@ -189,12 +194,7 @@ class _Lowering(Assembler):
         return self.expression(expression)[0]
 
     def condition(self, expression: ir.Expression) -> int:
-        register, is_real = self.expression(expression)
-        if not is_real:
-            return register
-        target = self.register()
-        self.emit(op.TRUTH, target, register)
-        return target
+        return self.truth(*self.expression(expression))
 
     def expression(self, expression: ir.Expression) -> tuple[int, bool]:
         self.flush()
@@ -214,33 +214,26 @@ class _Lowering(Assembler):
                     return self.register(), False
                 return self.register(int(expression)), False
 
-    def operation(self, symbol: str, operands: list[tuple[int, bool]]) -> tuple[int, bool]:
-        is_real = any(real for _, real in operands)
-        if is_real:
-            places = [self.as_real(*each) for each in operands]
-        else:
-            places = [place for place, _ in operands]
+    def operation(self, symbol: str, operands: Sequence[tuple[int, bool]]) -> tuple[int, bool]:
+        symbol, operands = _unswapped(symbol, operands)
         if symbol == "!=":
-            equal, _ = self.operation("==", operands)
-            return self.result(op.NOT, equal), False
+            return self.result(op.NOT, self.operation("==", operands)[0]), False
         if symbol == "not":
-            place = places[0]
-            return self.result(op.NOT, self.result(op.TRUTH, place) if is_real else place), False
-        if symbol == "-" and len(places) == 1:
-            if is_real:
-                return self.real_result(op.NEGATE_REAL, *places), True
-            return self.result(op.NEGATE, *places), False
+            return self.result(op.NOT, self.truth(*operands[0])), False
+        is_real = any(real for _, real in operands)
+        places = [self.as_real(*each) if is_real else each[0] for each in operands]
         if symbol in _COMPARISONS:
-            whole, real, swapped = _COMPARISONS[symbol]
-            if swapped:
-                places.reverse()
-            return self.result(real if is_real else whole, *places), False
-        if symbol in _ARITHMETIC:
-            whole, real = _ARITHMETIC[symbol]
-            if is_real:
-                return self.real_result(real, *places), True
-            return self.result(whole, *places), False
-        return self.result(_WHOLE[symbol], *places), False
+            return self.result(_COMPARISONS[symbol][is_real], *places), False
+        codes = (op.NEGATE, op.NEGATE_REAL) if len(places) == 1 else _ARITHMETIC[symbol]
+        if is_real:
+            return self.real_result(codes[1], *places), True
+        return self.result(codes[0], *places), False
+
+    def truth(self, place: int, is_real: bool) -> int:
+        return self.result(op.TRUTH, place) if is_real else place
+
+    def as_real(self, place: int, is_real: bool) -> int:
+        return place if is_real else self.real_result(op.TO_REAL, place)
 
     def result(self, code: int, *operands: int) -> int:
         target = self.register()
@@ -252,8 +245,10 @@ class _Lowering(Assembler):
         self.emit(code, target, *operands)
         return target
 
-    def as_real(self, place: int, is_real: bool) -> int:
-        return place if is_real else self.real_result(op.TO_REAL, place)
+
+def _unswapped(symbol: str, operands: Sequence[V]) -> tuple[str, Sequence[V]]:
+    """Write `a > b` as `b < a`, which has an instruction."""
+    return (_SWAPPED[symbol], operands[::-1]) if symbol in _SWAPPED else (symbol, operands)
 
 
 def _unclamped(count: ir.Expression) -> ir.Number | None:

@@ -111,12 +111,7 @@ def _feeds(program: Program, fields: Mapping[str, Values]) -> Feeds:
 
 
 def _joined(columns: list[Column], dtype: type[T]) -> NDArray[T]:
-    joined = np.empty(sum(map(len, columns)), dtype)
-    end = 0
-    for column in columns:
-        begin, end = end, end + len(column)
-        joined[begin:end] = column
-    return joined
+    return np.concatenate([np.empty(0, dtype), *columns], dtype=dtype, casting="unsafe")
 
 
 def _first_nul(strings: Strings) -> int:

@@ -33,9 +33,7 @@ def read_spans(entries: Ints, offsets: Longs) -> tuple[Longs, Longs]:
     if ends.size == 0:
         return number, number + 1
     stop = np.abs(number) + 1
-    begins = np.zeros(number.size + 1, np.bool_)
-    begins[offsets[:-1]] = True
-    before = np.where(begins[ends], 0, number[ends - 1])
+    before = _before(number, offsets, ends, 0)
     first = number.copy()
     first[ends] = before + 1
     for i in ends[before < 0].tolist():
@@ -52,15 +50,18 @@ def is_invalid(entries: Ints, offsets: Longs, units: bool = False) -> Flags:
     ends = np.flatnonzero(entries < 0)
     if ends.size == 0:
         return invalid
-    before = entries[ends - 1].astype(np.int64)
-    if (entries[np.minimum(offsets[:-1], entries.size - 1)] < 0).any():
-        begins = np.zeros(entries.size + 1, np.bool_)
-        begins[offsets[:-1]] = True
-        before[begins[ends]] = -1
+    before = _before(entries.astype(np.int64), offsets, ends, -1)
     invalid[ends] = (before < 0) | (-entries[ends].astype(np.int64) < before + (not units))
     if units:
         invalid[offsets[:-1][offsets[1:] - offsets[:-1] == 1]] = False
     return invalid
+
+
+def _before(number: Longs, offsets: Longs, ends: Longs, begin: int) -> Longs:
+    """Return the entry before each of `ends`, or `begin` for the first entry of a list."""
+    is_first = np.zeros(number.size + 1, np.bool_)
+    is_first[offsets[:-1]] = True
+    return np.where(is_first[ends], begin, number[ends - 1])
 
 
 def write_spans(events: Longs, lists: Longs, num_lists: int) -> tuple[Ints, Ints]:

@@ -98,23 +98,17 @@ def check_expansion(
     total = before + sum(int(each.sum()) for each in lengths)
     if total <= limits.max_expand:
         return total
-    owners = [kind.example[kind.row] for kind in kinds]
-    named = np.zeros(1 + max(int(each.max(initial=0)) for each in owners), np.int64)
-    for each, size in zip(owners, lengths, strict=True):
-        np.add.at(named, each, size)
-    sums = before + np.cumsum(named)
-    example = int(np.searchsorted(sums, limits.max_expand, "right"))
-    left = limits.max_expand - int(sums[example] - named[example])
-    for kind, each, size in zip(kinds, owners, lengths, strict=True):
-        entries = np.flatnonzero(each == example)
-        ends = np.cumsum(size[entries])
-        k = int(np.searchsorted(ends, left, "right"))
-        if k < ends.size:
-            place = fields.place(source, f"{kind.path}.event_num", int(entries[k]))
-            message = f"the event lists name more than {limits.max_expand} events in all"
-            raise LimitError(message, place=place, hint=limit_hint("max_expand"))
-        left -= int(ends[-1]) if ends.size else 0
-    raise AssertionError("the events are not too many")
+    examples = np.concatenate([kind.example[kind.row] for kind in kinds])
+    order = np.argsort(examples, kind="stable")
+    sums = before + np.cumsum(np.concatenate(lengths)[order])
+    entry = int(order[np.searchsorted(sums, limits.max_expand, "right")])
+    number = 0
+    while entry >= lengths[number].size:
+        entry -= lengths[number].size
+        number += 1
+    place = fields.place(source, f"{kinds[number].path}.event_num", entry)
+    message = f"the event lists name more than {limits.max_expand} events in all"
+    raise LimitError(message, place=place, hint=limit_hint("max_expand"))
 
 
 class ListPlacement:
@@ -207,19 +201,16 @@ def place_lists(
     placed.assign_all(placed.inputs, [inputs], used[:1])
     placed.assign_all(placed.targets, [shared, targets], used[1:])
     for example in unusual.tolist():
-        for row in _rows_of(inputs, example):
-            number = int(inputs.lists[row])
-            if is_empty[number]:
-                number = int(placed.inputs[inputs.first_event(row)])
-            placed.assign(placed.inputs, inputs, row, number)
-            k = int(np.searchsorted(shared.lists, inputs.lists[row]))
-            if k < shared.lists.size and shared.lists[k] == inputs.lists[row]:
-                placed.assign(placed.targets, shared, k, number)
-        for row in _rows_of(targets, example):
-            number = int(targets.lists[row])
-            if is_empty[number]:
-                number = int(placed.targets[targets.first_event(row)])
-            placed.assign(placed.targets, targets, row, number)
+        for column, kind in ((placed.inputs, inputs), (placed.targets, targets)):
+            for row in _rows_of(kind, example):
+                number = int(kind.lists[row])
+                if is_empty[number]:
+                    number = int(column[kind.first_event(row)])
+                placed.assign(column, kind, row, number)
+                # The lists of target sets are never in `shared`.
+                k = int(np.searchsorted(shared.lists, kind.lists[row]))
+                if k < shared.lists.size and shared.lists[k] == kind.lists[row]:
+                    placed.assign(placed.targets, shared, k, number)
     return placed
 
 

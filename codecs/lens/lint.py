@@ -47,10 +47,7 @@ def report(
     check_ranges: whether the ranges may have findings.
     """
     sortable: list[tuple[int, str, str, int, dict[str, object], int]] = []
-    checks = [*_strings(fields), *_events(fields, kinds)]
-    if check_ranges:
-        checks += _ranges(fields)
-    for code, path, elements in checks:
+    for code, path, elements in _checks(fields, kinds, check_ranges):
         which = np.flatnonzero(elements).tolist()
         for rank, k in enumerate(which[:_SHOWN]):
             times = len(which) - rank if rank == _SHOWN - 1 else 1
@@ -93,22 +90,16 @@ def may_have_findings(lists: Longs, ranges: Ranges) -> bool:
     )
 
 
-def _strings(fields: Fields) -> Iterator[Check]:
+def _checks(fields: Fields, kinds: Sequence[EventLists], check_ranges: bool) -> Iterator[Check]:
     for path in ("examples.example_name", "examples.example_proc"):
         yield "lens-refuses", path, fields.strings(path).lengths > LONG
-
-
-def _events(fields: Fields, kinds: Sequence[EventLists]) -> Iterator[Check]:
     for kind in kinds:
         path = f"{kind.path}.event_num"
         yield "lens-event-span", path, is_invalid(fields.ints(path), kind.offsets)
-
-
-def _ranges(fields: Fields) -> Iterator[Check]:
-    for kind in ("inputs", "targets"):
-        ranges = f"examples.{kind}.ranges"
+    for role in ("inputs", "targets") if check_ranges else ():
+        ranges = f"examples.{role}.ranges"
         bounds = fields.bounds[ranges]
-        yield "lens-no-ranges", f"examples.{kind}.num_ranges", bounds[1:] == bounds[:-1]
+        yield "lens-no-ranges", f"examples.{role}.num_ranges", bounds[1:] == bounds[:-1]
         path = f"{ranges}.range_numUnits"
         yield "lens-empty-range", path, fields.ints(path) == 0
         path = f"{ranges}.units.range_firstUnit"

@@ -242,16 +242,10 @@ def _with_inherited(
     events: Events,
     header: SetHeader,
 ) -> Ranges:
-    """Set the value of empty dense ranges to the value that they inherit."""
-    dense = empty & ~cast(Flags, _both(fields, *["range_sparseEncoding"] * 2))
-    value = np.where(dense, _inherited(fields, kinds, events, header), ranges.value)
-    return replace(ranges, value=value)
+    """Set the value of each empty dense range, as Lens does (newRange).
 
-
-def _inherited(
-    fields: Fields, kinds: Sequence[EventLists], events: Events, header: SetHeader
-) -> Floats:
-    """The active value of the first event of the list of each range (newRange)."""
+    It is the active value of the first event of the list of the range.
+    """
     values = list[Floats]()
     for path, lists, active in (
         (_SETS[0], kinds[:1], _effective(events.active_input, header.active_input)),
@@ -261,7 +255,9 @@ def _inherited(
         for each in lists:
             first = each.first_events
         values.append(active[first[owners(fields.bounds[f"{path}.ranges"])]])
-    return np.concatenate(values)[fields.order(*(f"{path}.ranges" for path in _SETS))]
+    inherited = np.concatenate(values)[fields.order(*(f"{path}.ranges" for path in _SETS))]
+    dense = empty & ~cast(Flags, _both(fields, *["range_sparseEncoding"] * 2))
+    return replace(ranges, value=np.where(dense, inherited, ranges.value))
 
 
 def _spread(column: NDArray[T], where: Flags) -> NDArray[T]:
