@@ -38,43 +38,26 @@ def split(
         raise ValueError("groups are kept whole, or shared among the parts, not both")
     patterns = [size if isinstance(size, str) else None for size in sizes]
     part_of_unit = _named(model, patterns) if any(patterns) else np.full(len(model), -1)
-    left = np.flatnonzero(part_of_unit < 0)
     others = [part for part, pattern in enumerate(patterns) if pattern is None]
     if others or not sizes:
-        amounts = [size for size in sizes if not isinstance(size, str)]
-        part_of_unit[left] = _distributed(model, left, amounts, seed, by, stratify, others)
+        family = formats.family_of(model)
+        units = np.flatnonzero(part_of_unit < 0)
+        ends = bounds(units.size, [size for size in sizes if not isinstance(size, str)])
+        numbers = np.arange(units.size) if by is None else family.group_of(model, by)[units]
+        groups, group = np.unique(numbers, return_inverse=True)
+        order = np.arange(groups.size)
+        if seed is not None:
+            order = np.random.default_rng(seed).permutation(groups.size)
+        if stratify is not None:
+            shares = _shares(family.group_of(model, stratify)[units][order])
+            order = order[np.argsort(shares, kind="stable")]
+        size = np.bincount(group, minlength=groups.size)[order]
+        # The middle of a group decides its part.
+        middle = np.cumsum(size) - (size + 1) // 2
+        part_of = np.empty(groups.size, np.int64)
+        part_of[order] = np.searchsorted(ends, middle, side="right")
+        part_of_unit[units] = np.array([*others, -1])[part_of[group]]
     return [_part(model, np.flatnonzero(part_of_unit == part), by) for part in range(len(sizes))]
-
-
-def _distributed(
-    model: Selectable,
-    units: "NDArray[np.int64]",
-    sizes: Sequence[float | None],
-    seed: int | None,
-    by: str | None,
-    stratify: str | None,
-    parts: Sequence[int],
-) -> "NDArray[np.int64]":
-    """Return the number of the part of each of some units, or -1 for no part."""
-    import numpy as np
-
-    family = formats.family_of(model)
-    ends = bounds(units.size, sizes)
-    numbers = np.arange(units.size) if by is None else family.group_of(model, by)[units]
-    groups, group = np.unique(numbers, return_inverse=True)
-    order = np.arange(groups.size)
-    if seed is not None:
-        order = np.random.default_rng(seed).permutation(groups.size)
-    if stratify is not None:
-        order = order[
-            np.argsort(_shares(family.group_of(model, stratify)[units][order]), kind="stable")
-        ]
-    part_of = np.empty(groups.size, np.int64)
-    size = np.bincount(group, minlength=groups.size)[order]
-    # The middle of a group decides its part.
-    middle = np.cumsum(size) - (size + 1) // 2
-    part_of[order] = np.searchsorted(ends, middle, side="right")
-    return np.array([*parts, -1])[part_of[group]]
 
 
 def bounds(count: int, sizes: Sequence[float | None]) -> list[int]:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import IO
 
 from exset import api
@@ -56,29 +56,24 @@ def writer(
         warn(found, 4)
 
 
+@dataclass(repr=False, eq=False)
 class Writer:
     """Writes units one after the other. `count`: the number of units so far."""
 
-    def __init__(
-        self,
-        file: IO[bytes],
-        spool: IO[bytes] | None,
-        chunks: IncrementalWriter,
-        units: Units,
-        position: "_Position",
-    ) -> None:
-        """Write to a file; `spool` gets what must wait for the number of units."""
-        self.count = 0
-        self._file = file
-        self._out = file
-        self._spool = spool
-        self._chunks = chunks
-        self._units = units
-        self._position = position
-        self._has_begun = False
-        self._header: object = None
-        self._beginning = b""
-        self._size = 0
+    _file: IO[bytes]
+    _spool: IO[bytes] | None
+    """Gets what must wait for the number of units."""
+    _chunks: IncrementalWriter
+    _units: Units
+    _position: "_Position"
+    count: int = field(default=0, init=False)
+    _has_begun: bool = field(default=False, init=False)
+    _header: object = field(default=None, init=False)
+    _beginning: bytes = field(default=b"", init=False)
+    _size: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        self._out = self._file
 
     def write(self, units: object) -> None:
         """Write a unit, or all units of a model, which is much faster.
