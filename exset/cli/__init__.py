@@ -12,35 +12,20 @@ from exset.cli.output import Exit
 from exset.core import signals
 
 SECTIONS = {
-    "Look at files": {
-        "info": "exset.cli.inspect",
-        "stats": "exset.cli.inspect",
-        "cat": "exset.cli.show",
-        "head": "exset.cli.show",
-        "plot": "exset.cli.plot",
-    },
-    "Check files": {
-        "validate": "exset.cli.validate",
-        "diff": "exset.cli.diff",
-        "explain": "exset.cli.explain",
-    },
-    "Convert files": {"convert": "exset.cli.convert", "split": "exset.cli.split"},
+    "Look at files": {"inspect": "info stats", "show": "cat head", "plot": "plot"},
+    "Check files": {"validate": "validate", "diff": "diff", "explain": "explain"},
+    "Convert files": {"convert": "convert", "split": "split"},
     "Families of formats": {
-        "list": "exset.cli.list:lists",
-        "schema": "exset.cli.schema",
-        "manifest": "exset.cli.manifest",
-        "config": "exset.cli.config",
-        "cache": "exset.cli.cache",
-        "sampler": "exset.cli.sampler",
+        "list:lists": "list",
+        "schema": "schema",
+        "manifest": "manifest",
+        "config": "config",
+        "cache": "cache",
+        "sampler": "sampler",
     },
-    "exset itself": {
-        "demo": "exset.cli.itself",
-        "formats": "exset.cli.itself",
-        "doctor": "exset.cli.itself",
-        "completion": "exset.cli.itself",
-    },
+    "exset itself": {"itself": "demo formats doctor completion"},
 }
-"""The sections of the help, and the module of each command: see `MainGroup`."""
+"""The sections of the help, and the commands of each module: see `MainGroup`."""
 
 
 @click.group(

@@ -21,8 +21,8 @@ from exset.core.text import safe
 class MainGroup(commands.Group):
     """The group of all commands: it imports them when used, and turns errors into exit codes.
 
-    `sections` maps the heading of each section of the help to its commands. Each command has the
-    name of its module, or "module:name" where its name in the module is another.
+    `sections` maps the heading of each section of the help to modules of `exset.cli`, and these to
+    their commands. A module is "module:name" if its command has another name there.
     """
 
     def __init__(self, *, sections: Mapping[str, Mapping[str, str]], **attributes: Any) -> None:
@@ -30,7 +30,10 @@ class MainGroup(commands.Group):
         super().__init__(**attributes)
         self.sections = sections
         self.modules = {
-            name: module for names in sections.values() for name, module in names.items()
+            name: f"exset.cli.{module}"
+            for modules in sections.values()
+            for module, names in modules.items()
+            for name in names.split()
         }
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -52,12 +55,12 @@ class MainGroup(commands.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands, section by section."""
         width = max(map(len, self.modules))
-        for heading, names in self.sections.items():
+        for heading, modules in self.sections.items():
             with formatter.section(heading):
                 formatter.write_dl(
                     [
                         (f"{name:<{width}}", command.get_short_help_str(formatter.width))
-                        for name in names
+                        for name in " ".join(modules.values()).split()
                         if (command := self.get_command(ctx, name)) is not None
                     ]
                 )

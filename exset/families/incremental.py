@@ -20,26 +20,21 @@ class Units(Protocol):
 
     def of(self, model: Any, /) -> Iterable[object]:
         """Return the units of a model."""
-        ...
 
     def header(self, model: Any, /) -> object:
         """Return the header of a model."""
-        ...
 
     def no_header(self) -> object:
         """Return the header of a model that has no units."""
-        ...
 
     def model(self, units: object, header: object, /) -> Model:
         """Return a model of one unit, or the model itself; TypeError for anything else.
 
         `header`: of the file that is written, or None if nothing was written yet.
         """
-        ...
 
     def joined(self, models: Sequence[Any], /) -> Model:
         """Return one model of at least one, with their units one after the other."""
-        ...
 
 
 class Streamer(Protocol):
@@ -54,7 +49,6 @@ class Streamer(Protocol):
         engine: Engine = ...,
     ) -> Iterator[Any]:
         """Yield models, at least one, that together are what the reader returns."""
-        ...
 
 
 class IncrementalWriter(Protocol):
@@ -68,12 +62,9 @@ class IncrementalWriter(Protocol):
 
         A second call with another count returns as many bytes.
         """
-        ...
 
     def units(self, model: Any, /) -> bytes:
         """Return the units of a model."""
-        ...
 
     def end(self, size: int, /) -> bytes:
         """Return the end of a file; `size`: the number of bytes before it."""
-        ...
