@@ -1,4 +1,4 @@
-"""Kernels that read the words of a sample list: numbers, text ids and ranges of integers."""
+"""Kernels that read the words of a sample list: text ids and ranges of integers."""
 
 from enum import IntEnum
 from typing import Final
@@ -80,21 +80,6 @@ def whole_number(buffer: Bytes, start: int, end: int, out: Ints) -> int:
         out[0] = 0
         return -1
     return at
-
-
-@bare_kernel
-def read_counts(
-    buffer: Bytes, starts: Ints, ends: Ints, values: Ints, hard: Ints, out: Ints
-) -> int:
-    """Read numbers, and return how many are negative or large: `hard` has their indices."""
-    count = 0
-    for number in range(len(starts)):
-        end = whole_number(buffer, starts[number], ends[number], out)
-        values[number] = out[0]
-        if end < 0 or out[0] < 0:
-            hard[count] = number
-            count += 1
-    return count
 
 
 @bare_kernel

@@ -14,6 +14,7 @@ from exset.grammars.columns.ragged import Strings
 from exset.grammars.lbann.list_findings import finding_at
 from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import Counts
+from exset.parsers.engine.conversion import INTEGER, convert
 from exset.parsers.engine.errors import shown
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.stream import ParseStream
@@ -21,7 +22,7 @@ from exset.parsers.engine.tokens import Tokens
 from exset.parsers.lbann import list_columns as c
 from exset.parsers.lbann.list_columns import Ints
 
-KERNELS: Final = Kernels("exset.parsers.lbann.list_columns")
+KERNELS: Final = Kernels("exset.parsers.engine.conversion", "exset.parsers.lbann.list_columns")
 
 KINDS: Final = MappingProxyType({kind.name: kind for kind in Kind})
 """The kinds by their terminals."""
@@ -81,11 +82,11 @@ class Words(Tokens):
         Raises FormatError for a number beyond 64 bits.
         """
         values, hard = np.empty(words.size, np.int64), np.empty(words.size, np.int64)
-        spans = self.starts[words], self.ends[words]
-        read = self.run(c.read_counts)
-        count = read(self.buffer, *spans, values, hard, np.empty(1, np.int64))
+        kinds, role = np.zeros(words.size, np.int16), np.array([INTEGER])
+        spans, reals = (self.starts[words], self.ends[words]), np.empty(0, np.float32)
+        count = self.run(convert)(self.buffer, 0, kinds, *spans, role, reals, values, hard)
         found = values.astype(np.uint64)
-        negative: list[int] = []
+        is_negative = values < 0
         for number in hard[:count].tolist():
             raw = self.raw(int(words[number]))
             digits = raw.lstrip(b"+-0")
@@ -97,11 +98,9 @@ class Words(Tokens):
                     "the number is beyond 64 bits: LBANN hangs",
                     "write the correct number",
                 )
-            if raw.startswith(b"-") and value:
-                negative.append(number)
-                value = 2**64 - value
-            found[number] = value
-        return found, np.array(negative, np.int64)
+            is_negative[number] = raw.startswith(b"-") and value > 0
+            found[number] = -value % 2**64 if is_negative[number] else value
+        return found, np.flatnonzero(is_negative)
 
     def report(self, code: str, words: ArrayLike, **values: object) -> None:
         """Add a finding for each word."""

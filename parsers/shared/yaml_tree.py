@@ -103,7 +103,7 @@ class _Open:
     """A sequence or mapping that is being read.
 
     span: of its first character. bracket: the offset of the innermost flow bracket, if any. items:
-    keys and values in turns for a mapping.
+    for a mapping, each key and then its value.
     """
 
     span: Span

@@ -64,12 +64,12 @@ def test_select_agrees_with_pairs(samples: SampleList, data: st.DataObject) -> N
         st.lists(st.integers(0, len(pairs) - 1), max_size=9) if pairs else st.just([])
     )
     chosen = samples.select(which)
-    wanted = [pairs[i] for i in which]
+    expected = [pairs[i] for i in which]
     if samples.kind.is_single:
-        assert [path for path, _ in chosen] == [path for path, _ in wanted]
+        assert [path for path, _ in chosen] == [path for path, _ in expected]
         return
-    order = list(dict.fromkeys(path for path, _ in wanted))
-    assert list(chosen) == sorted(wanted, key=lambda pair: order.index(pair[0]))
+    order = list(dict.fromkeys(path for path, _ in expected))
+    assert list(chosen) == sorted(expected, key=lambda pair: order.index(pair[0]))
     assert read(render(chosen), sort_of(chosen)) == chosen
 
 

@@ -66,10 +66,10 @@ VALUES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "wanted"), VALUES)
-def test_values_have_conduits_types(text: str, wanted: object) -> None:
+@pytest.mark.parametrize(("text", "expected"), VALUES)
+def test_values_have_conduits_types(text: str, expected: object) -> None:
     got = value(text)
-    assert got == wanted and type(got) is type(wanted)
+    assert got == expected and type(got) is type(expected)
 
 
 def test_nan() -> None:

@@ -97,21 +97,21 @@ def test_values_are_in_normal_form(value: Any) -> None:
 @given(st.text(max_size=8) | st.integers().map(str) | st.floats().map(repr))
 def test_scalars_agree_with_c(text: str) -> None:
     """Compare with Python's conversions, with the differences of C listed here."""
-    wanted: object = text or None
+    expected: object = text or None
     bare = text.lstrip(" \t\n\v\f\r")
     clean = bare.isascii() and bare == bare.rstrip() and "_" not in bare
     if clean and not bare.lower().startswith(("nan(", "0x", "-0x", "+0x")):
         for convert in (int, float):
             try:
-                wanted = convert(bare)
+                expected = convert(bare)
                 break
             except ValueError:
                 continue
-    if isinstance(wanted, int):
-        wanted = max(-(2**63), min(2**63 - 1, wanted))
+    if isinstance(expected, int):
+        expected = max(-(2**63), min(2**63 - 1, expected))
     got = scalar(text)
-    assert type(got) is type(wanted)
-    assert got == wanted or (got != got and wanted != wanted)
+    assert type(got) is type(expected)
+    assert got == expected or (got != got and expected != expected)
 
 
 def slow(data: Schema, experiment: Schema) -> dict[str, dict[str, Any]]:
@@ -157,10 +157,10 @@ def slow(data: Schema, experiment: Schema) -> dict[str, dict[str, Any]]:
 @given(schema_pairs())
 def test_merge_agrees_with_a_slow_model(pair: tuple[Schema, Schema]) -> None:
     resolved = merge_schemas(*pair)
-    wanted = slow(*pair)
-    assert [field.name for field in resolved.fields] == sorted(wanted, key=str.encode)
+    expected = slow(*pair)
+    assert [field.name for field in resolved.fields] == sorted(expected, key=str.encode)
     for field in resolved.fields:
-        said = wanted[field.name]
+        said = expected[field.name]
         assert list(field.metadata) == list(said)
         for name, value in field.metadata.items():
             node = (pair[0] if value.role == "data" else pair[1]).root.find(value.path)

@@ -63,15 +63,15 @@ def test_read_as_by_the_standard_library(value: Any, ascii: bool, indent: int | 
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map(b"".join) | st.binary(max_size=20))
 def test_refused_as_by_the_standard_library(data: bytes) -> None:
     try:
-        wanted = json.loads(data.decode("utf-8"), parse_constant=lambda word: 1 / 0)
-        wanted = json.loads(json.dumps(wanted).encode("utf-8", "strict"))
-        json.dumps(wanted, ensure_ascii=False).encode("utf-8")
+        expected = json.loads(data.decode("utf-8"), parse_constant=lambda word: 1 / 0)
+        expected = json.loads(json.dumps(expected).encode("utf-8", "strict"))
+        json.dumps(expected, ensure_ascii=False).encode("utf-8")
     except (ValueError, ZeroDivisionError):
         if not data.startswith(b"\xef\xbb\xbf"):
             with pytest.raises(FormatError):
                 parse(data)
     else:
-        assert parse(data).plain() == wanted
+        assert parse(data).plain() == expected
 
 
 @given(VALUES, st.data())

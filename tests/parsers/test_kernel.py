@@ -25,8 +25,8 @@ RIGHT = Grammar(
     """,
 )
 
-# A token that begins with what is a blank elsewhere; a blank that goes on as a comment, or turns
-# into a token; line breaks that count.
+# A token that begins with a byte that is a blank elsewhere; a blank that continues as a comment or
+# becomes a token; line breaks that count.
 BLANKS = Grammar(
     file="blanks",
     start="file",
