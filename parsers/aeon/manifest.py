@@ -52,10 +52,9 @@ def parse(
     """Parse a manifest.
 
     dialect: "head", "seed" or "csv", by default guessed from the first line. findings: collects
-    likely mistakes that aeon accepts, and elements that aeon fails to read. engine: "reference"
-    (Lark runs the grammar), "table" (compiled tables) or "auto" (tables, compiled for a long text).
-    Raises FormatError where aeon rejects the text or crashes, and ValueError for an unknown
-    dialect.
+    likely mistakes that aeon accepts, and elements that aeon fails to read. engine: as in
+    `Grammar.parse`. Raises FormatError where aeon rejects the text or crashes, and ValueError for
+    an unknown dialect.
     """
     findings = Findings() if findings is None else findings
     if dialect is not None:

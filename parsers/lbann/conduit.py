@@ -54,7 +54,8 @@ def surprise(text: str, plain: bool, value: Value) -> tuple[str, str] | None:
     elif isinstance(value, int | float):
         if not plain:
             return "a number, despite the quotes", "choose a text that does not look like a number"
-        if isinstance(value, int) and value in INT64 and int(value) != _exact(text):
+        is_limit = isinstance(value, int) and value in INT64
+        if is_limit and (len(text) >= _DIGITS or int(text) != value):
             return f"{value}, the limit of 64 bits", "write a smaller number"
         if _OCTAL.fullmatch(text):
             return f"the decimal number {value}", "remove the leading zeros"
@@ -74,7 +75,3 @@ def _magnitude(match: re.Match[str]) -> float:
         return float.fromhex(match["hex"])
     except OverflowError:
         return math.inf
-
-
-def _exact(text: str) -> int | None:
-    return int(text) if len(text) < _DIGITS else None

@@ -18,12 +18,6 @@ from exset.parsers.engine.errors import Unexpected, shown
 from exset.parsers.lbann.list_header import Header
 
 _TYPES: Mapping[str, str] = MappingProxyType({kind.replace("-", "_"): kind for kind in Kind})
-_LINE: Mapping[bool, str] = MappingProxyType(
-    {
-        True: "write: file, included samples, excluded samples, ids",
-        False: "write: file, included samples, ids",
-    }
-)
 
 
 def hint(unexpected: Unexpected) -> str | None:
@@ -44,7 +38,9 @@ def hint(unexpected: Unexpected) -> str | None:
             return "separate words with blanks, not commas"
         if line.lstrip().startswith(b"#"):
             return "a sample list cannot contain comments: remove the line"
-        advice = f"LBANN hangs on this, or reads uninitialised memory; {_LINE[kind.has_excluded]}"
+        counts = "included samples, excluded samples" if kind.has_excluded else "included samples"
+        advice = "LBANN hangs on this, or reads uninitialised memory"
+        advice += f"; write: file, {counts}, ids"
         if before.count(b"\n") == 3 and found in (b"\n", b"") and not kind.has_label_file:
             advice += f"; a {kind} list has no label file line"
         return advice

@@ -27,9 +27,6 @@ KERNELS: Final = Kernels("exset.parsers.engine.conversion", "exset.parsers.lbann
 KINDS: Final = MappingProxyType({kind.name: kind for kind in Kind})
 """The kinds by their terminals."""
 
-_COUNT: Final = "a number of samples"
-_NAME: Final = "a name"
-
 GRAMMAR: Final = Grammar(
     file="sample_list.lark",
     start="sample_list",
@@ -40,8 +37,8 @@ GRAMMAR: Final = Grammar(
     words=MappingProxyType(
         {
             **{terminal: f"`{kind}`" for terminal, kind in KINDS.items()},
-            "NUMBER": _COUNT,
-            "WORD": _NAME,
+            "NUMBER": "a number of samples",
+            "WORD": "a name",
             "LINE": "the end of the line",
         }
     ),

@@ -44,9 +44,8 @@ def parse(
     """Return the list of a text.
 
     ids: "text"; or "integer", with ranges `first ... last`, as LBANN's SMILES reader; guessed by
-    default. findings: collects warnings. engine: "reference" lets Lark run the grammar; "table"
-    runs the lowered grammar, always compiled; "auto" compiles for long texts only. Raises
-    FormatError where LBANN fails, crashes or hangs; LimitError.
+    default. findings: collects warnings. engine: as in `Grammar.parse`. Raises FormatError where
+    LBANN fails, crashes or hangs; LimitError.
     """
     findings = Findings() if findings is None else findings
     begin = _begin(source, findings)

@@ -27,12 +27,8 @@ def render(samples: SampleList, *, findings: Findings | None = None, expand: boo
     ]
     if samples.label_file is not None:
         lines.append(samples.label_file or b" ")  # LBANN refuses an empty line
-    lines += _names(samples) if kind.is_single else _records(samples, expand)
+    lines += [name or b"" for name in samples.name] if kind.is_single else _records(samples, expand)
     return b"\n".join([*lines, b""])
-
-
-def _names(samples: SampleList) -> Iterator[bytes]:
-    return (name or b"" for name in samples.name)
 
 
 def _records(samples: SampleList, expand: bool) -> Iterator[bytes]:
