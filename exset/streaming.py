@@ -77,7 +77,7 @@ class Stream(Iterator[Any]):
 
     @property
     def header(self) -> Any:
-        """What the file says for all its units, such as a `SetHeader`; reads it if necessary."""
+        """The header of the file, such as a `SetHeader`; reads it if necessary."""
         if self._model is None and not self._advance():
             raise ValueError("the stream was closed before its header was read")
         assert self._model is not None

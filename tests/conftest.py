@@ -46,7 +46,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def pipe(folder: Path) -> Callable[[str], str]:
-    """What makes a pipe of that name in the folder."""
+    """Return a function that makes a pipe of that name in the folder."""
 
     def made(name: str) -> str:
         os.mkfifo(name)
@@ -57,7 +57,7 @@ def pipe(folder: Path) -> Callable[[str], str]:
 
 @pytest.fixture(scope="session")
 def stdin() -> Callable[[bytes], SimpleNamespace]:
-    """What makes something that stands for sys.stdin, with these bytes to read."""
+    """Return a function that makes a substitute for sys.stdin with these bytes."""
     return lambda data: SimpleNamespace(buffer=io.BytesIO(data))
 
 

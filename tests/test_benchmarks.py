@@ -1,4 +1,4 @@
-"""The benchmarks run and say what they should; how fast anything is, is not tested."""
+"""The benchmarks run and give all figures; their values are not tested."""
 
 import json
 import math
@@ -65,7 +65,7 @@ def test_some_of_it(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("kind", SIZES)
 def test_the_inputs(kind: str, tmp_path: Path) -> None:
-    """They are what they are said to be, load without a warning, and are the same each time."""
+    """The inputs have the described contents, load without a warning, and are reproducible."""
     assert list(lines(kind, 50)) == list(lines(kind, 50))
     inputs = Inputs(str(tmp_path), 1 / 500)
     model = exset.load(inputs.path(kind, ".ex"), model=exset.ExampleSet)

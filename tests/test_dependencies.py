@@ -1,4 +1,4 @@
-"""What the package needs of others: all is declared, all is used, and little is loaded."""
+"""Dependencies: all are declared, all are used, and few are loaded."""
 
 import ast
 import json
@@ -17,7 +17,7 @@ HEAVY = {"numpy", "numba", "h5py", "lark", "construct", "interegular", "rich", "
 STANDARD = {*sys.stdlib_module_names, "compression"}  # this one from Python 3.14 on
 
 
-def test_what_is_imported_is_declared() -> None:
+def test_imported_libraries_are_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"].values()
     required = [*project["dependencies"], *(name for names in extras for name in names)]
@@ -52,8 +52,8 @@ UNIMPORTED = {
 }
 
 
-def test_what_is_declared_is_imported() -> None:
-    """Each with a lower bound, too: what was never tried is not promised."""
+def test_declared_libraries_are_imported() -> None:
+    """Each requirement has a lower bound, too: older versions were never tested."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"].values()
     required = [*project["dependencies"], *(name for names in extras for name in names)]
@@ -68,7 +68,7 @@ def test_what_is_declared_is_imported() -> None:
 
 
 def test_one_module_knows_cupy() -> None:
-    """All others take the namespace that they are given."""
+    """All other modules get the namespace as an argument."""
     named = {name for name, path in modules().items() if '"cupy"' in path.read_text()}
     assert named == {"exset.runtime.arrays"}
     assert not any(
@@ -77,7 +77,7 @@ def test_one_module_knows_cupy() -> None:
 
 
 def loaded(code: str) -> set[str]:
-    """Which modules are loaded after some code ran in a new interpreter."""
+    """Return the modules that some code loads in a new interpreter."""
     report = "import json, sys; print(json.dumps(sorted(sys.modules)))"
     script = f"import atexit\natexit.register(lambda: exec({report!r}))\n{code}"
     done = subprocess.run(
@@ -117,10 +117,7 @@ SLOW = {
     ],
 )
 def test_a_small_file_is_read_and_written_with_little(words: str, tmp_path: Path) -> None:
-    """What these modules cost is felt with each small file.
-
-    Lark and Construct are for a grammar or a layout that is new, a compiler is for large files.
-    """
+    """The time for these modules would slow down each small file."""
     small = tmp_path / "small"
     exset.save(exset.load("exset::xor.ex"), f"{small}.bex")
     arguments = ["exset", *words.format(small=small).split()]

@@ -1,4 +1,4 @@
-"""Nothing runs what a file contains: by what a module could do so, and that none does."""
+"""No module can run code from a file: it names nothing that could."""
 
 import ast
 import re
@@ -26,7 +26,7 @@ RUNS = re.compile(
 
 
 def dangers(name: str, code: ast.Module) -> Iterator[str]:
-    """By what a module could start a program, load a pickle or run text as code."""
+    """Yield everything by which a module could start a program, load a pickle or run text."""
     forbidden = EXECUTING - MAY_IMPORT.get(name, set())
     names = names_in(code)
 

@@ -118,7 +118,7 @@ def test_public_names() -> None:
 
 
 def test_lazy_names_and_typed_names_agree() -> None:
-    """What type checkers see is what is loaded."""
+    """Type checkers see the names that are loaded."""
     seen = {
         alias.asname or alias.name
         for node in ast.walk(tree("exset"))

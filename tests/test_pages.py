@@ -1,4 +1,4 @@
-"""README and the pages of docs/: what they show is what happens."""
+"""README and the pages of docs/: their examples run, and give the output that they show."""
 
 import contextlib
 import io
@@ -23,7 +23,7 @@ LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 
 
 def run_console(block: str) -> None:
-    """Every command gives what is shown below it; `...` stands for what may be there."""
+    """Every command gives the output below it; `...` matches any output."""
     for command, code, expected in COMMAND.findall(block):
         shown = CliRunner().invoke(cli, shlex.split(command))
         assert shown.exit_code == int(code or 0), (command, shown.output)
@@ -33,7 +33,7 @@ def run_console(block: str) -> None:
 
 
 def run_python(block: str, names: dict[str, object], page: str) -> None:
-    """What is printed is what the comments `# ->` say."""
+    """The comments `# ->` are the output."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         exec(compile(block, page, "exec"), names)
@@ -75,7 +75,7 @@ def test_every_verb_has_its_place() -> None:
 
 @pytest.mark.usefixtures("torch")
 def test_training_with_torch() -> None:
-    """What the page on training shows of torch's loaders, after the rest of the page."""
+    """The page on training, with its blocks for torch."""
     text = (ROOT / "docs" / "train.md").read_text()
     script = "".join(re.findall(r"^```py(?:thon)?\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
     out = io.StringIO()
@@ -85,7 +85,7 @@ def test_training_with_torch() -> None:
 
 
 def test_the_recipe_of_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The commands of the page on Lens, of a set that has such groups and names."""
+    """The commands of the page on Lens, on a set with such groups and names."""
     pytest.importorskip("matplotlib", reason="the extra plot is not installed")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "train.ex").write_bytes(samples.read("groups.ex").data.replace(b"bee", b"bat"))

@@ -1,4 +1,4 @@
-"""Reading and writing in chunks: what a format provides for it, and what a family does."""
+"""Reading and writing in chunks: the functions of a format, and those of a family."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class Units(Protocol):
-    """How a family's models come apart into units, and are put together from them.
+    """The functions that take a family's models apart into units, and join them again.
 
-    A header is what a model says for all its units; None where the family has no header.
+    A header belongs to all units of a model; None where the family has no header.
     """
 
     def of(self, model: Any, /) -> Iterable[object]:
@@ -38,7 +38,7 @@ class Units(Protocol):
 
 
 class Streamer(Protocol):
-    """What reads a format in chunks."""
+    """A function that reads a format in chunks."""
 
     def __call__(
         self,
@@ -52,7 +52,7 @@ class Streamer(Protocol):
 
 
 class IncrementalWriter(Protocol):
-    """What writes a format in chunks; together these are what the writer writes."""
+    """An object that writes a format in chunks: the same bytes as the writer."""
 
     is_counted: bool
     """Whether the file begins with the number of units."""

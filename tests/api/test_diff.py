@@ -136,7 +136,7 @@ def test_where_examples_differ() -> None:
     ]
 
 
-def test_what_holds_is_compared() -> None:
+def test_inherited_and_shared_values_are_compared() -> None:
     """A value of the header, and the same value of each event; shared lists, and copies."""
     dense = [Dense([1.0])]
     one = ExampleSet.from_examples([Example([Event(inputs=dense)])], SetHeader(max_time=3))

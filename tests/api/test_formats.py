@@ -214,7 +214,7 @@ def test_no_head_takes_long(part: bytes, end: bytes) -> None:
 
 @pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.name)
 def test_signatures_are_matched_in_linear_time(fmt: Format) -> None:
-    """Whatever repeats is possessive: it gives nothing back to be tried in another way."""
+    """All repetitions are possessive, so that nothing is tried twice."""
     bare = re.sub(r"\\.|\[\^?\]?(?:\\.|[^\\\]])*\]", "x", fmt.signature or "")
     loops = re.findall(r"(?<!\()(?:[*+?]|\{\d*,?\d*\})[+?]?", bare)
     assert all(len(loop) > 1 and loop.endswith("+") for loop in loops)

@@ -148,7 +148,7 @@ def test_a_binary_pipe_gets_all_examples_at_the_end(
 
 
 def test_a_full_disk_for_the_temporary_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is the folder of temporary files that has none, not the target."""
+    """The error names the folder of temporary files, not the target."""
 
     class Full(io.BytesIO):
         def write(self, data: object, /) -> int:

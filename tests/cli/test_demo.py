@@ -29,7 +29,7 @@ def test_the_demo(folder: Path, lines: list[str]) -> None:
     assert list(demo.describe(str(folder))) == lines, "a second time works"
 
 
-def test_what_the_demo_suggests_works(lines: list[str]) -> None:
+def test_the_suggested_commands_work(lines: list[str]) -> None:
     commands = [line.split() for line in lines if line.startswith("  exset ")]
     assert len(commands) >= 3
     for _, *arguments in commands:
@@ -55,7 +55,7 @@ def test_samples_have_no_warnings(name: str) -> None:
     assert len(model) >= 2
 
 
-def test_samples_show_what_their_names_promise() -> None:
+def test_samples_contain_what_their_names_say() -> None:
     sets = {
         name: exset.load(f"exset::{name}", model=exset.ExampleSet)
         for name in samples.names()

@@ -21,7 +21,7 @@ def ask(*arguments: str) -> str:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache that is yet to make."""
+    """A cache that does not exist yet."""
     monkeypatch.setenv("EXSET_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
@@ -42,7 +42,7 @@ def test_a_new_machine(folder: Path) -> None:
 
 
 def test_without_the_extras(folder: Path) -> None:
-    """Nothing that may not be there is imported, and nothing that takes seconds."""
+    """No optional library is imported."""
     extras = ("cupy", "fsspec", "isal", "matplotlib", "torch")
     code = f"""
 import sys
@@ -53,7 +53,7 @@ assert not doctor.examine().ready
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_what_is_in_the_cache(folder: Path) -> None:
+def test_the_content_of_the_cache(folder: Path) -> None:
     (folder / "kernels").mkdir(parents=True)
     (folder / "kernels" / "old").write_bytes(bytes(1000))
     grammar = next(each for each in compiling.declared(Grammar) if each.file == "lens.lark")
@@ -86,16 +86,16 @@ def test_without_numba(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
             assert kernels.import_error() == "numba is not installed"
         kernels.import_error.cache_clear()
         with monkeypatch.context() as patch:
-            (tmp_path / "numba.py").write_text("raise ImportError('another NumPy is wanted')")
+            (tmp_path / "numba.py").write_text("raise ImportError('another NumPy is required')")
             patch.syspath_prepend(tmp_path)
             patch.delitem(sys.modules, "numba", raising=False)
-            assert "(numba cannot be imported: another NumPy is wanted)" in ask()
+            assert "(numba cannot be imported: another NumPy is required)" in ask()
             assert json.loads(ask("--json"))["compiled"] is False
     finally:
         kernels.import_error.cache_clear()
 
 
-def test_a_cache_that_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "\x1b[31mfile").write_bytes(b"")
     monkeypatch.setenv("EXSET_CACHE", str(tmp_path / "\x1b[31mfile" / "cache"))
     assert not doctor.examine().writable
@@ -105,7 +105,7 @@ def test_a_cache_that_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.skipif(not kernels.available(), reason="no Numba")
 def test_warming_up() -> None:
-    """With the cache of all other tests: what they did not compile yet is compiled now."""
+    """This uses the cache of all other tests, and compiles the rest."""
     result = command_line.run("doctor", "--compile")
     assert result.exit_code == 0 and "not yet" not in result.stdout
     assert result.stdout.splitlines()[-1].endswith("seconds")
