@@ -4,7 +4,7 @@ import math
 from collections.abc import MutableSequence, Sequence
 from typing import Final
 
-from exset.codecs.engine import program as op
+from exset.codecs.engine import opcodes as op
 from exset.core.kernels import bare_kernel, kernel
 
 _SAFE: Final = 1 << 31  # products of numbers up to this fit 64 bits

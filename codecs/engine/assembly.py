@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from exset.codecs.engine import ir
-from exset.codecs.engine import program as op
+from exset.codecs.engine import opcodes as op
 from exset.codecs.engine.program import Leaf, Origin, Program
 
 

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from exset.codecs.engine import interpreter
 from exset.codecs.engine.gather import KERNELS
-from exset.codecs.engine.program import DONE, FULL, LARGE, WIDE, Program
+from exset.codecs.engine.opcodes import DONE, FULL, LARGE, WIDE
+from exset.codecs.engine.program import Program
 from exset.grammars.columns.arrays import Ints, Longs
 
 _INT32: Final = 2**31 - 1

@@ -23,7 +23,7 @@ Numbers = NDArray[np.generic]
 
 _HERE: Final = "exset.codecs.engine"
 KERNELS: Final = Kernels(
-    *(f"{_HERE}.{each}" for each in ("program", "arithmetic", "interpreter", "gather_kernels")),
+    *(f"{_HERE}.{each}" for each in ("opcodes", "arithmetic", "interpreter", "gather_kernels")),
     # In bytes: plain Python reads 7 MB/s of many small fields, and loading Numba takes about 0.4 s.
     compile_from=1 << 21,
     use_from=1 << 13,

@@ -10,7 +10,7 @@ for negative indices.
 from collections.abc import MutableSequence, Sequence
 from typing import Final
 
-from exset.codecs.engine import program as op
+from exset.codecs.engine import opcodes as op
 from exset.codecs.engine.arithmetic import calculate, real_number, whole_number
 from exset.core.kernels import bare_kernel
 

@@ -23,6 +23,7 @@ MODULES: Final = tuple(
         "expressions",
         "ir",
         "lowering",
+        "opcodes",
         "program",
         "superinstructions",
     )

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final, TypeVar
 
 from exset.codecs.engine import ir
-from exset.codecs.engine import program as op
+from exset.codecs.engine import opcodes as op
 from exset.codecs.engine.assembly import Assembler
 from exset.codecs.engine.declaration import Tree
 from exset.codecs.engine.expressions import is_real

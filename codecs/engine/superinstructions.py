@@ -2,7 +2,7 @@
 
 from typing import TypeAlias
 
-from exset.codecs.engine import program as op
+from exset.codecs.engine import opcodes as op
 
 _Row: TypeAlias = list[int]
 

@@ -7,7 +7,7 @@ from typing import Final, NoReturn, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.codecs.engine import program as op
+from exset.codecs.engine import opcodes as op
 from exset.codecs.engine.execution import UNLIMITED, Execution, Feeds, TooLarge
 from exset.codecs.engine.fields import Values, check_columns, check_end, check_room
 from exset.codecs.engine.gather import KERNELS, Mover

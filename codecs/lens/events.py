@@ -1,20 +1,19 @@
-"""Assign range lists to the events of a Lens binary file, and record lists that are replaced.
+"""Read the event lists of a Lens binary file: which events a range list is for.
 
 Lens, example.c: readBinaryExample. The lists are numbered from 0, in the order of the sets.
 """
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from exset.codecs.engine import Fields
-from exset.codecs.lens.event_lists import blocks, owners, read_spans
+from exset.codecs.lens.event_lists import owners, read_spans
 from exset.core.errors import FormatError, LimitError
 from exset.core.limits import Limits, limit_hint
 from exset.core.source import Source
-from exset.grammars.columns.arrays import Flags, Longs
+from exset.grammars.columns.arrays import Longs
 
 INPUTS, SHARED, TARGETS = (
     "examples.inputs.events",
@@ -109,135 +108,3 @@ def check_expansion(
     place = fields.place(source, f"{kinds[number].path}.event_num", entry)
     message = f"the event lists name more than {limits.max_expand} events in all"
     raise LimitError(message, place=place, hint=limit_hint("max_expand"))
-
-
-class ListPlacement:
-    """The range lists of each event.
-
-    inputs, targets: int64 [m], a list or -1. replaced: the event lists, by path and number, that
-    replaced a list of an event, and the first such event of each.
-    """
-
-    def __init__(self, num_events: int) -> None:
-        """Begin with events without lists."""
-        self.inputs: Longs = np.full(num_events, -1, np.int64)
-        self.targets: Longs = np.full(num_events, -1, np.int64)
-        self.replaced: list[tuple[str, int, int]] = []
-
-    def assign_all(self, column: Longs, kinds: Sequence[EventLists], used: Sequence[Flags]) -> None:
-        """Assign the lists of some kinds, one kind after the other. used: which entries."""
-        first = np.concatenate([k.first[t] for k, t in zip(kinds, used, strict=True)])
-        stop = np.concatenate([k.stop[t] for k, t in zip(kinds, used, strict=True)])
-        row = [k.row[t] for k, t in zip(kinds, used, strict=True)]
-        value = np.concatenate([k.lists[r] for k, r in zip(kinds, row, strict=True)])
-        if (stop - first == 1).all():
-            column[first] = value
-        else:
-            for events, number in blocks(first, stop):
-                column[events] = value[number]
-        if int((stop - first).sum()) == np.count_nonzero(column >= 0):
-            return
-        at = np.concatenate(row)
-        kind = np.repeat(np.arange(len(kinds)), [r.size for r in row])
-        for entry, event in _replaced(first, stop, value, column.size):
-            self.replaced.append((kinds[kind[entry]].path, int(at[entry]), event))
-
-    def assign(self, column: Longs, kind: EventLists, row: int, number: int) -> None:
-        """Assign a range list, or -1, to the events of one event list."""
-        for k in range(kind.offsets[row], kind.offsets[row + 1]):
-            events = column[kind.first[k] : kind.stop[k]]
-            replaced = (events >= 0) & (events != number)
-            if replaced.any():
-                self.replaced.append((kind.path, row, int(kind.first[k] + replaced.argmax())))
-            events[:] = number
-
-
-def place_plain(fields: Fields) -> ListPlacement | None:
-    """Do quickly what `place_lists` does, for the plainest files; return None for any other.
-
-    In a plain file each example has one event, one input set and then one target set for it. No
-    set is shared, and none is without ranges, so that the lists are numbered like the events.
-    """
-    n = fields.ints("examples.example_numEvents").size
-    if (fields.ints("examples.example_numEvents") != 1).any():
-        return None
-    if fields.flags("examples.inputs.shared_targets").any():
-        return None
-    for path in (INPUTS, TARGETS):
-        column, sets = f"{path}.event_num", path.removesuffix(".events")
-        if not (
-            (fields.counts(sets) == 1).all()
-            and (fields.counts(column) == 1).all()
-            and not fields.ints(column).any()
-            and (fields.counts(f"{sets}.ranges") > 0).all()
-        ):
-            return None
-    placed = ListPlacement(0)
-    placed.inputs = np.arange(0, 2 * n, 2)
-    placed.targets = placed.inputs + 1
-    return placed
-
-
-def place_lists(
-    inputs: EventLists, shared: EventLists, targets: EventLists, is_empty: Flags, num_events: int
-) -> ListPlacement:
-    """Assign the lists to the events: later lists replace earlier ones.
-
-    is_empty: bool [lists], for lists without ranges. Such a list replaces nothing: its events get
-    the list of the first of them. Examples where that matters are processed list by list.
-    """
-    placed = ListPlacement(num_events)
-    kinds = (inputs, shared, targets)
-    if not is_empty.any():
-        used = [np.ones(kind.first.size, np.bool_) for kind in kinds]
-        unusual = np.empty(0, np.int64)
-    else:
-        examples = [_unusual_examples(kind, is_empty) for kind in kinds]
-        unusual = np.unique(np.concatenate(examples))
-        used = [
-            ~is_empty[kind.lists[kind.row]] & ~np.isin(kind.example[kind.row], unusual)
-            for kind in kinds
-        ]
-    placed.assign_all(placed.inputs, [inputs], used[:1])
-    placed.assign_all(placed.targets, [shared, targets], used[1:])
-    for example in unusual.tolist():
-        for column, kind in ((placed.inputs, inputs), (placed.targets, targets)):
-            for row in _rows_of(kind, example):
-                number = int(kind.lists[row])
-                if is_empty[number]:
-                    number = int(column[kind.first_event(row)])
-                placed.assign(column, kind, row, number)
-                # The lists of target sets are never in `shared`.
-                k = int(np.searchsorted(shared.lists, kind.lists[row]))
-                if k < shared.lists.size and shared.lists[k] == kind.lists[row]:
-                    placed.assign(placed.targets, shared, k, number)
-    return placed
-
-
-def _unusual_examples(kind: EventLists, is_empty: Flags) -> Longs:
-    """The examples in which a list without ranges has several events, which it then assigns."""
-    counts = np.zeros(kind.lists.size, np.int64)
-    np.add.at(counts, kind.row, kind.stop - kind.first)
-    return kind.example[is_empty[kind.lists] & (counts > (0 if kind.path == SHARED else 1))]
-
-
-def _rows_of(kind: EventLists, example: int) -> range:
-    begin, end = np.searchsorted(kind.example, [example, example + 1]).tolist()
-    return range(begin, end)
-
-
-def _replaced(
-    first: Longs, stop: Longs, value: Longs, num_events: int
-) -> Iterator[tuple[int, int]]:
-    """Yield the first entry of each list that replaces another, and the event where it does."""
-    holder = np.full(num_events, -1, np.int64)
-    seen = -1
-    for events, number in blocks(first, stop):
-        free = holder[events] < 0
-        # The first entry of an event in a block counts, so it is written last.
-        holder[events[free][::-1]] = value[number[free]][::-1]
-        others = np.flatnonzero(holder[events] != value[number])
-        lists = value[number[others]]
-        for at in others[np.diff(lists, prepend=seen) != 0].tolist():
-            seen = int(value[number[at]])
-            yield int(number[at]), int(events[at])

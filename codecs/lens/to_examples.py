@@ -17,13 +17,11 @@ from exset.codecs.lens.events import (
     SHARED,
     TARGETS,
     EventLists,
-    ListPlacement,
     check_expansion,
-    place_lists,
-    place_plain,
     read_event_lists,
 )
 from exset.codecs.lens.lint import may_have_findings, report
+from exset.codecs.lens.list_placement import ListPlacement, place_lists, place_plain
 from exset.core.errors import Findings, FormatError, LimitError
 from exset.core.limits import Limits, limit_hint
 from exset.core.source import Source

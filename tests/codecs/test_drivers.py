@@ -43,7 +43,7 @@ from tests.codecs.foreign_layouts import LAYOUTS
 from tests.codecs.test_engine import flattened
 from tests.lens.bex_builder import RICH
 
-CASES = int(os.environ.get("EXSET_CASES", "300"))  # of each kind, for each layout
+CASES = int(os.environ.get("EXSET_CASES", "100"))  # of each kind, for each layout
 COMPILED = [False, True] if available() else [False]
 LIMITS = Limits(max_name=64)
 
