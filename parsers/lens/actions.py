@@ -188,7 +188,7 @@ def end_events(columns: Columns) -> None:
     for span in range(1, state[c.SPANS]):
         state[c.FIRST_LISTED] = min(state[c.FIRST_LISTED], columns.lows[span])
     state[c.SEEN_FIELDS] = 0  # now of the list
-    columns.sides[0, c.SEEN] = columns.sides[1, c.SEEN] = 0
+    columns.state[c.SEEN] = columns.state[c.SEEN + 1] = 0
 
 
 @inline_kernel
@@ -210,8 +210,8 @@ def end_example(columns: Columns, token: int) -> None:
     state[c.SEEN_FIELDS] = 0
     state[c.ANYTHING] = 0
     state[c.SPANS] = 0
-    columns.sides[0, c.SEEN] = columns.sides[1, c.SEEN] = 1
-    columns.sides[0, c.NEXT] = columns.sides[1, c.NEXT] = 0
+    columns.state[c.SEEN] = columns.state[c.SEEN + 1] = 1
+    columns.state[c.NEXT] = columns.state[c.NEXT + 1] = 0
 
 
 @inline_kernel

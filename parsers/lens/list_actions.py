@@ -29,28 +29,28 @@ def is_of(step: int, side: int) -> bool:
 @inline_kernel
 def begin_list(columns: Columns, step: int, token: int) -> None:
     """Begin inputs, targets or both: find their event, and the active value that they take."""
-    state, sides = columns.state, columns.sides
+    state = columns.state
     end_header(columns)
     state[c.PENDING] = step
     state[c.PENDING_TOKEN] = token - 1
     for side in range(2):
-        sides[side, c.LISTED] = is_of(step, side) and not sides[side, c.SEEN]
-        if sides[side, c.LISTED]:
-            event = sides[side, c.FOR_EVENT] = state[c.FIRST_LISTED]
+        state[c.LISTED + side] = is_of(step, side) and not state[c.SEEN + side]
+        if state[c.LISTED + side]:
+            event = state[c.FOR_EVENT + side] = state[c.FIRST_LISTED]
             if columns.uses[side, state[c.BASE] + event] >= 0:
                 fail_twice(columns, side, token - 1, event)
                 return
         elif is_of(step, side):
-            event = sides[side, c.FOR_EVENT] = sides[side, c.NEXT]
-            sides[side, c.NEXT] += 1
+            event = state[c.FOR_EVENT + side] = state[c.NEXT + side]
+            state[c.NEXT + side] += 1
             if event >= state[c.NUM_EVENTS_HERE]:
                 fail(columns, Reason.NO_EVENT_LEFT, token - 1, event)
                 return
     side = 1 if step == c.TARGETS else 0
     field = c.ACTIVE_TARGET if side else c.ACTIVE_INPUT
-    columns.active[0] = effective(columns, field, state[c.BASE] + sides[side, c.FOR_EVENT])
-    if step == c.BOTH and sides[0, c.FOR_EVENT] != sides[1, c.FOR_EVENT]:
-        note(columns, Note.BOTH_APART, token - 1, sides[0, c.FOR_EVENT], sides[1, c.FOR_EVENT])
+    columns.active[0] = effective(columns, field, state[c.BASE] + state[c.FOR_EVENT + side])
+    if step == c.BOTH and state[c.FOR_EVENT] != state[c.FOR_EVENT + 1]:
+        note(columns, Note.BOTH_APART, token - 1, state[c.FOR_EVENT], state[c.FOR_EVENT + 1])
     columns.lists[state[c.NUM_LISTS]] = state[c.NUM_RANGES]
     state[c.LIST_START] = state[c.NUM_RANGES]
     state[c.NUM_LISTS] += 1
@@ -68,7 +68,7 @@ def fail_twice(columns: Columns, side: int, token: int, event: int) -> None:
 @inline_kernel
 def end_list(columns: Columns) -> None:
     """Give the list to its events. One without ranges gives nothing, but its turn is over."""
-    state, sides = columns.state, columns.sides
+    state = columns.state
     step, at, base = state[c.PENDING], state[c.PENDING_TOKEN], state[c.BASE]
     state[c.PENDING] = 0
     number = state[c.NUM_LISTS] - 1
@@ -77,14 +77,15 @@ def end_list(columns: Columns) -> None:
         state[c.NUM_LISTS] -= 1
         note(columns, Note.NO_RANGES, at, 0, 0)
     if step == c.BOTH:
-        if columns.uses[1, base + sides[1, c.FOR_EVENT]] >= 0:
-            fail_twice(columns, 1, at, sides[1, c.FOR_EVENT])
+        event = base + state[c.FOR_EVENT + 1]
+        if columns.uses[1, event] >= 0:
+            fail_twice(columns, 1, at, event - base)
             return
-        note_both_active(columns)
+        note_active(columns, Note.BOTH_ACTIVE, c.ACTIVE_TARGET, event, event + 1)
     for side in range(2):
         if is_of(step, side):
-            columns.uses[side, base + sides[side, c.FOR_EVENT]] = number
-    if not (sides[0, c.LISTED] or sides[1, c.LISTED]):
+            columns.uses[side, base + state[c.FOR_EVENT + side]] = number
+    if not (state[c.LISTED] or state[c.LISTED + 1]):
         return
     after = 0
     for span in range(state[c.SPANS]):
@@ -93,48 +94,31 @@ def end_list(columns: Columns) -> None:
         after = max(after, columns.highs[span] + 1)
         low, high = base + columns.lows[span], base + columns.highs[span] + 1
         for side in range(2):
-            if sides[side, c.LISTED]:
+            if state[c.LISTED + side]:
                 event = other(columns.uses, side, low, high, number)
                 if event >= 0:
                     fail_twice(columns, side, at, event - base)
                     return
                 columns.uses[side, low:high] = number
-        note_shared_active(
-            columns, c.ACTIVE_TARGET if step == c.TARGETS else c.ACTIVE_INPUT, low, high
-        )
+        if columns.present.shape[1]:
+            field = c.ACTIVE_TARGET if step == c.TARGETS else c.ACTIVE_INPUT
+            note_active(columns, Note.SHARED_ACTIVE, field, low, high)
     for side in range(2):
-        if sides[side, c.LISTED]:
-            sides[side, c.SEEN] = 1
-            sides[side, c.NEXT] = max(sides[side, c.NEXT], after)
+        if state[c.LISTED + side]:
+            state[c.SEEN + side] = 1
+            state[c.NEXT + side] = max(state[c.NEXT + side], after)
 
 
 @inline_kernel
-def takes_active(columns: Columns) -> bool:
-    """Whether a sparse range of the list being read has the active value."""
-    for index in range(columns.state[c.LIST_START], columns.state[c.NUM_RANGES]):
-        is_sparse = columns.unit_ends[index + 1] > columns.unit_ends[index]
-        if is_sparse and columns.value[index] == columns.active[0]:
-            return True
-    return False
-
-
-@inline_kernel
-def note_both_active(columns: Columns) -> None:
-    """Note targets that take the active input where the active target differs."""
-    event = columns.state[c.BASE] + columns.sides[1, c.FOR_EVENT]
-    if effective(columns, c.ACTIVE_TARGET, event) != columns.active[0] and takes_active(columns):
-        note(columns, Note.BOTH_ACTIVE, columns.state[c.PENDING_TOKEN], 0, 0)
-
-
-@inline_kernel
-def note_shared_active(columns: Columns, field: int, low: int, high: int) -> None:
-    """Note events whose own active value is not the one that their shared list took."""
-    if not columns.present.shape[1]:
-        return
+def note_active(columns: Columns, kind: int, field: int, low: int, high: int) -> None:
+    """Note an event of a span whose active value is not the one that its sparse ranges took."""
     for event in range(low, high):
         if effective(columns, field, event) != columns.active[0]:
-            if takes_active(columns):
-                note(columns, Note.SHARED_ACTIVE, columns.state[c.PENDING_TOKEN], 0, 0)
+            for index in range(columns.state[c.LIST_START], columns.state[c.NUM_RANGES]):
+                is_sparse = columns.unit_ends[index + 1] > columns.unit_ends[index]
+                if is_sparse and columns.value[index] == columns.active[0]:
+                    note(columns, kind, columns.state[c.PENDING_TOKEN], 0, 0)
+                    return
             return
 
 

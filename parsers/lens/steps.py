@@ -43,12 +43,12 @@ KEPT: Final = 100  # notes of each kind that keep their place
 (REASON, CULPRIT, NUMBER, LEFT, IN_HEADER, EXAMPLES_DONE, BASE, NUM_EVENTS_HERE, SEEN_FIELDS,
  ANYTHING, STRING_START, LISTING, SPANS, EVERY, FIRST_LISTED, PENDING, PENDING_TOKEN, NUM_LISTS,
  LIST_START, NUM_RANGES, RUN_START, EXPLICIT, GROUP_START, GROUP_END, FIRST, NUMBERS_SEEN,
- NUM_VALUES, NUM_UNITS, BEFORE, FIRST_LIST, UNORDERED, STATE_SIZE,
+ NUM_VALUES, NUM_UNITS, BEFORE, FIRST_LIST, UNORDERED, SIDES,
 ) = range(32)  # fmt: skip
 
-# The state of inputs, row 0, and of targets, row 1: whether the event list has had its data, the
-# next event, the event that gets the list being read, and whether the listed events get it too.
-(SEEN, NEXT, FOR_EVENT, LISTED, SIDE_SIZE) = range(5)
+# The state of inputs, and after it that of targets (add 1): whether the event list has had its
+# data, the next event, the event that gets the list being read, and whether the listed events do.
+(SEEN, NEXT, FOR_EVENT, LISTED, STATE_SIZE) = range(SIDES, SIDES + 10, 2)
 
 
 class Reason(IntEnum):
@@ -151,7 +151,6 @@ class Columns(NamedTuple):
     noted: Ints
     # The numbers above
     state: Ints
-    sides: Ints
 
 
 def empty_columns(
@@ -168,32 +167,26 @@ def empty_columns(
     spans = int(count[[EVENT, EVENT_SPAN, ALL_EVENTS]].sum()) + 1
     own = events if count[EVENTS] and count[: 2 * NUM_REALS].any() else 0
     event_procs = events if count[EVENTS] and count[[PROC, EMPTY_PROC]].any() else 0
-    names = examples if count[NAME] else 0
-    procs = examples if count[PROC] else 0
     frequencies = examples if count[[FREQUENCY, MISSING_FREQUENCY]].any() else 0
-    groups = ranges if count[GROUP] else 0
-    firsts = ranges if count[FIRST_UNIT] else 0
     state = np.zeros(STATE_SIZE, np.int64)
-    state[IN_HEADER] = 1
+    state[[IN_HEADER, SEEN, SEEN + 1]] = 1
     state[LEFT] = max_expand
     state[[STRING_START, GROUP_START, GROUP_END]] = -1
     state[NUM_EVENTS_HERE] = event_offsets[1] if examples else 0
-    sides = np.zeros((2, SIDE_SIZE), np.int64)
-    sides[:, SEEN] = 1
     return Columns(
         header=np.array([1, 0, 0, 0, 1, 0, 1], np.float32),
-        header_proc=np.full((1, 2), -1, np.int64),
-        name=np.full((names, 2), -1, np.int64),
-        proc=np.full((procs, 2), -1, np.int64),
+        header_proc=_absent(1),
+        name=_absent(examples if count[NAME] else 0),
+        proc=_absent(examples if count[PROC] else 0),
         frequency=np.ones(frequencies, np.float32),
         event_offsets=event_offsets,
-        event_proc=np.full((event_procs, 2), -1, np.int64),
+        event_proc=_absent(event_procs),
         reals=np.zeros((NUM_REALS, own), np.float32),
         present=np.zeros((NUM_REALS, own), np.bool_),
         uses=np.full((2, events), -1, np.int64),
         lists=np.zeros(lists + 1, np.int64),
-        group=np.full((groups, 2), -1, np.int64),
-        first=np.empty(firsts, np.int32),
+        group=_absent(ranges if count[GROUP] else 0),
+        first=np.empty(ranges if count[FIRST_UNIT] else 0, np.int32),
         value=np.empty(ranges, np.float32),
         value_ends=np.zeros(ranges + 1, np.int64),
         unit_ends=np.zeros(ranges + 1, np.int64),
@@ -205,8 +198,12 @@ def empty_columns(
         notes=np.zeros((len(Note), KEPT, 3), np.int64),
         noted=np.zeros(len(Note), np.int64),
         state=state,
-        sides=sides,
     )
+
+
+def _absent(n: int) -> Ints:
+    """Return n strings that are absent."""
+    return np.full((n, 2), -1, np.int64)
 
 
 def resume(columns: Columns, done: Columns) -> None:

@@ -127,7 +127,7 @@ def test_errors_have_places(text: str, line: int, column: int, message: str | No
         ("I:1,2;", "separated by blanks"),
         ("I:1 #c", "first column"),
         ("I:+1;", "no plus sign"),
-        ("I:nan;", "written `-`"),
+        ("I:nan;", "value as `-`"),
         ("I:1 name:a;", "before the data"),
         ("Name:a I:1;", "`name:`"),
         ("name :a I:1;", "no blank before it"),

@@ -1,7 +1,6 @@
 """Lens text as exset writes it: the layout, and that it reads back as the very same set."""
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from exset.core.source import Source
 from exset.grammars.columns.ragged import Ragged, Strings
 from exset.grammars.lens.build import Dense, Event, Example, Sparse
 from exset.grammars.lens.examples import Events, ExampleSet, Ranges, SetHeader
-from exset.io import files
 from exset.parsers.lens.parse import parse
 from exset.parsers.lens.render import render
 from exset.testing import example_sets
@@ -315,20 +313,3 @@ def test_whatever_is_written_reads_back(examples: ExampleSet) -> None:
         assert "units" in error.message
     else:
         assert render(read(text)) == text
-
-
-def test_corpus(corpus: Path) -> None:
-    count = 0
-    for path in sorted((corpus / "lens").rglob("*.ex*")):
-        source = files.read(path)
-        if b"\0" in source.data:  # no text can say it
-            continue
-        try:
-            examples = parse(source)
-        except FormatError:
-            continue
-        count += 1
-        text = render(examples)
-        assert read(text) == examples, path
-        assert render(examples, compact=True) == render(read(text), compact=True)
-    assert count > 200

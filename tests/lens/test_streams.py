@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exset.codecs.engine import ChunkReader, Fields, Layout
@@ -156,6 +156,7 @@ def test_odd_files(name: str, engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("limit", ["max_depth", "max_expand", "max_events", "max_name"])
+@settings(max_examples=15)
 @given(st.integers(0, 12), st.integers(1, 30))
 def test_limits_are_met_in_the_same_place(limit: str, value: int, size: int) -> None:
     limits = Limits(**{limit: value})
