@@ -81,10 +81,9 @@ def cores() -> int:
 
 def _outcome(item: Item, result: Callable[[], Value]) -> Outcome[Item, Value]:
     try:
-        try:
-            return Outcome(item, result())
-        except MemoryError:
-            why = os.strerror(errno.ENOMEM)
-            raise OSError(errno.ENOMEM, why, os.fsdecode(item)) from None
+        return Outcome(item, result())
+    except MemoryError:
+        lack = OSError(errno.ENOMEM, os.strerror(errno.ENOMEM), os.fsdecode(item))
+        return Outcome(item, error=lack)
     except (FormatError, OSError) as error:
         return Outcome(item, error=error)

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from math import inf
 from pathlib import Path
 
 from exset.core.process_pool import Processes
@@ -26,8 +27,8 @@ ROOM = 64 << 20
 def fuzz(
     fuzzers: Sequence[Fuzzer],
     *,
-    seconds: float | None = None,
-    cases: int | None = None,
+    seconds: float = inf,
+    cases: float = inf,
     keep: Path | None = None,
     echo: Callable[[str], None] = print,
 ) -> None:
@@ -37,10 +38,8 @@ def fuzz(
     """
     for fuzzer in fuzzers:
         fuzzer.warm()
-    begun, done = time.monotonic(), 0
-    while fuzzers and (cases is None or done < cases):
-        if seconds is not None and time.monotonic() - begun >= seconds:
-            return
+    end, done = time.monotonic() + seconds, 0
+    while fuzzers and done < cases and time.monotonic() < end:
         fuzzer = min(fuzzers, key=lambda each: each.tally.seconds)
         number, then = fuzzer.tally.cases, time.perf_counter()
         if (path := fuzzer.run(number, keep)) is not None:
@@ -56,14 +55,14 @@ def main(arguments: Sequence[str] | None = None, targets: Sequence[Target] | Non
     option = parser.add_argument
     option("--only", action="append", choices=by_name, help="one target (repeatable)")
     option("--seconds", type=float, metavar="S", help="stop after this time (default: 60)")
-    option("--cases", type=int, metavar="N", help="stop after N cases in all")
+    option("--cases", type=int, default=inf, metavar="N", help="stop after N cases in all")
     option("--seeds", action="append", default=[], metavar="FOLDER", help="folder of good files")
     option("--keep", type=Path, metavar="FOLDER", help="keep failing cases in this folder")
     option("--seed", type=int, default=0, metavar="N", help="try other cases (default: 0)")
     option("--room", type=int, default=ROOM, metavar="BYTES", help="allowed memory; 0: any")
     chosen = parser.parse_args(arguments)
-    if chosen.seconds is None and chosen.cases is None:
-        chosen.seconds = 60.0
+    if chosen.seconds is None:
+        chosen.seconds = 60.0 if chosen.cases == inf else inf
     processes = Processes(1)
     fuzzers = [
         Fuzzer(

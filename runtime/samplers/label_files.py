@@ -3,20 +3,26 @@
 import csv
 import io
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from exset.core.errors import FormatError, Place
 from exset.core.source import Source
 from exset.runtime.samplers.grouping import Labels
-from exset.runtime.samplers.label_hdf5 import KINDS, NAMES, choose, hdf5_labels, refuse
 
 if TYPE_CHECKING:
-    pass
+    import h5py
+
+NAMES = ("label", "labels")
+"""The default names of the column or dataset."""
 
 _NPY = b"\x93NUMPY"
 _HDF5 = b"\x89HDF\r\n\x1a\n"
+_KINDS = "biufSU"
+_REAL = 4 << 30
+_RATIO = 1000
 
 
 def labels_in(source: Source, column: str | None = None) -> Labels:
@@ -29,7 +35,7 @@ def labels_in(source: Source, column: str | None = None) -> Labels:
     if source.data.startswith(_NPY):
         return _npy(source)
     if source.data.startswith(_HDF5):
-        return hdf5_labels(source, column)
+        return _hdf5(source, column)
     return _csv(source, column)
 
 
@@ -43,18 +49,18 @@ def _npy(source: Source) -> NDArray[np.generic]:
             else:
                 shape, _, dtype = np.lib.format.read_array_header_2_0(file)
     except Exception as error:  # NumPy's parser of headers raises errors of many kinds
-        refuse(source, f"not a valid NumPy array: {error}")
-    if len(shape) != 1 or dtype.kind not in KINDS or not dtype.itemsize:
-        refuse(source, f"labels must be in one dimension, not of shape {shape} and type {dtype}")
+        _refuse(source, f"not a valid NumPy array: {error}")
+    if len(shape) != 1 or dtype.kind not in _KINDS or not dtype.itemsize:
+        _refuse(source, f"labels must be in one dimension, not of shape {shape} and type {dtype}")
     begin = file.tell()
     if not 0 <= shape[0] * dtype.itemsize <= len(source.data) - begin:
-        refuse(source, f"truncated: the header declares {shape[0]} labels")
+        _refuse(source, f"truncated: the header declares {shape[0]} labels")
     return np.frombuffer(source.data, dtype, shape[0], begin)
 
 
 def _csv(source: Source, column: str | None) -> list[str]:
     if b"\0" in source.data:
-        refuse(source, "not a file of labels: neither CSV nor HDF5 nor NumPy (.npy)")
+        _refuse(source, "not a file of labels: neither CSV nor HDF5 nor NumPy (.npy)")
     text = source.data.decode("utf-8-sig", "surrogateescape")
     tabbed = any(part in ("tsv", "tab") for part in source.name.lower().split(".")[-2:])
     lines = io.StringIO(text, newline="")
@@ -71,10 +77,10 @@ def _csv(source: Source, column: str | None) -> list[str]:
                 if first:
                     continue
             if at >= len(row) or not row[at]:
-                refuse(source, f"no label in column {column or at}", line=rows.line_num)
+                _refuse(source, f"no label in column {column or at}", line=rows.line_num)
             labels.append(row[at])
     except csv.Error as error:
-        refuse(source, f"invalid CSV: {error}", line=rows.line_num)
+        _refuse(source, f"invalid CSV: {error}", line=rows.line_num)
     return labels
 
 
@@ -88,4 +94,73 @@ def _column(source: Source, row: list[str], column: str | None) -> tuple[int, bo
         return row.index(column), True
     elif column.isdecimal() and column.isascii() and int(column) < len(row):
         return int(column), False
-    choose(source, column, row, ", or give its number, from 0, if line 1 is an item")
+    _choose(source, column, row, ", or give its number, from 0, if line 1 is an item")
+
+
+def _hdf5(source: Source, column: str | None) -> NDArray[np.generic]:
+    import h5py
+
+    try:
+        with h5py.File(io.BytesIO(source.data), "r") as file:
+            if column is None:
+                links = [name for name in file if _is_hard_link(file, name)]
+                root = [name for name in links if isinstance(file[name], h5py.Dataset)]
+                named = [name for name in NAMES if name in root]
+                if not named and len(root) != 1:
+                    _choose(source, None, root)
+                column = (named or root)[0]
+            dataset = _dataset(source, file, column)
+            text = h5py.check_string_dtype(dataset.dtype) is not None
+            if not text and dataset.dtype.kind not in _KINDS:
+                _refuse(
+                    source, f"dataset {column!r} must contain text or numbers, not {dataset.dtype}"
+                )
+            array = (dataset.asstr(errors="surrogateescape") if text else dataset)[...]
+    except FormatError:
+        raise
+    except Exception as error:  # h5py has no common class of errors for damaged files
+        _refuse(source, f"the HDF5 library: {error}")
+    return cast("NDArray[np.generic]", array)
+
+
+def _is_hard_link(group: "h5py.Group", name: str) -> bool:
+    """Return whether a name is in the file itself; soft and external links are not followed."""
+    import h5py
+
+    return isinstance(group.get(name, getlink=True), h5py.HardLink)
+
+
+def _dataset(source: Source, file: "h5py.File", path: str) -> "h5py.Dataset":
+    """Return the dataset at a path."""
+    import h5py
+
+    found: object = file
+    for part in filter(None, path.split("/")):
+        if not isinstance(found, h5py.Group) or not _is_hard_link(found, part):
+            _refuse(source, f"unknown dataset {path!r}: links are not followed")
+        found = found[part]
+    if not isinstance(found, h5py.Dataset) or found.ndim != 1:
+        _refuse(source, f"{path!r} must be a dataset in one dimension")
+    if found.external or found.is_virtual:
+        _refuse(
+            source, f"dataset {path!r} stores its data in other files, which exset does not open"
+        )
+    stored = max(found.id.get_storage_size(), 1)
+    if found.nbytes > _REAL and found.nbytes > _RATIO * stored:
+        size = f"{found.nbytes:,} bytes, of which the file has {stored:,}"
+        _refuse(source, f"dataset {path!r} is too large: {size}")
+    return found
+
+
+def _choose(source: Source, column: str | None, names: list[str], hint: str = "") -> NoReturn:
+    what = "no column is chosen" if column is None else f"unknown column {column!r}"
+    shown = ", ".join(names[:20]) or "none"
+    if len(names) == 1 and (marks := [mark for mark in ";\t|" if mark in names[0]]):
+        hint += f"; separate columns by commas, not {marks[0]!r}"
+    _refuse(source, f"{what}; the file has: {shown}", f"choose one with --column{hint}")
+
+
+def _refuse(
+    source: Source, message: str, hint: str | None = None, line: int | None = None
+) -> NoReturn:
+    raise FormatError(message, place=Place(source.name, line=line), hint=hint, code="labels")

@@ -1,26 +1,9 @@
 """Find how many batches can have N distinct classes, and which slots go to them.
 
-A slot is M samples of one class. Class c has g(c) slots. At most f(h) = sum of min(g(c), h) slots
-fit in h batches in which no class occurs twice.
-
-**No plan has more distinct batches.** Let D batches be distinct. With B = floor(G/N) full batches,
-each has N slots, so f(D) >= N*D. With B = ceil(G/N) batches, R = B*N - G places of the last batch
-are filled from classes that are not in it, so only N - R of its slots have to be placed. If it is
-one of the D, the other D - 1 have N slots each; otherwise all D have. In both cases
-
-    f(D) >= N*D - R   and   f(D - 1) >= N*(D - 1).                                        (*)
-
-**This plan reaches D.** f is concave and f(0) = 0, so if (*) holds for D, it holds for all numbers
-below D, and bisection finds the largest D. Reduce the classes with the most slots until N*D - R
-slots remain: u(c) <= min(g(c), D). Lay them out class after class into rows: R rows of D - 1 cells,
-then N - R rows of D cells, with the classes of u(c) = D last. A column is a batch. The last column,
-which the short rows lack, is the last batch. A class covers consecutive cells, no more than any row
-that it is in has, so it never meets itself, even where it continues in the next row. The classes of
-u(c) = D fill whole rows, because there are at most N - R of them: the sum of min(u(c), D - 1) is
-N*D - R minus their number, and at least N*(D - 1), by (*) and because the largest classes are
-reduced first. The first R classes cover at most R*(D - 1) cells, so none of them is in the last
-column: they fill its R places. The G - (N*D - R) slots that were removed go to the other B - D
-batches, class after class, to one batch after the other.
+A slot is M samples of one class. Class c has g(c) slots, and u(c) of them are in distinct batches.
+At most f(h) = sum of min(g(c), h) slots fit in h batches in which no class occurs twice. A column
+of the layout is a batch: its first R rows have D - 1 cells, the others D. docs/samplers.md proves
+that no plan has more distinct batches.
 """
 
 from collections.abc import Callable

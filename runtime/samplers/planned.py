@@ -46,11 +46,11 @@ class PlannedNxMSampler(NxMSampler):
     """Every item in every epoch, with as many batches of N distinct classes as possible.
 
     G slots of M samples give ceil(G/N) batches; the last is filled up from classes that are not in
-    it. No such plan has more batches of N distinct classes (`exset.runtime.samplers.layout` proves
-    it). Labels, N, M, seed and epoch decide the batches of an epoch; the number of replicas does
-    not. So a training can be resumed with more or fewer replicas, in the same order. For labels in
-    a CuPy array, all is computed on their device, with the same result. Memory is needed for the
-    grouped labels, and otherwise O(classes).
+    it. No such plan has more batches of N distinct classes (proof: docs/samplers.md). Labels, N, M,
+    seed and epoch decide the batches of an epoch; the number of replicas does not. So a training
+    can be resumed with more or fewer replicas, in the same order. For labels in a CuPy array, all
+    is computed on their device, with the same result. The memory is that of the grouped labels and
+    O(classes).
 
     `weights`: how many times as often to draw a class; below 1, an epoch has some of its items.
     """
