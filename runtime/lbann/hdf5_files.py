@@ -5,9 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Generic
 
 from exset.core.errors import Finding, FormatError, Place, Severity
 from exset.core.jobs import Item, Outcome, Value, cores, run
@@ -65,14 +63,11 @@ def failure(path: str, error: FormatError | OSError | None) -> Finding:
     return Finding("hdf5-file", Severity.ERROR, f"the file cannot be read: {message}", place)
 
 
-@dataclass(frozen=True)
-class _Batch(Generic[Item]):
+class _Batch(tuple[Item, ...]):
     """Some files, for one task; its path is that of the first file."""
 
-    items: tuple[Item, ...]
-
     def __fspath__(self) -> str:
-        return str(getattr(self.items[0], "path", self.items[0]))
+        return os.fspath(self[0])
 
 
 def run_in_batches(
@@ -87,15 +82,15 @@ def run_in_batches(
     if jobs == 1 or size < 2:
         yield from run(work, items, jobs=jobs)
         return
-    batches = [_Batch(tuple(items[at : at + size])) for at in range(0, len(items), size)]
+    batches = [_Batch(items[at : at + size]) for at in range(0, len(items), size)]
     for outcome in run(partial(_run_batch, work), batches, jobs=jobs):
         if outcome.value is not None:
             yield from outcome.value
         elif isinstance(outcome.error, ChildProcessError):
-            yield from run(work, outcome.item.items, jobs=max(jobs, 2))
+            yield from run(work, outcome.item, jobs=max(jobs, 2))
         else:
-            yield from (Outcome(item, error=outcome.error) for item in outcome.item.items)
+            yield from (Outcome(item, error=outcome.error) for item in outcome.item)
 
 
 def _run_batch(work: Callable[[Item], Value], batch: _Batch[Item]) -> list[Outcome[Item, Value]]:
-    return list(run(work, batch.items))
+    return list(run(work, batch))

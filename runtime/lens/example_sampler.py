@@ -81,7 +81,7 @@ class ExampleSampler:
 
     - "ordered": the order of the file.
     - "permuted": each example once in an epoch, in random order.
-    - "randomized": random examples with replacement; their number is that of the set.
+    - "randomized": random examples with replacement; an epoch has the length of the set.
     - "probabilistic": the same, with probabilities in proportion to frequencies.
 
     For Lens's pseudo-frequencies, use one of the first two and `pseudo_frequencies`. The sampler
@@ -91,7 +91,7 @@ class ExampleSampler:
     """
 
     def __init__(self, examples: ExampleSet, mode: Mode = "ordered", seed: int = 1234) -> None:
-        """Take a set; keep its frequencies and the numbers of its events."""
+        """Keep the frequencies of a set, and the numbers of its events."""
         if mode not in get_args(Mode):
             raise ValueError(f"unknown mode {mode!r}: choose one of {', '.join(get_args(Mode))}")
         self.mode, self.seed, self.epoch = mode, index(seed), 0
@@ -106,11 +106,11 @@ class ExampleSampler:
 
     def chosen(self, which: slice = slice(None)) -> Longs:
         """Return the examples at some places of the current epoch: int64."""
-        places_ = np.arange(len(self._frequency))[which]
-        if self.mode == "ordered" or not places_.size:
-            return places_
+        rows = np.arange(self.among)[which]
+        if self.mode == "ordered" or not rows.size:
+            return rows
         key = words(np, number(number(number(self.seed, 0), self.epoch), 0))
-        counters, count = places_.astype(np.uint64), words(np, len(self._frequency))
+        counters, count = rows.astype(np.uint64), words(np, self.among)
         if self.mode == "permuted":
             return places(key, count, counters).astype(np.int64)
         drawn = numbers(key, counters)
@@ -159,61 +159,57 @@ class ExampleSampler:
         """
         given = self._given
         if yielded is not None:
-            given = min(self._first + yielded, len(self._frequency))
+            given = min(self._first + yielded, self.among)
         return {"seed": self.seed, "epoch": self.epoch, "given": given, "choice": self._choice}
 
     def load_state_dict(self, state: State) -> None:
         """Resume where a sampler was. Raises ValueError for other examples or another mode."""
         if state["choice"] != self._choice:
             raise ValueError("the state is from another mode, or from other examples")
-        if not 0 <= state["given"] <= len(self._frequency):
-            what = f"state['given'] must be from 0 to {len(self._frequency)}"
-            raise ValueError(f"{what}, not {state['given']}")
+        if not 0 <= (given := state["given"]) <= self.among:
+            raise ValueError(f"state['given'] must be from 0 to {self.among}, not {given}")
         self.seed, self.epoch = state["seed"], state["epoch"]
-        self._start = self._first = self._given = state["given"]
+        self._start = self._first = self._given = given
 
     def __len__(self) -> int:
-        return len(self._frequency) - self._start
+        return self.among - self._start
 
     def __iter__(self) -> Iterator[int]:
         for chosen in self._chunks(1, False):
             yield int(chosen[0])
 
     def __repr__(self) -> str:
-        return f"ExampleSampler({len(self._frequency)} examples, {self.mode}, seed={self.seed})"
+        return f"ExampleSampler({self.among} examples, {self.mode}, seed={self.seed})"
 
     @cached_property
     def _choice(self) -> str:
         """A digest of all that the choice depends on, except for seed and epoch."""
         weights = self._frequency.tobytes() if self.mode == "probabilistic" else b""
-        digest = blake2b(f"{self.mode} {len(self._frequency)} ".encode() + weights, digest_size=8)
+        digest = blake2b(f"{self.mode} {self.among} ".encode() + weights, digest_size=8)
         return digest.hexdigest()
 
     def _chunks(self, size: int, drop_last: bool) -> Iterator[Longs]:
         """Yield the examples of the epoch, `size` at a time."""
-        first_place = self._first = self._given = self._start
-        end = len(self._frequency)
+        start = self._first = self._given = self._start
+        end = self.among
         if drop_last:
-            end -= (end - first_place) % size
+            end -= (end - start) % size
         block = max(_MOST_AT_ONCE // size, 1) * size
-        for at in range(first_place, end, block):
+        for at in range(start, end, block):
             chosen = self.chosen(slice(at, min(at + block, end)))
             for first in range(0, len(chosen), size):
                 part = chosen[first : first + size]
                 self._given = at + first + len(part)
                 yield part
-        self._given, self._start = len(self._frequency), 0
+        self._given, self._start = self.among, 0
 
 
 def _sums(frequency: Floats) -> NDArray[np.float64]:
     """Return the cumulative sums of frequencies. Raises ValueError for invalid frequencies."""
     wrong = np.flatnonzero(~(np.isfinite(frequency) & (frequency >= 0)))
     if wrong.size:
-        which = int(wrong[0])
-        raise ValueError(
-            f"examples[{which}]: the frequency must be finite and at least 0,"
-            f" not {frequency[which]}"
-        )
+        what = f"examples[{wrong[0]}]: the frequency must be finite and at least 0"
+        raise ValueError(f"{what}, not {frequency[wrong[0]]}")
     sums: NDArray[np.float64] = np.cumsum(frequency, dtype=np.float64)
     if sums.size and not sums[-1]:
         raise ValueError("at least one example must have a frequency above 0")

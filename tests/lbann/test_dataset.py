@@ -76,10 +76,10 @@ def test_samples_in_shape(samples: SampleList) -> None:
 @pytest.mark.parametrize("device", DEVICES)
 def test_all_samples_on_a_device(samples: SampleList, device: Device) -> None:
     dataset = opened(samples)
-    wanted, arrays = dataset.batch(range(6)), dataset.to_arrays(device)
-    assert list(arrays) == list(wanted)
+    expected, arrays = dataset.batch(range(6)), dataset.to_arrays(device)
+    assert list(arrays) == list(expected)
     for name, array in arrays.items():
-        np.testing.assert_array_equal(to_host(array), wanted[name])
+        np.testing.assert_array_equal(to_host(array), expected[name])
     assert isinstance(arrays["name"], np.ndarray) and arrays["name"].dtype == object
 
 

@@ -1,4 +1,4 @@
-"""The way of a new user from a folder of HDF5 files to a batch, and with damaged files."""
+"""From a folder of HDF5 files to a batch, as a new user does it, also with damaged files."""
 
 from collections.abc import Callable
 from pathlib import Path

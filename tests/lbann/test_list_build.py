@@ -28,7 +28,7 @@ def build(*paths: str, findings: Findings | None = None, **options: object) -> S
 def test_lists_are_built(folder: Path) -> None:
     write("d/a.h5", ["RUN/0", "RUN/1"], x=np.zeros(3), y=1.5)
     write("d/sub/b.h5", ["RUN/0", "OTHER/DEEP/7"], x=np.ones(3), y=2.5)
-    write("d/sub/odd.h5", ["RUN/2"], x=np.ones(4), y=2.5)
+    write("d/sub/unlike.h5", ["RUN/2"], x=np.ones(4), y=2.5)
     write("d/nan.h5", ["RUN/3"], x=np.ones(3), y=np.nan)
     Path("d/broken.hdf5").write_bytes(b"junk")
     Path("d/notes.txt").write_bytes(b"no HDF5")

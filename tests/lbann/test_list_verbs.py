@@ -246,8 +246,8 @@ def test_split_and_stats_as_commands(tmp_path: Path, monkeypatch: pytest.MonkeyP
     ):
         assert run("split", *arguments).exit_code == 2, arguments
     assert run("split", "xor.ex", "x.sample_list=1").exit_code == 1
-    said = run("stats", "all.sample_list", "xor.ex").stdout
-    assert "10 samples (median)" in said and "0 to 1" in said
+    output = run("stats", "all.sample_list", "xor.ex").stdout
+    assert "10 samples (median)" in output and "0 to 1" in output
     row = json.loads(run("stats", "--json", "all.sample_list").stdout)
     assert row["summary"]["samples"] == 100 and row["format"] == "sample_list"
 

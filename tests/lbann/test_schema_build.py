@@ -55,12 +55,12 @@ def test_fields_have_their_types_shapes_and_orderings(files: list[str]) -> None:
     built = build(files)
     assert len(built) == 5 and not len(built.findings)
     assert built.prototype.sample == "RUN_ID/000000000"
-    said = {"/".join(path): leaf for path, leaf in built.schema.root.leaves()}
-    orderings = {name: leaf.metadata["ordering"].value for name, leaf in said.items()}
+    fields = {"/".join(path): leaf for path, leaf in built.schema.root.leaves()}
+    orderings = {name: leaf.metadata["ordering"].value for name, leaf in fields.items()}
     assert sorted(orderings.values()) == [10, 20, 30, 40, 50]  # type: ignore[type-var]
-    assert list(said) == list(sample(0)) or set(said) == set(sample(0))
-    assert said["outputs/image"].metadata["dims"].value == (8, 8)
-    assert said["outputs/image"].metadata["channels"].value == 1
+    assert set(fields) == set(sample(0))
+    assert fields["outputs/image"].metadata["dims"].value == (8, 8)
+    assert fields["outputs/image"].metadata["channels"].value == 1
     text = render(built.schema).decode()
     for note in (
         "5 samples in 2 files",
@@ -70,23 +70,23 @@ def test_fields_have_their_types_shapes_and_orderings(files: list[str]) -> None:
         assert note in text
 
 
-@pytest.mark.parametrize(("normalise", "wanted"), [("range", (0, 1)), ("unit", None)])
+@pytest.mark.parametrize(("normalise", "expected"), [("range", (0, 1)), ("unit", None)])
 def test_scale_and_bias_come_from_all_values(
-    files: list[str], normalise: Any, wanted: tuple[int, int] | None
+    files: list[str], normalise: Any, expected: tuple[int, int] | None
 ) -> None:
     built = build(files, normalise=normalise)
     pairs = [(path, sample) for path, samples in built.samples.items() for sample in samples]
-    wish = experiment(built.schema, [("samples", "inputs"), ("responses", "outputs")])
+    selected = experiment(built.schema, [("samples", "inputs"), ("responses", "outputs")])
     findings = Findings()
     reader = SampleReader(
-        pairs, built.schema, wish, keep_packed=True, compat="lbann", findings=findings
+        pairs, built.schema, selected, keep_packed=True, compat="lbann", findings=findings
     )
     batch = reader.to_arrays()
     assert not findings.count("lbann-refuses")
     for name in ("inputs/trans_u", "inputs/modes", "outputs/count", "outputs/image"):
         values = batch[name].astype(np.float64)
         assert batch[name].dtype == np.float32
-        if wanted:
+        if expected:
             assert values.min() == pytest.approx(0, abs=1e-6)
             assert values.max() == pytest.approx(1, abs=1e-6)
         else:
@@ -144,14 +144,14 @@ def test_a_sample_is_guessed(tmp_path: Path, files: list[str]) -> None:
         ({"a": {"x": 1.0}, "b": {"y": 1.0}}, None),
         ({"a": {}}, None),
     ]
-    for samples, wanted in shapes:
+    for samples, expected in shapes:
         with File(write(tmp_path / "x.h5", samples)) as file:
-            if wanted is None:
+            if expected is None:
                 with pytest.raises(FormatError, match="hdf5-no-sample") as caught:
                     guess_sample(file)
                 assert "--sample" in (caught.value.hint or "")
             else:
-                assert guess_sample(file) == wanted
+                assert guess_sample(file) == expected
 
 
 def test_build_errors(tmp_path: Path, files: list[str]) -> None:
@@ -172,9 +172,9 @@ def test_build_errors(tmp_path: Path, files: list[str]) -> None:
 
 def test_an_experiment_selects_and_packs() -> None:
     data = Schema.of({"inputs": {"x": None, "y": None}, "out": None})
-    wish = experiment(data, [("samples", "inputs/x"), ("responses", "out")])
-    said = {field.name: field.to_json() for field in merge_schemas(data, wish).fields}
-    assert said == {
+    selected = experiment(data, [("samples", "inputs/x"), ("responses", "out")])
+    merged = {field.name: field.to_json() for field in merge_schemas(data, selected).fields}
+    assert merged == {
         "inputs/x": {"pack": "samples", "coerce": "float"},
         "out": {"pack": "responses", "coerce": "float"},
     }
@@ -239,12 +239,12 @@ def test_check_of_matching_files(files: list[str]) -> None:
 
 def test_check_of_other_files(tmp_path: Path, files: list[str]) -> None:
     data = Schema.of({"inputs": {"modes": None, "ghost": None}})
-    wish = Schema.of({"inputs": {"modes": None}})
-    other = write(tmp_path / "odd.h5", {"1": sample(1) | {"inputs/modes": np.zeros(2, "f4")}})
+    selected = Schema.of({"inputs": {"modes": None}})
+    other = write(tmp_path / "unlike.h5", {"1": sample(1) | {"inputs/modes": np.zeros(2, "f4")}})
     junk = tmp_path / "junk.h5"
     junk.write_bytes(b"junk")
     pairs = [*pairs_of(files), (other, "1"), (other, "2"), (str(junk), "1"), ("missing.h5", "1")]
-    found = check_files(pairs, data, wish)
+    found = check_files(pairs, data, selected)
     codes = sorted(finding.code for finding in found)
     assert codes == ["hdf5", "hdf5-file", "hdf5-no-sample", "hdf5-odd-sample"]
     assert found.worst is Severity.ERROR

@@ -16,7 +16,7 @@ from tests.cli import command_line
 Run = Callable[..., Result]
 
 DATA = """\
-# What lies in the files.
+# The fields of the files.
 inputs:
   x:
     metadata:

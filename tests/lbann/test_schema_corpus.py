@@ -19,8 +19,8 @@ from exset.runtime.lbann.sample_reader import SampleReader
 from exset.runtime.lbann.transforms import Compat
 from exset.runtime.training.dataset import Values
 
-# What LBANN refuses and exset reads, each with a finding, and what comes of it. The manual allows
-# all but the last: LBANN is stricter than its manual. compat="lbann" refuses them too.
+# Schemas that LBANN refuses and exset reads, with a finding, and the values that exset reads. The
+# manual allows all but the last: LBANN is stricter than its manual. compat="lbann" refuses them.
 READ: dict[str, dict[str, list[float]]] = {
     "m12_bias_without_scale": {"a": [2.5]},
     "m14_integer_scale": {"a": [6]},
@@ -32,7 +32,7 @@ READ: dict[str, dict[str, list[float]]] = {
     "d08_half_float": {"h": [0, 1, 2]},  # conduit has no such type
 }
 
-# Traps that LBANN passes over in silence.
+# Mistakes that LBANN ignores without a warning.
 WARNED = {
     "i15_list_scale_no_channels": "lbann-first-value",
     "i18_layout_upper": "lbann-unused",
@@ -86,12 +86,12 @@ def wanted_fields(text: str) -> list[tuple[str, Any]]:
 def wanted_values(text: str) -> dict[str, tuple[str, list[float | str]]]:
     values = {}
     for part in filter(None, text.split("; ")):
-        path, kind, said = part.split("=", 2)
+        path, kind, text = part.split("=", 2)
         name = path.removeprefix("/000000007/")
         numbers: list[float | str] = (
-            [float(each) for each in said.split()] if kind[0] != "c" else []
+            [float(each) for each in text.split()] if kind[0] != "c" else []
         )
-        values[name] = (kind, numbers or [said.strip('"')])
+        values[name] = (kind, numbers or [text.strip('"')])
     return values
 
 
@@ -161,7 +161,7 @@ UNIT = {
     "unet_4x4x4": ("3dunet_4x4x4", "000000001", "3dunet_4x4x4", "3dunet"),
     "repack_hwc": ("repack", "000000001", "channels_last_4x4x3", "e_vol.yaml"),
 }
-# These tests of LBANN's give the packer data that nothing was done to.
+# Some of LBANN's tests pack data that it has not transformed.
 PACK_ONLY = ("coerce", "scale", "bias", "layout", "transpose")
 
 
@@ -193,9 +193,9 @@ def test_results_of_lbanns_own_tests(corpus: Path, name: str) -> None:
     resolved = merge_schemas(data, experiment)
     # LBANN prints reals with 15 digits.
     fields = [(line[1], json.loads(line[2])) for line in lines if line[0] == "field"]
-    for (path, metadata), (other, said) in zip(merged(resolved), fields, strict=True):
-        assert path == other and metadata.keys() == said.keys()
-        for key, value in said.items():
+    for (path, metadata), (other, expected) in zip(merged(resolved), fields, strict=True):
+        assert path == other and metadata.keys() == expected.keys()
+        for key, value in expected.items():
             near = pytest.approx(value, rel=1e-14) if key in ("scale", "bias") else value
             assert metadata[key] == near
     keep = name.endswith("keep")
@@ -224,8 +224,8 @@ def test_examples_of_the_manual_merge_as_in_lbann(corpus: Path, name: str) -> No
     extracted = corpus / "lbann/files/LLNL+lbann/extracted"
     resolved = merge_schemas(*(load(extracted / f"{each}.yaml") for each in pair))
     lines = (corpus / f"lbann/unit/{name}.out").read_text().splitlines()
-    said = [line.split("\t") for line in lines if line.startswith("field")]
-    assert merged(resolved) == [(path, json.loads(metadata)) for _, path, metadata in said]
+    fields = [line.split("\t") for line in lines if line.startswith("field")]
+    assert merged(resolved) == [(path, json.loads(metadata)) for _, path, metadata in fields]
 
 
 def test_every_real_schema_round_trips(corpus: Path) -> None:

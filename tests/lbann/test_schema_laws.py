@@ -160,9 +160,9 @@ def test_merge_agrees_with_a_slow_model(pair: tuple[Schema, Schema]) -> None:
     expected = slow(*pair)
     assert [field.name for field in resolved.fields] == sorted(expected, key=str.encode)
     for field in resolved.fields:
-        said = expected[field.name]
-        assert list(field.metadata) == list(said)
+        directives = expected[field.name]
+        assert list(field.metadata) == list(directives)
         for name, value in field.metadata.items():
             node = (pair[0] if value.role == "data" else pair[1]).root.find(value.path)
-            assert node is not None and node.metadata[name] == said[name]
+            assert node is not None and node.metadata[name] == directives[name]
             assert value.value is node.metadata[name].value

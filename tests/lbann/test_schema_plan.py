@@ -118,14 +118,14 @@ def test_one_channel_is_not_transposed() -> None:
 
 
 def test_packing_sorts_by_ordering_and_then_by_name() -> None:
-    said = {"g": {"q": -5, "p": 1}, "b": 1, "a": None}
+    orderings = {"g": {"q": -5, "p": 1}, "b": 1, "a": None}
     packed = {"pack": "s"}
     tree: dict[str, Any] = {"metadata": packed, "g": {}}
     for name in ("a", "b"):
-        given = {} if said[name] is None else {"ordering": said[name]}
-        tree[name] = {"metadata": given}
+        own = {} if orderings[name] is None else {"ordering": orderings[name]}
+        tree[name] = {"metadata": own}
     for name in ("p", "q"):
-        tree["g"][name] = {"metadata": {"ordering": said["g"][name]}}  # type: ignore[index]
+        tree["g"][name] = {"metadata": {"ordering": orderings["g"][name]}}  # type: ignore[index]
     findings = Findings()
     resolved = merge_schemas(read("a:\nb:\ng:\n  p:\n  q:\n"), Schema.of(tree))
     [group] = plan(resolved, findings=findings).groups
@@ -167,10 +167,10 @@ def test_merged_directives_know_their_origin() -> None:
     findings = Findings()
     resolved = merge_schemas(read(data), read(experiment), findings=findings)
     assert [field.name for field in resolved.fields] == ["g/p", "g/q"]
-    given = resolved.fields[0].metadata["scale"]
-    assert (given.value, given.role, given.path) == (3.0, "experiment", ("g",))
-    assert given.replaced is not None and given.replaced.value == 10.0
-    assert str(given.place) == "s.yaml:3:12" and str(given.replaced.place) == "s.yaml:6:14"
+    metadata = resolved.fields[0].metadata["scale"]
+    assert (metadata.value, metadata.role, metadata.path) == (3.0, "experiment", ("g",))
+    assert metadata.replaced is not None and metadata.replaced.value == 10.0
+    assert str(metadata.place) == "s.yaml:3:12" and str(metadata.replaced.place) == "s.yaml:6:14"
     inherited = resolved.fields[1].metadata["coerce"]
     assert (inherited.role, inherited.path) == ("data", ())
     assert [finding.code for finding in findings] == ["lbann-replaced"]

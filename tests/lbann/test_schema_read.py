@@ -115,7 +115,7 @@ def test_the_example_of_the_manual(tmp_path: Path) -> None:
     scales = np.array([29.258502, 858.26596, 100048.72, 4807207.0])
     samples = [fields for each in contents.values() for fields in each.values()]
     for row, fields in zip(batch["sample"], samples, strict=True):
-        wanted = [
+        expected = [
             [fields["inputs/trans_v"] * 1.666669 + 0.5000008],  # it alone has an ordering
             fields["inputs/initial_modes"].reshape(-1),
             [fields["inputs/trans_u"]],
@@ -123,7 +123,7 @@ def test_the_example_of_the_manual(tmp_path: Path) -> None:
             [fields["outputs/scalars/MT/B4"]],
             [fields["outputs/scalars/MT/after"]],
         ]
-        assert row.tobytes() == np.concatenate(wanted).tobytes()
+        assert row.tobytes() == np.concatenate(expected).tobytes()
     assert findings.count("lbann-refuses") == 10  # 7 without ordering, 3 scales without hwc
     with pytest.raises(FormatError, match="lbann-refuses"):
         read(pairs, DATA, EXPERIMENT, compat="lbann")
@@ -253,7 +253,7 @@ def test_a_list_and_a_base_folder(tmp_path: Path) -> None:
         read([(f"{tmp_path}/a.h5", "7")], "x:\n", "x:\n", access=Access(roots=(f"{tmp_path}/b",)))
 
 
-ODD = [
+UNLIKE = [
     ({"x": np.zeros(4)}, "hdf5-odd-sample"),
     ({"x": np.zeros(3, "f4")}, "hdf5-odd-sample"),
     ({"x": np.zeros(3, "i8")}, "hdf5-odd-sample"),
@@ -263,7 +263,7 @@ ODD = [
 ]
 
 
-@pytest.mark.parametrize(("other", "code"), ODD)
+@pytest.mark.parametrize(("other", "code"), UNLIKE)
 def test_samples_that_differ_are_an_error(tmp_path: Path, other: dict[str, Any], code: str) -> None:
     pairs = files(tmp_path, {"a.h5": {"1": {"x": np.ones(3)}, "2": other}})
     with pytest.raises(FormatError) as caught:
@@ -272,7 +272,7 @@ def test_samples_that_differ_are_an_error(tmp_path: Path, other: dict[str, Any],
     assert caught.value.place is not None and caught.value.place.field == "2/x"
     same_size = isinstance(other.get("x"), np.ndarray) and len(other["x"]) == 3
     coerced = {"x": {"metadata": {"coerce": "float"}}}
-    if same_size:  # what is coerced may be of any type that is a number
+    if same_size:  # a coerced field may have any type of number
         assert read(pairs, "x:\n", coerced)["x"].tolist() == [[1, 1, 1], [0, 0, 0]]
 
 

@@ -1,7 +1,7 @@
-"""The slow model: what Lens puts on the units of a network, in plain Python over the views.
+"""The slow model: the values that Lens presents to the units of a network, in plain Python.
 
-Written from the manual ("Inputs and Targets") and from example.c (standardLoadEvent), without a
-look at the array code: it is the judge of that.
+It follows the manual ("Inputs and Targets") and example.c (standardLoadEvent), and shares nothing
+with the array code that it tests.
 """
 
 import math
@@ -21,11 +21,11 @@ Side = Literal["inputs", "targets"]
 
 
 class Outside(Exception):
-    """A unit that the network does not have; says where."""
+    """A unit that the network does not have; the message is its place."""
 
 
 def rows(examples: ExampleSet, side: Side, layout: Groups | int) -> Iterator[list[float]]:
-    """The values of all units, event by event."""
+    """Yield the values of all units, event by event."""
     for i, example in enumerate(examples.examples):
         for j, event in enumerate(example.events):
             yield row(event, side, layout, f"examples[{i}].events[{j}].{side}")
@@ -47,7 +47,7 @@ def columns(examples: ExampleSet, inputs: Layout, targets: Layout) -> Columns:
 
 
 def row(event: EventView, side: Side, layout: Groups | int, where: str) -> list[float]:
-    """The values of all units at one event."""
+    """Return the values of all units at one event."""
     groups = {} if isinstance(layout, int) else layout
     size = layout if isinstance(layout, int) else sum(layout.values())
     units = [event.effective(f"default_{side[:-1]}")] * size
@@ -68,7 +68,7 @@ def row(event: EventView, side: Side, layout: Groups | int, where: str) -> list[
 
 
 def pairs(each: RangeView, room: int) -> Iterator[tuple[int, float]]:
-    """Units, perhaps outside, and their values, in the order in which Lens sets them."""
+    """Yield units, perhaps outside, and their values, in the order in which Lens sets them."""
     if each.kind == "dense":
         if each.first < 0 or each.first + len(each.values) > room:
             yield -1, 0.0
@@ -93,7 +93,7 @@ def pairs(each: RangeView, room: int) -> Iterator[tuple[int, float]]:
 
 
 def ticks(time: float, per_interval: int) -> int:
-    """How many ticks go by until a time is reached: at least one."""
+    """Return the number of ticks until a time is reached: at least one."""
     k = 1
     while k / per_interval + 1e-6 < time:
         k += 1
@@ -101,6 +101,6 @@ def ticks(time: float, per_interval: int) -> int:
 
 
 def same(a: list[list[float]], b: list[list[float]]) -> bool:
-    """Whether the numbers are the same, bit for bit; NaN is NaN."""
+    """Return whether numbers are equal, bit for bit; NaN equals NaN."""
     flat = [[(math.copysign(1, x), "nan" if x != x else x) for x in row] for row in (*a, *b)]
     return len(a) == len(b) and flat[: len(a)] == flat[len(a) :]

@@ -29,15 +29,15 @@ def check(
     """Compare arrays with those of the slow model, which are `expected` if known."""
     if expected is None:
         expected = slow_model.columns(examples, arrays.input_layout, arrays.target_layout)
-    for name, wanted in expected.items():
+    for name, column in expected.items():
         array = to_host(getattr(arrays, name))
-        assert array.dtype == wanted.dtype and array.shape == wanted.shape
+        assert array.dtype == column.dtype and array.shape == column.shape
         assert array.flags.writeable and array.flags.c_contiguous
-        if wanted.dtype == np.float32:
-            same = array.view(np.uint32) == wanted.view(np.uint32)
-            assert (same | (np.isnan(array) & np.isnan(wanted))).all(), name
+        if column.dtype == np.float32:
+            same = array.view(np.uint32) == column.view(np.uint32)
+            assert (same | (np.isnan(array) & np.isnan(column))).all(), name
         else:
-            np.testing.assert_array_equal(array, wanted)
+            np.testing.assert_array_equal(array, column)
     for side in SIDES:
         mask = to_host(getattr(arrays, f"{side[:-1]}_mask"))
         np.testing.assert_array_equal(mask, ~np.isnan(expected[side]))
@@ -224,9 +224,9 @@ def test_targets_of_the_manual(
     device: Device, source: str, layout: int, expected: list[list[float]]
 ) -> None:
     arrays = to_arrays(text(source), 4, layout, device=device)
-    wanted = np.array(expected, np.float32)
-    np.testing.assert_array_equal(to_host(arrays.targets), wanted)
-    np.testing.assert_array_equal(to_host(arrays.target_mask), ~np.isnan(wanted))
+    targets = np.array(expected, np.float32)
+    np.testing.assert_array_equal(to_host(arrays.targets), targets)
+    np.testing.assert_array_equal(to_host(arrays.target_mask), ~np.isnan(targets))
 
 
 SAME = [

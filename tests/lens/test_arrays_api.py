@@ -1,4 +1,4 @@
-"""What to_arrays takes and refuses, what it says, and that its arrays are shared."""
+"""The arguments, errors and findings of to_arrays; arrays that share memory."""
 
 import math
 from collections.abc import Callable
@@ -34,7 +34,7 @@ def test_the_layout_is_inferred_and_a_note_says_so() -> None:
         _ = arrays.input_layout["c"]
 
 
-def test_what_no_range_says_is_not_guessed() -> None:
+def test_unknown_layouts_are_not_guessed() -> None:
     with pytest.warns(exset.FormatWarning, match="the size of the network"):
         assert exset.to_arrays(one(Sparse("*"))).inputs.shape == (1, 0)
     with pytest.raises(FormatError, match="the size of group a"):
@@ -100,12 +100,12 @@ def test_hostile_sets() -> None:
 
 
 @pytest.mark.parametrize("layout", [-1, True, 1.5, "3", {"a": -1}, {b"a": 1}])
-def test_what_is_no_layout(layout: object) -> None:
+def test_invalid_layouts(layout: object) -> None:
     with pytest.raises(ValueError, match="inputs"):
         exset.to_arrays(one([1]), layout)  # type: ignore[arg-type]
 
 
-def test_shapes_go_one_way() -> None:
+def test_arrays_with_other_rows_are_refused() -> None:
     arrays = exset.to_arrays(one([1]))
     assert repr(arrays) == "ExampleArrays(1 events, 1 inputs, 0 targets)"
     with pytest.raises(ValueError, match="one row an event"):
@@ -139,7 +139,7 @@ def test_arrays_are_shared() -> None:
         np.from_dlpack(getattr(arrays, name))[0] = 1
 
 
-def test_torch_shares_them(torch: ModuleType) -> None:
+def test_torch_shares_the_arrays(torch: ModuleType) -> None:
     arrays = exset.to_arrays(exset.load("exset::xor.ex", model=ExampleSet))
     tensor = torch.from_dlpack(arrays.targets)
     tensor[0, 0] = 5
@@ -155,7 +155,7 @@ def test_sparse_rows_of_a_wide_network() -> None:
         exset.to_csr(one([Sparse("*"), Sparse([2**31 - 1])]))
 
 
-def test_what_cannot_come_back() -> None:
+def test_arrays_that_no_set_gives() -> None:
     arrays = exset.to_arrays(one([1]))
     with pytest.raises(ValueError, match="one row an event"):
         exset.from_arrays(arrays.by_tick(3))
@@ -211,6 +211,6 @@ def test_evenly() -> None:
 
 
 @pytest.mark.parametrize("act", [exset.to_arrays, exset.to_csr])
-def test_what_is_no_set(act: Callable[[Any], object]) -> None:
+def test_other_objects_than_sets(act: Callable[[Any], object]) -> None:
     with pytest.raises(TypeError, match=r"not 'train\.ex'"):
         act("train.ex")

@@ -17,8 +17,9 @@ from tests.lens.test_arrays import DEVICES, SIDES, check
 from tests.lens.test_corpus import load
 
 TICKS = 2
-"""In an interval of time; and those of a file that are looked at."""
+"""The number of ticks in an interval of time."""
 MOST = 20_000
+"""The most ticks of a file that is compared."""
 
 
 def test_real_files(corpus: Path) -> None:
@@ -27,7 +28,7 @@ def test_real_files(corpus: Path) -> None:
         paths = [row["path"] for row in csv.DictReader(table, delimiter="\t", quoting=3)]
     seen = [each for name in paths if (each := loaded(corpus / "lens" / "files" / name))]
     for examples in seen:
-        judge(examples)
+        check_all(examples)
     assert len(seen) > 100
 
 
@@ -39,7 +40,7 @@ def test_edge_cases(corpus: Path) -> None:
         if examples is None:
             continue
         try:
-            judge(examples)
+            check_all(examples)
         except FormatError as error:
             assert error.code in ("lens-layout", "lens-unit-outside", "limit"), (path.name, error)
             refused += 1
@@ -55,7 +56,7 @@ def loaded(path: Path) -> ExampleSet | None:
         return None
 
 
-def judge(examples: ExampleSet) -> None:
+def check_all(examples: ExampleSet) -> None:
     """Compare dense, sparse, padded and ticked arrays of all devices with the slow model."""
     findings = exset.Findings()
     expected: slow_model.Columns | None = None
@@ -95,8 +96,8 @@ def check_padded(examples: ExampleSet, arrays: ExampleArrays, expected: list[Flo
     for example in examples.examples:
         count = len(example.events)
         for side, dense in zip(both, expected, strict=True):
-            row, wanted = side[example.index], dense[begin : begin + count]
-            assert np.array_equal(row[:count], wanted, equal_nan=True)
+            row, rows = side[example.index], dense[begin : begin + count]
+            assert np.array_equal(row[:count], rows, equal_nan=True)
             assert not row[count:].any()
         assert present[example.index].tolist() == [k < count for k in range(present.shape[1])]
         begin += count
@@ -116,8 +117,8 @@ def check_ticks(examples: ExampleSet, arrays: ExampleArrays, expected: list[Floa
     ticked = arrays.by_tick(TICKS)
     assert to_host(ticked.tick).tolist() == [k for count in lasts for k in range(count)]
     for side, dense in zip(SIDES, expected, strict=True):
-        wanted = np.repeat(dense, lasts, axis=0)
-        np.testing.assert_array_equal(to_host(getattr(ticked, side)), wanted)
+        rows = np.repeat(dense, lasts, axis=0)
+        np.testing.assert_array_equal(to_host(getattr(ticked, side)), rows)
     scored = [
         not grace > 0 or (k > 0 and k / TICKS + 1e-6 >= grace)
         for event, count in zip(events, lasts, strict=True)

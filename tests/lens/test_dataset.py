@@ -29,7 +29,7 @@ SIDES: tuple[slow_model.Side, slow_model.Side] = ("inputs", "targets")
 
 @settings(max_examples=15)
 @given(example_sets(), st.sampled_from(["event", "example"]), st.data())
-def test_a_batch_is_what_the_slow_model_says(
+def test_batches_agree_with_the_slow_model(
     examples: ExampleSet, by: By, data: st.DataObject
 ) -> None:
     try:
@@ -49,12 +49,12 @@ def test_a_batch_is_what_the_slow_model_says(
     assert len(samples) == len(ends) - 1
     for sample, begin, end in zip(samples, ends[:-1], ends[1:], strict=True):
         for name, column in expected.items():
-            wanted = column[begin:end]
+            rows = column[begin:end]
             kind, shape, raw = sample[name]
-            assert kind == str(wanted.dtype)
-            assert shape == (wanted.shape if by == "example" else wanted.shape[1:])
-            found = np.frombuffer(raw, wanted.dtype).reshape(wanted.shape)
-            np.testing.assert_array_equal(found, wanted)
+            assert kind == str(rows.dtype)
+            assert shape == (rows.shape if by == "example" else rows.shape[1:])
+            found = np.frombuffer(raw, rows.dtype).reshape(rows.shape)
+            np.testing.assert_array_equal(found, rows)
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -82,9 +82,9 @@ def test_all_samples_are_the_arrays_of_the_set() -> None:
     for name, array in made.items():
         np.testing.assert_array_equal(array, getattr(arrays, name))
     by = exset.dataset("exset::pulse.ex", by="example").to_arrays()
-    wanted = exset.to_arrays(exset.load("exset::pulse.ex", model=ExampleSet)).by_example()
+    expected = exset.to_arrays(exset.load("exset::pulse.ex", model=ExampleSet)).by_example()
     for name, array in by.items():
-        np.testing.assert_array_equal(array, getattr(wanted, name))
+        np.testing.assert_array_equal(array, getattr(expected, name))
 
 
 def test_examples_are_padded_to_the_longest_of_the_batch() -> None:
@@ -104,7 +104,7 @@ def test_examples_are_padded_to_the_longest_of_the_batch() -> None:
         exset.dataset("exset::xor.ex", by="tick")
 
 
-def test_what_is_wrong_is_said_when_it_is_made() -> None:
+def test_errors_and_findings_come_with_the_dataset() -> None:
     def one(*ranges: Dense | Sparse) -> Example:
         return Example([Event(list(ranges))])
 
@@ -114,9 +114,9 @@ def test_what_is_wrong_is_said_when_it_is_made() -> None:
         exset.dataset(examples, inputs=2, targets=0)
     assert caught.value.place is not None
     assert caught.value.place.field == "examples[1].events[0].inputs[0]"
-    with pytest.warns(exset.FormatWarning, match="group a") as told:
+    with pytest.warns(exset.FormatWarning, match="group a") as warned:
         dataset = exset.dataset(examples, inputs={"b": 6}, targets=0)
-    assert told[0].filename == __file__
+    assert warned[0].filename == __file__
     assert dataset.batch([1])["inputs"].tolist() == [[0, 0, 0, 0, 0, 1]]  # and no other warning
     findings = exset.Findings()
     exset.dataset(examples, inputs={"b": 6}, targets=0, findings=findings)
@@ -125,8 +125,8 @@ def test_what_is_wrong_is_said_when_it_is_made() -> None:
         exset.dataset(examples, inputs={"b": 6}, targets=0, strict=True)
 
 
-def test_a_unit_outside_of_chosen_events_is_named_as_in_the_set() -> None:
-    """Were one to get through, its place would be that in the whole set."""
+def test_the_place_of_a_unit_outside_is_that_in_the_set() -> None:
+    """The place of an error in some events counts in the whole set."""
     events = [Event([1]), Event([1, 2])]
     examples = ExampleSet.from_examples([Example(events[:1]), Example(events)])
     layouts = Layout(1), Layout(0)
@@ -136,13 +136,13 @@ def test_a_unit_outside_of_chosen_events_is_named_as_in_the_set() -> None:
     assert caught.value.place.field == "examples[1].events[1].inputs[0]"
 
 
-def test_what_nobody_said_is_not_expanded() -> None:
+def test_large_inferred_layouts_are_not_expanded() -> None:
     far = ExampleSet.from_examples([Example([Event(Dense([1.0], 2**31 - 2))])])
     with pytest.raises(LimitError, match="numbers, more than"):
         exset.dataset(far).batch([0])
 
 
-def test_what_is_pickled_is_the_set() -> None:
+def test_a_pickle_contains_the_set() -> None:
     codes = np.eye(1000, dtype=np.float32)
     sparse = ExampleSet.from_examples(
         [Example([Event(Sparse([i]), Sparse([i]))]) for i in range(1000)]
@@ -153,7 +153,7 @@ def test_what_is_pickled_is_the_set() -> None:
         assert len(pickle.dumps(dataset)) < len(pickle.dumps(examples)) + 2000
 
 
-def test_times_that_events_have_themselves() -> None:
+def test_times_of_events() -> None:
     examples = ExampleSet.from_examples(
         [Example([Event([1], max_time=2.0), Event([1])]), Example([Event([1], max_time=math.inf)])]
     )

@@ -1,4 +1,4 @@
-"""Lens's orders of examples: what each epoch has, chances, rows of events, states."""
+"""Lens's orders of examples: the examples of an epoch, probabilities, events, states."""
 
 import pickle
 from collections import Counter
@@ -25,7 +25,7 @@ def set_of(frequency: Any) -> exset.ExampleSet:
 
 
 def events_of(counts: list[int]) -> exset.ExampleSet:
-    """A set whose examples have so many events."""
+    """Return a set whose examples have these numbers of events."""
     return exset.ExampleSet.from_examples(
         [exset.Example(events=[exset.Event()] * count) for count in counts]
     )
@@ -50,7 +50,7 @@ def test_permuted_has_each_example_once(size: int, seed: int, epoch: int) -> Non
 
 
 def chi_square(drawn: Any, expected: Any) -> float:
-    """How many standard deviations it is off, about: of a chi-square of n - 1 degrees."""
+    """Return how far counts are from the expected, in standard deviations of chi-square."""
     counts, expected = np.asarray(drawn, float), np.asarray(expected, float)
     freedom = counts.size - 1
     return float((((counts - expected) ** 2 / expected).sum() - freedom) / np.sqrt(2 * freedom))
@@ -65,7 +65,7 @@ def epochs(sampler: ExampleSampler, many: int) -> Longs:
 
 
 def test_permuted_leaves_the_order_to_chance() -> None:
-    """Of 4 examples each of the 24 orders; of 10 each at each place."""
+    """All 24 orders of 4 examples, and all places of 10 examples, are equally frequent."""
     orders = Counter(map(tuple, epochs(ExampleSampler(set_of([1] * 4), "permuted"), 2400).tolist()))
     assert len(orders) == 24 and abs(chi_square([*orders.values()], [100] * 24)) < 4
     rows = epochs(ExampleSampler(set_of([1] * 10), "permuted"), 1000)
@@ -95,7 +95,7 @@ frequencies = st.floats(0, 2.0**99, width=32) | st.sampled_from([0.0, 1.0, 0.1])
 
 @given(st.lists(frequencies, min_size=1, max_size=20).filter(any), st.integers(0, 1000))
 def test_probabilistic_is_exact(frequency: list[float], seed: int) -> None:
-    """Against sums that are never rounded."""
+    """Compare with exact sums."""
     sampler = ExampleSampler(set_of(frequency), "probabilistic", seed)
     sums = list(accumulate(map(Fraction, frequency)))
     key = number(number(number(seed, 0), 0), 0)
@@ -105,8 +105,8 @@ def test_probabilistic_is_exact(frequency: list[float], seed: int) -> None:
 
 
 def test_the_bits_stay() -> None:
-    """What was chosen once is chosen for ever."""
-    wanted: dict[Mode, list[int]] = {
+    """The same examples are chosen in all versions and on all machines."""
+    expected: dict[Mode, list[int]] = {
         "ordered": [0, 1, 2, 3, 4, 5, 6],
         "permuted": [1, 6, 3, 5, 0, 4, 2],
         "randomized": [3, 0, 4, 3, 1, 3, 0],
@@ -117,7 +117,7 @@ def test_the_bits_stay() -> None:
         sampler = ExampleSampler(set_of([1, 2, 3, 4, 5, 6, 7]), mode, seed=7)
         sampler.set_epoch(2)
         found[mode] = list(sampler)
-    assert found == wanted
+    assert found == expected
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -151,22 +151,22 @@ def test_invalid_arguments() -> None:
     st.lists(st.integers(1, 4), max_size=12), st.sampled_from(MODES), st.integers(1, 5), st.data()
 )
 def test_events(counts: list[int], mode: Mode, size: int, data: st.DataObject) -> None:
-    """Those of an example stay together and in sequence."""
+    """The events of an example stay together and in order."""
     sampler = ExampleSampler(events_of(counts), mode)
     begins = [*accumulate(counts, initial=0)]
     chosen = list(sampler.batches(size))
-    wanted = [
+    expected = [
         [row for each in batch for row in range(begins[each], begins[each + 1])] for batch in chosen
     ]
-    assert list(sampler.batches(size, events=True)) == wanted
+    assert list(sampler.batches(size, events=True)) == expected
     batches = ExampleSampler(events_of(counts), mode).batches(size, events=True)
-    stop = data.draw(st.integers(0, len(wanted)))
+    stop = data.draw(st.integers(0, len(expected)))
     iteration = iter(batches)
     for _ in range(stop):
         next(iteration)
     again = ExampleSampler(events_of(counts), mode, seed=0).batches(size, events=True)
     again.load_state_dict(batches.state_dict())
-    assert len(again) == len(wanted) - stop and list(again) == wanted[stop:]
+    assert len(again) == len(expected) - stop and list(again) == expected[stop:]
 
 
 @given(example_sets())

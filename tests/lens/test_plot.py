@@ -1,4 +1,4 @@
-"""Pictures of examples: what they show, that names do no harm, and that their size is bounded."""
+"""Pictures of examples: their rows, cells and names, and their limited size."""
 
 import csv
 import math
@@ -25,7 +25,7 @@ HOSTILE = "$\\frac{$ <b>&\x1b[31m\n\u202e\udc80" + "x" * 10_000
 
 @pytest.fixture(scope="module")
 def matplotlib() -> ModuleType:
-    """The optional matplotlib, which .ci/run installs."""
+    """Return the optional matplotlib, which .ci/run installs."""
     pytest.importorskip("matplotlib", reason="the extra plot is not installed")
     import matplotlib
 
@@ -62,9 +62,9 @@ def test_rows_of_ticks() -> None:
     assert [label for label in shown.labels if label] == ["left  0", "1", "2"]
     cut = picture_rows(examples, ticks=30)
     assert len(cut.arrays) == ROWS and cut.cut == "the first 200 ticks: 2 of 4 examples"
-    wanted = exset.to_arrays(examples).by_tick(30)
-    np.testing.assert_array_equal(cut.arrays.scored, wanted.scored[:ROWS])
-    np.testing.assert_array_equal(cut.arrays.targets, wanted.targets[:ROWS])
+    expected = exset.to_arrays(examples).by_tick(30)
+    np.testing.assert_array_equal(cut.arrays.scored, expected.scored[:ROWS])
+    np.testing.assert_array_equal(cut.arrays.targets, expected.targets[:ROWS])
     with pytest.raises(ValueError, match="ticks"):
         picture_rows(examples, ticks=0)
 
@@ -80,7 +80,7 @@ def test_ticks_without_end(time: float, grace: float) -> None:
 
 
 def test_rows_are_bounded() -> None:
-    """By what can be seen, of examples, of events of one example, and by units."""
+    """A picture has a limited number of rows, and fewer with very many units."""
     many = ExampleSet.from_arrays(np.ones((100_000, 3), np.float32), np.ones((100_000, 1), "f4"))
     shown = picture_rows(many)
     assert len(shown.arrays) == ROWS == len(shown.names)
@@ -137,7 +137,7 @@ def test_what_is_drawn() -> None:
 
 @pytest.mark.usefixtures("matplotlib")
 def test_no_unit_and_no_number_gets_lost() -> None:
-    """More units than the picture has columns; infinities; negative numbers next to positive."""
+    """Draw more units than the picture has columns, infinity, and numbers of both signs."""
     events = [Event(Sparse([4321]), Dense([-1.0, math.inf, math.nan, 3e38, -3e38]))] * 2
     shown = picture_rows(ExampleSet.from_examples([Example(events)]), inputs=5000)
     inputs, targets, *_ = figure(shown).axes
@@ -150,7 +150,7 @@ def test_no_unit_and_no_number_gets_lost() -> None:
 
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_names_do_no_harm(matplotlib: ModuleType, tmp_path: Path, suffix: str) -> None:
-    """They are never formulas, whatever the user's styles say, and never wider than the picture."""
+    """Names are never formulas, whatever the user's styles are, and have a limited length."""
     from matplotlib.text import Text
 
     group = Sparse([0, 2], group=HOSTILE[:-10_000])
@@ -234,8 +234,8 @@ def test_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.usefixtures("matplotlib")
-def test_no_display_is_asked_for(tmp_path: Path) -> None:
-    """Nor is pyplot, which keeps figures in a state of its own."""
+def test_no_display_is_needed(tmp_path: Path) -> None:
+    """exset imports neither pyplot, which has global state, nor a toolkit."""
     code = (
         "import sys; from exset.cli import main; sys.argv = ['exset', 'plot', 'exset::xor.ex', "
         f"'-o', {str(tmp_path / 'out.png')!r}]\n"
