@@ -67,7 +67,7 @@ class _Batch(tuple[Item, ...]):
     """Some files, for one task; its path is that of the first file."""
 
     def __fspath__(self) -> str:
-        return os.fspath(self[0])
+        return os.fsdecode(self[0])
 
 
 def run_in_batches(
