@@ -35,7 +35,7 @@ REAL_FIELDS = TIME_FIELDS + UNIT_FIELDS
 class SetHeader:
     """What a set says once for all its examples: its proc (Tcl, never run) and seven real fields.
 
-    The proc is given as bytes or text, held as bytes, as in all columns, and read as text by
+    The proc may be bytes or text, is held as bytes, as in all columns, and is read as text by
     `proc_text`, as in all views; an empty one is none. Reals are rounded to float32. Equality is
     bitwise: NaN equals NaN, -0.0 differs from 0.0. The defaults are those of Lens (defaults.h).
     Raises ValueError.
@@ -89,7 +89,7 @@ class SetHeader:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Events(Rows):
-    """The events of all examples: procs, the real fields where given, and their range lists.
+    """The events of all examples: procs, their own real fields, and their range lists.
 
     inputs, targets: int64 [m], the number of a range list, or -1 for none. Raises ValueError.
     """
@@ -211,7 +211,7 @@ class ExampleColumns(Table):
         _check_numbers("events.targets", self.events.targets, self.lists.size - 1)
         _check_numbers("ranges.group", self.ranges.group, len(self.groups))
         if not self.groups.present.all():
-            raise ValueError("groups: every name must be given")
+            raise ValueError("groups: every name must be present")
         self._freeze()
 
     def __len__(self) -> int:
@@ -232,7 +232,7 @@ class ExampleColumns(Table):
         return frozen(numbers)
 
     def effective(self, field: str, rows: Longs | None = None) -> Floats:
-        """The value of a real field that holds at each event, given or the set's: float32 [m].
+        """Return the value of a real field at each event, its own or the set's: float32 [m].
 
         rows: the events, by default all. Raises ValueError for a field that is none of the seven.
         Lens, example.c: initEvent.

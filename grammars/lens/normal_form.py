@@ -12,7 +12,7 @@
 6. Groups are distinct, used, not empty, in the order of first use.
 7. A column that repeats one value is a constant.
 
-Nothing here loops over examples, events or ranges, and what is in order already is not copied.
+Nothing here loops over examples, events or ranges, and columns in order are not copied.
 """
 
 from typing import TypeVar
@@ -194,7 +194,7 @@ def _ranges(ranges: Ranges, group: Ints) -> Ranges:
 
 
 def _with_stars(units: Ragged[np.int32]) -> Ragged[np.int32]:
-    """The units, a negative one that stands alone being -1."""
+    """Return the units; a lone negative unit becomes -1."""
     alone = units.offsets[:-1][units.lengths == 1]
     wrong = alone[units.values[alone] < -1]
     if wrong.size == 0:

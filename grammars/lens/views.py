@@ -72,7 +72,7 @@ class ExampleView(_View):
 
 
 class _Real:
-    """A real field of an event: the value given, or None."""
+    """A real field of an event: its own value, or None."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name

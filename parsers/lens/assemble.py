@@ -15,7 +15,7 @@ from exset.parsers.lens.tokens import Quoted, Text
 
 
 def strings_of(text: Text, columns: Columns) -> StringsOf:
-    """The strings of a part, each once: the same proc may be that of many events."""
+    """Return the strings of a chunk, each once: many events may have the same proc."""
     of_events = columns.event_proc
     if len(of_events):
         of_events = of_events[np.unique(of_events[:, 0], return_index=True)[1]]
@@ -29,7 +29,7 @@ def strings_of(text: Text, columns: Columns) -> StringsOf:
 
 
 def example_set(text: Text, columns: Columns, strings: StringsOf, header: SetHeader) -> ExampleSet:
-    """The set, in normal form."""
+    """Return the set, in normal form."""
     n, lists = len(columns.event_offsets) - 1, columns.state[c.NUM_LISTS]
     group, groups = _groups(text, strings.group, int(columns.state[c.NUM_RANGES]))
     return ExampleSet.unchecked(
@@ -49,9 +49,9 @@ def _rows(text: Text, quoted: Quoted, n: int) -> Strings:
     return text.strings(quoted) if len(quoted.pairs) else Strings.empty(n)
 
 
-def _numbers(given: NDArray[T], default: int, n: int) -> NDArray[T]:
-    """The column, or one of n defaults where no step sets it."""
-    return compact(given[:n]) if len(given) else constant(default, n, given.dtype.type)
+def _numbers(column: NDArray[T], default: int, n: int) -> NDArray[T]:
+    """Return the column, or one of n defaults if no step sets it."""
+    return compact(column[:n]) if len(column) else constant(default, n, column.dtype.type)
 
 
 def _groups(text: Text, quoted: Quoted, n: int) -> tuple[NDArray[np.int32], Strings]:
@@ -87,9 +87,9 @@ def _events(text: Text, columns: Columns, header: SetHeader) -> Events:
     if columns.present.shape[1]:
         rows = zip(REAL_FIELDS, columns.reals, columns.present, strict=True)
         own = {
-            field: Reals.unchecked(values=values, present=given)
-            for field, values, given in rows
-            if given.any()
+            field: Reals.unchecked(values=values, present=present)
+            for field, values, present in rows
+            if present.any()
         }
         events = own_fields(header, events.with_columns(**own))
     return events

@@ -103,14 +103,14 @@ def check_event_counts(
     counts: the events of each example. before: how many there are in the parts before. Not asked
     where no example says how many it has.
     """
-    given = tokens.before[tokens.steps == c.NUM_EVENTS] - 1
-    zero = given[tokens.ints[given] == 0]
+    stated = tokens.before[tokens.steps == c.NUM_EVENTS] - 1
+    zero = stated[tokens.ints[stated] == 0]
     if len(zero):
         raise _error(text, zero[0], "lens-num-events", "an example has one event or more", None)
     last = tokens.before[tokens.steps == c.EXAMPLE] - 1
     many = before + np.cumsum(counts) > text.ends[last] + limits.max_events
     if many.any():
-        after = given[given < last[many.argmax()]]
+        after = stated[stated < last[many.argmax()]]
         message = f"more than {limits.max_events:,} events beyond one for each byte"
         raise _limit(text, int(after[-1]), message, "max_events")
 
@@ -125,7 +125,7 @@ def check_strings(text: Text, quoted: Quoted, limits: Limits) -> None:
             raise _limit(text, quoted.pairs[long[0], 0], message, "max_name")
     if not quoted.found & DEEP:
         return
-    for first, after in quoted.pairs[(quoted.odd & DEEP) != 0].tolist():
+    for first, after in quoted.pairs[(quoted.flags & DEEP) != 0].tolist():
         stack: list[bytes] = []
         tokens = np.arange(first, after)
         for token in tokens[text.is_a(*_DELIMITERS, among=tokens)].tolist():

@@ -24,7 +24,7 @@ _NUMBER_TAIL: Final = "lens-number-tail"
 
 
 class StringsOf(NamedTuple):
-    """The strings of a part; each proc of events once."""
+    """The strings of a chunk; each proc of events once."""
 
     header_proc: Quoted
     name: Quoted

@@ -1,9 +1,9 @@
 """Lens example files, text (.ex): bytes to `ExampleSet`; `render` is the inverse.
 
 The language is `grammars/lens.lark`; the manual page "Example Files" describes it, and Lens 2.63
-(example.c, util.c) decides. What Lens reads is read, with the values that it gets; what it crashes
-or hangs on is an error. A `proc:` is Tcl and stays text. Only what belongs to the text itself is
-lost: comments, blanks, the spelling of numbers and strings.
+(example.c, util.c) decides. A text that Lens reads gives the values that Lens gets; a text on which
+Lens crashes or hangs is an error. A `proc:` is Tcl and stays text. Only the form of the text is
+lost: comments, blanks, and how numbers and strings were written.
 """
 
 import re
@@ -66,13 +66,13 @@ def parse(
 ) -> ExampleSet:
     """The examples of a text, in normal form.
 
-    `findings` collects what Lens accepts but people are caught by. `engine`: "reference" has Lark
+    `findings` collects the likely mistakes that Lens accepts. `engine`: "reference" has Lark
     itself run the grammar, "table" the tables that it is lowered to, compiled whatever the size;
     "auto" runs the tables, compiled if the text is long. Raises FormatError where Lens refuses,
     crashes or hangs, and LimitError.
     """
-    parts = list(_Reading(source, limits, findings, engine).sets())
-    return parts[0] if len(parts) == 1 else ExampleSet.joined(parts)
+    chunks = list(_Reading(source, limits, findings, engine).sets())
+    return chunks[0] if len(chunks) == 1 else ExampleSet.joined(chunks)
 
 
 def stream(
@@ -119,8 +119,8 @@ class _Reading:
         self.groups: set[bytes | None] = set()
 
     def sets(self) -> Iterator[ExampleSet]:
-        """The examples of the parts."""
-        parts = GRAMMAR.parse(
+        """Yield the examples of each chunk."""
+        chunks = GRAMMAR.parse(
             self.window or self.source,
             self.engine,
             hint=_hint,
@@ -128,11 +128,11 @@ class _Reading:
             boundary=c.EXAMPLE,
             tokens=_TOKENS if self.window is None else _FEW_TOKENS,
         )
-        for part in parts:
-            if len(part.steps) or self.header is None:
-                yield from self.examples(part)
-            if self.window is not None and len(part.ends):
-                self.window.release(int(part.ends[-1]))
+        for chunk in chunks:
+            if len(chunk.steps) or self.header is None:
+                yield from self.examples(chunk)
+            if self.window is not None and len(chunk.ends):
+                self.window.release(int(chunk.ends[-1]))
         if finding := too_many_groups(len(self.groups), Place.of(self.source.name)):
             self.findings.add(finding)
 
@@ -145,7 +145,7 @@ class _Reading:
         return KERNELS.choose(kernel, self.is_compiled())
 
     def examples(self, stream: ParseStream) -> Iterator[ExampleSet]:
-        """The examples of a part; before an error those that come before it."""
+        """Yield the examples of a chunk; before an error those that come before it."""
         if self.window is not None:
             self.source = self.window.source
         compiled = self.is_compiled()
@@ -208,7 +208,7 @@ def _hint(found: Unexpected) -> str | None:
 
 
 def _begin(source: Source, findings: Findings) -> int:
-    """The first byte to parse; what Lens says of the file's first bytes (readExampleSet)."""
+    """Return the first byte to parse; check the first bytes as Lens does (readExampleSet)."""
     data, place = source.data, Place.of(source.name)
     if not data:
         raise FormatError("the file is empty", source=source, span=Span(0, 0), code="lens-empty")

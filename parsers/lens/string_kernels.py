@@ -13,7 +13,7 @@ from exset.grammars.columns.arrays import Bytes
 
 Longs = NDArray[np.int64]
 
-# What is unusual about a string: bits of a number.
+# What is unusual about a string: its flags, bits of a number.
 (BROKEN, DEEP, LONG, SWALLOWING, WITH_NUL, EMPTY) = (1, 2, 4, 8, 16, 32)
 
 # What begins a string.
@@ -35,7 +35,7 @@ def measure(
     most: tuple[int, int],
     has_nul: bool,
     spans: Longs,
-    odd: Bytes,
+    flags: Bytes,
 ) -> int:
     """Find the bytes of strings, without delimiters, and what is unusual about each.
 
@@ -51,7 +51,7 @@ def measure(
     for index in range(len(pairs)):
         first, after = pairs[index, 0], pairs[index, 1]
         low = high = 0
-        what = 0
+        mark = 0
         if after > first:
             beginning = beginnings[kinds[first]]
             if beginning == DELIMITER:
@@ -59,26 +59,26 @@ def measure(
                 for token in range(first + 1, after - 1):
                     byte = buffer[starts[token] - base]
                     if byte == 10 or byte == 13:
-                        what |= BROKEN
+                        mark |= BROKEN
                 if after - first > most[0]:
-                    what |= DEEP
+                    mark |= DEEP
             else:
                 low, high = starts[first] - base, ends[first] - base
             if high - low > most[1]:
-                what |= LONG
+                mark |= LONG
             if has_nul or beginning == WORD:
                 for at in range(low, high):
                     if buffer[at] == 0:
-                        what |= WITH_NUL
+                        mark |= WITH_NUL
                     elif beginning == WORD and (
                         buffer[at] == 59 or (buffer[at] == 58 and at == high - 1)
                     ):
-                        what |= SWALLOWING
+                        mark |= SWALLOWING
         if first >= 0 and low == high:
-            what |= EMPTY
+            mark |= EMPTY
         spans[index, 0], spans[index, 1] = low, high
-        odd[index] = what
-        found |= what
+        flags[index] = mark
+        found |= mark
     return found
 
 

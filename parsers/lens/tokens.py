@@ -75,18 +75,18 @@ class Quoted(NamedTuple):
     """Strings of a text: their tokens, their bytes, and what is unusual about them.
 
     pairs: int64 [n, 2], the first token of each and the one after its last, or -1 twice. spans:
-    int64 [n, 2], places in the text's buffer. odd: uint8 [n], bits of `string_kernels`;
+    int64 [n, 2], places in the text's buffer. flags: uint8 [n], bits of `string_kernels`;
     found: those of any.
     """
 
     pairs: Ints
     spans: Ints
-    odd: NDArray[np.uint8]
+    flags: NDArray[np.uint8]
     found: int
 
-    def tokens_with(self, what: int) -> Ints:
+    def tokens_with(self, flags: int) -> Ints:
         """Return the first token of each string that has one of these flags."""
-        return self.pairs[(self.odd & what) != 0, 0] if self.found & what else self.pairs[:0, 0]
+        return self.pairs[(self.flags & flags) != 0, 0] if self.found & flags else self.pairs[:0, 0]
 
 
 class Text(Tokens):
@@ -135,7 +135,7 @@ class Text(Tokens):
 
     def quoted(self, pairs: Ints) -> Quoted:
         """The strings of pairs of tokens."""
-        spans, odd = np.empty((len(pairs), 2), np.int64), np.empty(len(pairs), np.uint8)
+        spans, flags = np.empty((len(pairs), 2), np.int64), np.empty(len(pairs), np.uint8)
         found = self.run(string_kernels.measure)(
             self.buffer,
             self.base,
@@ -146,9 +146,9 @@ class Text(Tokens):
             (self.limits.max_depth, min(self.limits.max_name, LONG)),
             self._has_nul,
             spans,
-            odd,
+            flags,
         )
-        return Quoted(pairs, spans, odd, int(found))
+        return Quoted(pairs, spans, flags, int(found))
 
     @cached_property
     def _has_nul(self) -> bool:
@@ -159,22 +159,22 @@ class Text(Tokens):
 
     def strings(self, quoted: Quoted) -> Strings:
         """Strings as Lens keeps them."""
-        given = quoted.pairs[:, 0] >= 0
+        present = quoted.pairs[:, 0] >= 0
         if quoted.found & string_kernels.BROKEN:
             raw = (self.source.data[start:end] for start, end in quoted.spans.tolist())
-            rows = zip(raw, given.tolist(), quoted.odd.tolist(), strict=True)
+            rows = zip(raw, present.tolist(), quoted.flags.tolist(), strict=True)
             return Strings.of(
-                (unbroken(text) if odd & string_kernels.BROKEN else text) if some else None
-                for text, some, odd in rows
+                (unbroken(text) if flags & string_kernels.BROKEN else text) if some else None
+                for text, some, flags in rows
             )
-        return self._joined(quoted.spans, given)
+        return self._joined(quoted.spans, present)
 
-    def _joined(self, spans: Ints, given: Flags) -> Strings:
+    def _joined(self, spans: Ints, present: Flags) -> Strings:
         offsets = np.zeros(len(spans) + 1, np.int64)
         data = np.empty(int((spans[:, 1] - spans[:, 0]).sum()), np.uint8)
         if data.size:
             self.run(string_kernels.gather)(self.buffer, spans, offsets, data)
-        return Strings.unchecked(data=data, offsets=compact(offsets), present=compact(given))
+        return Strings.unchecked(data=data, offsets=compact(offsets), present=compact(present))
 
     def groups(self, quoted: Quoted) -> tuple[NDArray[np.int32], Strings]:
         """Names of groups by number, -1 for none; and the distinct names, in order of first use."""
