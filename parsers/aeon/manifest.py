@@ -57,18 +57,16 @@ def parse(
     an unknown dialect.
     """
     findings = Findings() if findings is None else findings
-    if dialect is not None:
-        return _Parser(source, findings, engine, Dialect(dialect)).parse()
-    guess = guess_dialect(source.data)
-    if guess is not Dialect.HEAD:
+    chosen = guess_dialect(source.data) if dialect is None else Dialect(dialect)
+    if dialect is None and chosen is not Dialect.HEAD:
         if advice := foreign(source.data):
             message = "this is not a manifest"
             raise FormatError(message, source=source, span=Span(0, 1), hint=advice)
         has_words = is_header_without_at(source.data)
         advice = "if the first line is the header, put `@` before it; else " if has_words else ""
         place = Place.of(source.name)
-        findings.add(finding_at("aeon-dialect", place, dialect=guess, advice=advice))
-    return _Parser(source, findings, engine, guess).parse()
+        findings.add(finding_at("aeon-dialect", place, dialect=chosen, advice=advice))
+    return _Parser(source, findings, engine, chosen).parse()
 
 
 class _Parser:

@@ -7,7 +7,7 @@ from typing import ClassVar, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.core.errors import FormatError, Place
+from exset.core.errors import Findings, FormatError, Place
 from exset.core.kernels import Kernels
 from exset.core.source import Source, Span
 from exset.grammars.columns.arrays import Flags, Longs
@@ -22,17 +22,25 @@ class Tokens:
     """The tokens of a text, or of a chunk of it.
 
     Offsets count from the source's first byte; `base` is that of the buffer's first byte. A format
-    derives its own class, and names the kernels that work on its tokens.
+    derives its own class, and names the kernels that work on its tokens. `findings` collects what
+    checks of the tokens report.
     """
 
     kernels: ClassVar[Kernels]
 
     def __init__(
-        self, grammar: Grammar, source: Source, stream: ParseStream, *, compiled: bool
+        self,
+        grammar: Grammar,
+        source: Source,
+        stream: ParseStream,
+        *,
+        compiled: bool,
+        findings: Findings | None = None,
     ) -> None:
         self.grammar = grammar
         self.source = source
         self.compiled = compiled
+        self.findings = Findings() if findings is None else findings
         self.kinds = stream.kinds
         self.starts = stream.starts
         self.ends = stream.ends

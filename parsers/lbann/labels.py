@@ -32,8 +32,7 @@ def parse(
     """Return the labels of a text, with a finding for each repeated name. Raises FormatError."""
     [stream] = GRAMMAR.parse(source, engine, hint=lambda _: "write: name of a file, label")
     compiled = KERNELS.should_compile(len(source.data), engine)
-    findings = Findings() if findings is None else findings
-    words = Words(GRAMMAR, source, stream, findings, compiled=compiled)
+    words = Words(GRAMMAR, source, stream, compiled=compiled, findings=findings)
     words.check_lengths(limits)
     names = np.flatnonzero(words.is_a("NAME"))
     name, hashes = words.strings(names)

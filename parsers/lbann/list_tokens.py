@@ -6,10 +6,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from exset.core.errors import Findings, LimitError
+from exset.core.errors import LimitError
 from exset.core.kernels import Kernels
 from exset.core.limits import Limits, limit_hint
-from exset.core.source import Source
 from exset.grammars.columns.ragged import Strings
 from exset.grammars.lbann.list_findings import finding_at
 from exset.grammars.lbann.list_types import Kind
@@ -17,7 +16,6 @@ from exset.grammars.lbann.sample_list import Counts
 from exset.parsers.engine.conversion import INTEGER, convert
 from exset.parsers.engine.errors import shown
 from exset.parsers.engine.grammar import Grammar
-from exset.parsers.engine.stream import ParseStream
 from exset.parsers.engine.tokens import Tokens
 from exset.parsers.lbann import list_columns as c
 from exset.parsers.lbann.list_columns import Ints
@@ -50,19 +48,6 @@ class Words(Tokens):
     """The words of a chunk of a list."""
 
     kernels = KERNELS
-
-    def __init__(
-        self,
-        grammar: Grammar,
-        source: Source,
-        stream: ParseStream,
-        findings: Findings,
-        *,
-        compiled: bool,
-    ) -> None:
-        """Take the words of a stream; `findings` collects what `report` adds."""
-        super().__init__(grammar, source, stream, compiled=compiled)
-        self.findings = findings
 
     def strings(self, words: Ints) -> tuple[Strings, Ints]:
         """Return some words as strings, with a hash of each."""

@@ -54,7 +54,7 @@ def parse(
     chunks: list[SampleList] = []
     starts: list[Longs] = []
     for stream in GRAMMAR.parse(source, engine, hint=hint, begin=begin, boundary=RECORD):
-        words = Words(GRAMMAR, source, stream, findings, compiled=compiled)
+        words = Words(GRAMMAR, source, stream, compiled=compiled, findings=findings)
         if header is None:
             header = header_of(words, stream)
         records = records_of(words, stream, header.kind)
