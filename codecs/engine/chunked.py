@@ -107,7 +107,10 @@ class Chunk:
 
 
 class ChunkReader:
-    """Reads a file in chunks: first `head`, then `records`."""
+    """Reads a file in chunks: first `head`, then `records`.
+
+    held: the bytes that are read but not used; until the head is read, the first ones of the file.
+    """
 
     def __init__(
         self, layout: ChunkedLayout, blocks: Blocks, limits: Limits, engine: Engine
@@ -117,18 +120,13 @@ class ChunkReader:
         self._blocks = blocks
         self._limits = limits
         self._engine = engine
-        self._held = b""
+        self.held = b""
         self._start = 0  # the offset of the held bytes in the file
-
-    @property
-    def held(self) -> bytes:
-        """The bytes that are held: the first ones of the file, until the head is read."""
-        return self._held
 
     def head(self) -> tuple[Fields, Source]:
         """Read the fields before the count; also return their bytes. Raises FormatError."""
         while True:
-            source = Source(self._blocks.name, self._held)
+            source = Source(self._blocks.name, self.held)
             try:
                 fields = self._read(self._layout.head, source)
             except TruncatedError as error:
@@ -141,9 +139,9 @@ class ChunkReader:
     def records(self) -> Iterator[Chunk]:
         """Yield the chunks, at least one. Raises FormatError."""
         size = self._layout.size
-        while len(self._held) < size and self._read_more():
+        while len(self.held) < size and self._read_more():
             pass
-        start, stored = self._start, self._held[:size]
+        start, stored = self._start, self.held[:size]
         is_whole = len(stored) == size
         total = int(np.frombuffer(stored, self._layout.stored)[0]) if is_whole else 0
         if total <= 0:
@@ -151,9 +149,9 @@ class ChunkReader:
         self._drop(len(stored))
         first, mean = 0, 0.0
         while first < total:
-            most = len(self._held) // self._layout.least
+            most = len(self.held) // self._layout.least
             if mean:
-                most = min(most, max(1, int(_FULL * len(self._held) / mean)))
+                most = min(most, max(1, int(_FULL * len(self.held) / mean)))
             begun = monotonic()
             try:
                 chunk = self._chunk(min(most, total - first), first)
@@ -171,12 +169,12 @@ class ChunkReader:
             read = chunk.fields.end - size
             first, mean = first + chunk.count, read / chunk.count
             self._drop(read)
-            if len(self._held) < _WINDOW and not self._blocks.is_pipe:
+            if len(self.held) < _WINDOW and not self._blocks.is_pipe:
                 self._read_more()
 
     def rest(self) -> tuple[int, int]:
         """Read what follows the records; return its offset and its size."""
-        return self._start, len(self._held) + sum(map(len, self._blocks))
+        return self._start, len(self.held) + sum(map(len, self._blocks))
 
     def halves(self, chunk: Chunk) -> tuple[Chunk, Chunk]:
         """Split a chunk of two records or more."""
@@ -192,7 +190,7 @@ class ChunkReader:
         """Read `count` of the held records. Raises FormatError, with a place in the chunk."""
         if count == 0:
             raise TruncatedError("no record is complete")
-        return self._make(self._held, self._start, first, count)
+        return self._make(self.held, self._start, first, count)
 
     def _make(self, data: bytes, at: int, first: int, count: int) -> Chunk:
         source = Source(self._blocks.name, self._layout.write_count(count) + data)
@@ -200,7 +198,7 @@ class ChunkReader:
         return Chunk(self._read(self._layout.tail, source), source, shift, count)
 
     def _read(self, layout: Layout, source: Source) -> Fields:
-        size = max(self._blocks.size or 0, self._start + len(self._held))
+        size = max(self._blocks.size or 0, self._start + len(self.held))
         engine = (
             "table" if self._engine == "auto" and KERNELS.should_compile(size) else self._engine
         )
@@ -218,12 +216,12 @@ class ChunkReader:
         """Raise an error because the data end in a record, or because the count is too large."""
         end = self._blocks.size
         if end is None:
-            end = self._start + len(self._held)
+            end = self._start + len(self.held)
         if total * self._layout.least > end - start - len(stored):
             self._without_records(start, stored)
         shift = Shift(self._layout.path, self._start, first)
         try:
-            self._read(self._layout.one, Source(self._blocks.name, self._held))
+            self._read(self._layout.one, Source(self._blocks.name, self.held))
         except FormatError as error:
             raise shift.error(error) from None
         raise AssertionError("the record is complete")
@@ -236,7 +234,7 @@ class ChunkReader:
         """
         if self._blocks.size is not None and self._start + needed > self._blocks.size:
             return False
-        blocks, size, until = [self._held], len(self._held), monotonic() + patience
+        blocks, size, until = [self.held], len(self.held), monotonic() + patience
         twice = 2 * size
         needed = max(needed, size + 1 if self._blocks.is_pipe else max(_WINDOW, twice))
         while size < needed or (size < twice and self._blocks.is_ready(until - monotonic())):
@@ -244,9 +242,9 @@ class ChunkReader:
                 break
             blocks.append(block)
             size += len(block)
-        self._held = b"".join(blocks)
+        self.held = b"".join(blocks)
         return len(blocks) > 1
 
     def _drop(self, size: int) -> None:
-        self._held = self._held[size:]
+        self.held = self.held[size:]
         self._start += size

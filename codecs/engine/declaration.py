@@ -136,7 +136,9 @@ class Tree:
                 refuse(path, f"Check names no field: {con.func!r}")
             return ir.Test(con, path, condition)
         if kind is Const:
-            return ir.Constant(con, path, self._constant_size(con, path))
+            if type(con.subcon) not in (Bytes, FormatField):
+                refuse(path, f"Const cannot contain {type(con.subcon).__name__}")
+            return ir.Constant(con, path, int(con.subcon.sizeof()))
         if kind is type(Pass):
             return ir.Nothing(con, path)
         if kind is FormatField and con.fmtstr[1] in _SIZES:
@@ -185,11 +187,6 @@ class Tree:
         if is_real(expression) or (isinstance(expression, int) and expression < 0):
             refuse(path, f"the count must be a whole number of 0 or more: {count!r}")
         return expression
-
-    def _constant_size(self, con: Const, path: str) -> int:
-        if type(con.subcon) in (Bytes, FormatField):
-            return int(con.subcon.sizeof())
-        refuse(path, f"Const cannot contain {type(con.subcon).__name__}")
 
 
 def split_declaration(declaration: Struct) -> tuple[Struct, Struct, Struct]:

@@ -6,30 +6,16 @@ blob `==` or `!=` constant bytes. Anything else is a TypeError, a lambda above a
 """
 
 import operator
-from collections.abc import Callable, Mapping
 from typing import Final, NoReturn, TypeAlias
 
 from construct import BinExpr, ExprMixin, FuncPath, Path, UniExpr
+from construct.expr import opnames
 
 from exset.codecs.engine.ir import Blob, Expression, Leaf, Match, Number, Operation, String
 
-_ARITHMETIC: Final = {operator.add: "+", operator.sub: "-", operator.mul: "*"}
-_WHOLE: Final = {
-    operator.floordiv: "//",
-    operator.mod: "%",
-    operator.and_: "&",
-    operator.or_: "|",
-}
-_COMPARISON: Final = {
-    operator.eq: "==",
-    operator.ne: "!=",
-    operator.lt: "<",
-    operator.le: "<=",
-    operator.gt: ">",
-    operator.ge: ">=",
-}
-_BINARY: Final[Mapping[Callable[..., object], str]] = {**_ARITHMETIC, **_WHOLE, **_COMPARISON}
-_UNARY: Final[Mapping[Callable[..., object], str]] = {operator.not_: "not", operator.neg: "-"}
+_WHOLE: Final = frozenset(("//", "%", "&", "|"))  # operators of whole numbers alone
+_BINARY: Final = _WHOLE | {"+", "-", "*", "==", "!=", "<", "<=", ">", ">="}
+_UNARY: Final = frozenset(("not", "-"))
 
 
 Scope: TypeAlias = dict[str, "Leaf | Scope"]
@@ -94,16 +80,16 @@ def _match(value: BinExpr, scope: Scope, path: str) -> Match | Operation:
 
 def _operation(
     value: UniExpr | BinExpr,
-    operators: Mapping[Callable[..., object], str],
+    symbols: frozenset[str],
     operands: list[object],
     scope: Scope,
     path: str,
 ) -> Operation:
-    symbol = operators.get(value.op)
-    if symbol is None:
+    symbol = opnames.get(value.op)
+    if symbol not in symbols:
         refuse(path, f"unsupported operator in an expression: {value!r}")
     operation = Operation(symbol, tuple(read_expression(each, scope, path) for each in operands))
-    if value.op in _WHOLE and any(map(is_real, operation.operands)):
+    if symbol in _WHOLE and any(map(is_real, operation.operands)):
         refuse(path, f"{symbol} needs whole numbers: {value!r}")
     divisor = operation.operands[-1]
     if symbol in ("//", "%") and not (isinstance(divisor, int) and divisor > 0):

@@ -18,10 +18,11 @@ from exset.grammars.columns.ragged import Ragged
 V = TypeVar("V")
 
 
-class _Lazy(dict[str, V]):
+class Lazy(dict[str, V]):
     """A dictionary whose values are made on first access."""
 
     def __init__(self, make: Callable[[str], V]) -> None:
+        """Take the function that makes a value."""
         super().__init__()
         self._make = make
 
@@ -83,12 +84,6 @@ class LazyFields(Fields):
     """Fields whose columns are gathered from the file on access."""
 
     run: Gatherer
-
-    @classmethod
-    def of(cls, run: Gatherer) -> "LazyFields":
-        """Make the fields of a run."""
-        columns, starts, bounds = _Lazy(run.column), _Lazy(run.starts), _Lazy(run.bounds)
-        return cls(run.layout, columns, starts, bounds, run.streams.end, run)
 
     def spans(self, path: str) -> tuple[Longs, Longs]:
         """Get the offsets and the lengths of the strings of a column, without copying them."""

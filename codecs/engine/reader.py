@@ -5,7 +5,7 @@ from exset.codecs.engine.execution import Execution, TooLarge
 from exset.codecs.engine.fields import Fields
 from exset.codecs.engine.gather import KERNELS, Mover
 from exset.codecs.engine.layout import Layout
-from exset.codecs.engine.lazy_fields import Gatherer, LazyFields
+from exset.codecs.engine.lazy_fields import Gatherer, Lazy, LazyFields
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
@@ -38,7 +38,9 @@ def interpret(layout: Layout, source: Source, limits: Limits, *, compiled: bool)
     """
     execution = Execution(layout.program, source.view, limits.max_name, compiled)
     failed = execution.run()
-    fields = LazyFields.of(Gatherer(layout, source, execution, Mover(compiled)))
+    run = Gatherer(layout, source, execution, Mover(compiled))
+    columns, starts, bounds = Lazy(run.column), Lazy(run.starts), Lazy(run.bounds)
+    fields = LazyFields(layout, columns, starts, bounds, execution.end, run)
     if failed is not None:
         Diagnosis(fields, source, limits, execution).raise_for(failed)
     return fields

@@ -1,7 +1,5 @@
 """The binary engine, with layouts of no format of exset."""
 
-import time
-
 import numpy as np
 import pytest
 from construct import (
@@ -44,6 +42,7 @@ from exset.core.errors import FormatError, LimitError
 from exset.core.limits import Limits
 from exset.core.source import Source
 from exset.grammars.columns.ragged import Strings
+from tests.peaks import at_most
 
 SHOP = Struct(
     "magic" / Const(b"AB"),
@@ -176,12 +175,10 @@ def test_string_of_any_length(length: int) -> None:
     assert write(Layout(string), fields_of(data, Layout(string))) == data
 
 
-def test_a_huge_count_fails_at_once() -> None:
+def test_a_huge_count_takes_no_memory() -> None:
     layout = Layout(Struct("n" / Int32sb, "x" / Array(this.n * 1_000_000_007, Struct("b" / Byte))))
-    begin = time.monotonic()
-    with pytest.raises(FormatError, match="more than the bytes left"):
+    with at_most(1 << 20), pytest.raises(FormatError):
         fields_of(b"\x7f\xff\xff\xff" + bytes(1000), layout)
-    assert time.monotonic() - begin < 1
 
 
 # Each kind of refusal has its message in tests/messages/others.txt; these are further cases.
