@@ -1,7 +1,5 @@
 """Write cpio archives and blocks of aeon's cache: at once, or record by record."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import BinaryIO, Final

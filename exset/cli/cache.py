@@ -1,7 +1,5 @@
 """`exset cache`: predict, build, check, repair and extract aeon's caches."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from functools import partial
@@ -162,7 +160,9 @@ def _check(
     return Report(row, findings, lines, shown=0, failed=failed)
 
 
-def _built(build: Callable[[], Built], plan: Plan, manifest: str, common: CommonOptions) -> Report:
+def _built(
+    build: "Callable[[], Built]", plan: "Plan", manifest: str, common: CommonOptions
+) -> Report:
     """Show the findings of a plan, build the cache, and report the blocks."""
     if json_rows() is None:
         show_findings(common.findings, common.verbosity)

@@ -1,7 +1,5 @@
 """`exset cache extract`: the elements of a cache, or of one block, as files."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -90,7 +88,7 @@ def extract(
 
 def _extract_file(
     path: str, output: str, damaged: bool, common: CommonOptions, settings: dict[str, Any]
-) -> tuple[Extracted, str]:
+) -> "tuple[Extracted, str]":
     """Extract a block, or an archive of another program; return the name of the format, too."""
     from exset.codecs.aeon.cpio import decode, decode_archive
     from exset.runtime.aeon import cache_extract
@@ -112,7 +110,7 @@ def _extract_file(
     return done, fmt.name
 
 
-def _types(names: str) -> list[ElementType]:
+def _types(names: str) -> "list[ElementType]":
     from exset.grammars.aeon.manifest_types import ElementType
 
     with argument_errors(prefix="--types: "):

@@ -1,7 +1,5 @@
 """The options of `exset cache` that say which cache aeon makes of a manifest, and its plan."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -44,9 +42,9 @@ def plan_of(
     manifest: str,
     common: CommonOptions,
     planning: dict[str, Any],
-    cache: Cache | None = None,
+    cache: "Cache | None" = None,
     findings: Findings | None = None,
-) -> Plan:
+) -> "Plan":
     """Return the plan of the cache of a manifest.
 
     `planning`: the values of `plan_options`. `cache`: an existing one, whose block size is the

@@ -1,7 +1,5 @@
 """`exset list`: build, merge and reorder sample lists."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -170,6 +168,6 @@ def order(file: str, ranks: int, keep_order: bool, output: str, common: CommonOp
     return report
 
 
-def _written(samples: SampleList, output: str, findings: Findings) -> Report:
+def _written(samples: "SampleList", output: str, findings: Findings) -> Report:
     size = f"{counted(len(samples), 'sample')} of {counted(len(samples.name), 'file')}"
     return written(samples, FORMAT, output, findings, size, SHOWN)

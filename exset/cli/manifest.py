@@ -1,7 +1,5 @@
 """`exset manifest`: build and balance manifests, and select records as aeon does."""
 
-from __future__ import annotations
-
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -157,7 +155,7 @@ def pick(
     return report
 
 
-def _from_table(path: str, types: str | None, delimiter: str) -> tuple[Manifest, tuple[str, ...]]:
+def _from_table(path: str, types: str | None, delimiter: str) -> "tuple[Manifest, tuple[str, ...]]":
     from exset.runtime.aeon.manifest_table import from_table
 
     if types is None and os.path.lexists(path):

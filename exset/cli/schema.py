@@ -1,7 +1,5 @@
 """`exset schema`: show, check and build LBANN's schemas of HDF5 data."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -176,7 +174,7 @@ def build(
     return Report(row, findings, status=[f"{size} like {prototype}"], shown=0)
 
 
-def _load(path: str, common: CommonOptions) -> Schema:
+def _load(path: str, common: CommonOptions) -> "Schema":
     from exset.grammars.lbann.schema import Schema
 
     return common.load_model(path, Schema, "schema")

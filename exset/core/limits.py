@@ -1,7 +1,5 @@
 """Limits: bounds on what a reader accepts from a file."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields, replace
 
 
@@ -34,7 +32,7 @@ class Limits:
             if not isinstance(value, int) or isinstance(value, bool) or value < 0:
                 raise ValueError(f"{item.name} must be a whole number from 0, not {value!r}")
 
-    def with_(self, **values: int | str) -> Limits:
+    def with_(self, **values: int | str) -> "Limits":
         """Return a copy with some limits replaced by numbers or decimal texts.
 
         Raises ValueError for an unknown limit, and for a value that is no whole number from 0.

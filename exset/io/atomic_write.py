@@ -1,7 +1,5 @@
 """Atomic writes: a temporary file takes the target's name when it is complete and on disk."""
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

@@ -1,7 +1,5 @@
 """Read an open file in blocks, as they arrive, decompressed and counted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain
@@ -37,7 +35,7 @@ class Blocks(Iterator[bytes]):
         self._ahead: list[bytes] = []
 
     @classmethod
-    def of(cls, file: BinaryIO, name: str, limits: Limits, size: int) -> Blocks:
+    def of(cls, file: BinaryIO, name: str, limits: Limits, size: int) -> "Blocks":
         """Return blocks of about `size` bytes of an open file; errors as in `exset.io.files`."""
         count_stored, count_made = _counter(name, limits), _counter(name, limits)
 

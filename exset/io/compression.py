@@ -4,8 +4,6 @@ The content decides how a file is compressed. Reading is in bounded steps and de
 also data that were compressed twice; equal data are compressed to equal bytes.
 """
 
-from __future__ import annotations
-
 import io
 import os
 from collections.abc import Callable, Iterator
@@ -191,7 +189,7 @@ class _CompressedFile(io.BufferedIOBase):
     def writable(self) -> bool:
         return True
 
-    def write(self, data: ReadableBuffer, /) -> int:
+    def write(self, data: "ReadableBuffer", /) -> int:
         self._file.write(self._compressor.compress(data))
         return memoryview(data).nbytes
 

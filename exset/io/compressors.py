@@ -1,7 +1,5 @@
 """The compression formats, and the library classes that read and write each, imported when used."""
 
-from __future__ import annotations
-
 import sys
 import zlib
 from collections.abc import Callable
@@ -59,7 +57,7 @@ class _Zlib:
 class _Isal:
     """The decompressor of isal, with the header checks of zlib."""
 
-    def __init__(self, isal: IgzipDecompressor) -> None:
+    def __init__(self, isal: "IgzipDecompressor") -> None:
         self._isal = isal
         self._head = b""
 

@@ -4,8 +4,6 @@ Each folder of a name is opened relative to the one before it, never through a l
 process cannot redirect a write. A file gets its name when it is complete.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import re

@@ -5,8 +5,6 @@ A name is a path, `-` for standard input and output, or a remote file such as `h
 nothing. Names that are written in a file are paths only: see `local`.
 """
 
-from __future__ import annotations
-
 import errno
 import io
 import os

@@ -1,7 +1,5 @@
 """Open files: their type and size, and the bytes that are available without waiting."""
 
-from __future__ import annotations
-
 import errno
 import io
 import os

@@ -3,8 +3,6 @@
 Only names that the user gives may be remote, never names in a file: see `exset.io.files.local`.
 """
 
-from __future__ import annotations
-
 import errno
 import io
 import os
@@ -101,7 +99,7 @@ class _Remote(io.RawIOBase):
             return self._file.read(size)
 
 
-def _system(name: str, to_write: bool = False) -> tuple[AbstractFileSystem, str]:
+def _system(name: str, to_write: bool = False) -> "tuple[AbstractFileSystem, str]":
     """Return the file system of a remote file, and the file's path there."""
     protocol = _protocol(name)
     if protocol in _HERE:

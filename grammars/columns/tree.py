@@ -1,7 +1,5 @@
 """Trees of scalars, sequences and mappings, with their places in a text: JSON, YAML, or Python."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -31,7 +29,7 @@ class Style(NamedTuple):
 class Member:
     """A member of a mapping: its value, and the span and style of its name."""
 
-    value: Node
+    value: "Node"
     name: Span | None = field(default=None, compare=False)
     style: Style = field(default=Style(), compare=False)
 
@@ -43,7 +41,7 @@ class Node:
     `content` is a tuple of nodes for a sequence, a dict of members for a mapping, else the value.
     """
 
-    content: Scalar | tuple[Node, ...] | dict[str, Member]
+    content: "Scalar | tuple[Node, ...] | dict[str, Member]"
     span: Span | None = field(default=None, compare=False)
     style: Style = field(default=Style(), compare=False)
 
@@ -62,7 +60,7 @@ class Node:
         return "array" if isinstance(content, tuple) else "object"
 
     @property
-    def items(self) -> tuple[Node, ...]:
+    def items(self) -> "tuple[Node, ...]":
         """The values of a sequence; empty for any other node."""
         return self.content if isinstance(self.content, tuple) else ()
 

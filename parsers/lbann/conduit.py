@@ -4,8 +4,6 @@ Quotes do not matter: a text that `strtol` reads to its end is an int64, and a t
 reads to its end is a float64 (conduit 0.9.2, conduit_generator.cpp: yaml_leaf_to_numeric_dtype).
 """
 
-from __future__ import annotations
-
 import math
 import re
 from typing import Final

@@ -4,8 +4,6 @@ LBANN reads YAML with conduit, which ignores merge keys, tags and all documents 
 has its own types of scalars (`exset.parsers.lbann.conduit`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from exset.core.errors import Findings, FormatError, Place

@@ -4,8 +4,6 @@ A schema that was read from a text is written into that text: unchanged parts ke
 and order. Other schemas are written plainly, indented by two blanks a level.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Iterable, Iterator

@@ -4,8 +4,6 @@ ruamel.yaml scans and parses. YAML's own types are not used: tags create no obje
 merge nothing. Depth, nodes and lengths are limited, and no alias can contain itself.
 """
 
-from __future__ import annotations
-
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -90,11 +88,11 @@ class _Text:
         return self.skipped + index + (self._extra[before - 1] if before else 0)
 
     @cached_property
-    def _wide(self) -> array[int]:
+    def _wide(self) -> "array[int]":
         return array("q", (at for at, char in enumerate(self.text) if char > "\x7f"))
 
     @cached_property
-    def _extra(self) -> array[int]:
+    def _extra(self) -> "array[int]":
         return array("q", accumulate(len(self.text[at].encode()) - 1 for at in self._wide))
 
 

@@ -1,7 +1,5 @@
 """The contents of blocks: `exset info` and `exset stats`, and the names of records."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Find the intact records of a block, also of a damaged one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -28,12 +26,12 @@ class Records:
     is_damaged: bool = False
 
     @classmethod
-    def of(cls, block: Block, width: int) -> Records:
+    def of(cls, block: Block, width: int) -> "Records":
         """Return all records of an intact block."""
         return cls(block.elements, width, range(len(block)))
 
     @classmethod
-    def rescued(cls, source: Source, limits: Limits, width: int, findings: Findings) -> Records:
+    def rescued(cls, source: Source, limits: Limits, width: int, findings: Findings) -> "Records":
         """Return the intact records of a block. width: of a record, 0 if unknown.
 
         Where elements are missing, only their names say which records they are of: a block without

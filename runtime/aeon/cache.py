@@ -1,7 +1,5 @@
 """aeon's caches: folders of blocks with a marker file, and the checks of them."""
 
-from __future__ import annotations
-
 import os
 import re
 import stat

@@ -5,8 +5,6 @@ cache its marker when all blocks are, so no reader takes an incomplete cache as 
 builder resumes: it keeps only blocks that the journal of the same plan names, and replaces others.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import stat

@@ -1,7 +1,5 @@
 """Write the elements of blocks, and the files of archives, as files, and a manifest of them."""
 
-from __future__ import annotations
-
 import math
 from base64 import b64encode
 from collections.abc import Sequence

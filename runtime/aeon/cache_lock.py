@@ -7,8 +7,6 @@ over. Elsewhere the file itself is the lock: it is stale if its process has ende
 another machine is never stale, as flock may work on each machine alone: a user has to remove it.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Callable, Iterator

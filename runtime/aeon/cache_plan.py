@@ -1,7 +1,5 @@
 """Plan the cache that aeon makes of a manifest, and compare it with a cache."""
 
-from __future__ import annotations
-
 import os
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -58,7 +56,7 @@ class Plan:
         random_seed: int = 0,
         access: Access = DEFAULT_ACCESS,
         findings: Findings | None = None,
-    ) -> Plan:
+    ) -> "Plan":
         """Plan the cache of a manifest. The options have the names that aeon gives them.
 
         Raises ValueError as `select_records` and `blocks` do, and FormatError for no records.
@@ -79,7 +77,7 @@ class Plan:
             findings.add(finding_at("aeon-cache-empty-block", None, **words))
         return cls(selected, uid, root, block_size, tuple(filter(None, ranges)), access)
 
-    def with_blocks_of(self, cache: Cache) -> Plan:
+    def with_blocks_of(self, cache: Cache) -> "Plan":
         """Return the plan with the block size of a cache: that of its first readable block."""
         for number in cache.blocks:
             with suppress(FormatError, OSError):

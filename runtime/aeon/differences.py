@@ -1,7 +1,5 @@
 """Comparison of two manifests, blocks or configurations; see `exset.diff`."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from exset.grammars.aeon.block import Block

@@ -1,7 +1,5 @@
 """The process that owns the lock of a cache, as the lock says it."""
 
-from __future__ import annotations
-
 import json
 import os
 from contextlib import suppress
@@ -42,12 +40,12 @@ class Owner:
         return json.dumps(asdict(self)).encode()
 
     @classmethod
-    def this(cls) -> Owner:
+    def this(cls) -> "Owner":
         """Return this process."""
         return cls(os.getpid(), host(), start_of(os.getpid()))
 
     @classmethod
-    def from_json(cls, text: bytes) -> Owner:
+    def from_json(cls, text: bytes) -> "Owner":
         """Return the owner in the text of a lock; an unknown one if it has none."""
         with suppress(ValueError, TypeError, KeyError, RecursionError):
             words = json.loads(text)

@@ -1,7 +1,5 @@
 """The contents of manifests: `exset info` and `exset stats`, and the names of records."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

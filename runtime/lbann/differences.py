@@ -1,7 +1,5 @@
 """Comparison of two sample lists or schemas; see `exset.diff`."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from exset.core.errors import FormatError

@@ -6,8 +6,6 @@ moves channels from the last axis to the first (data_reader_HDF5.cpp: coerce, do
 repack_HWC_to_CHW_layout.cpp).
 """
 
-from __future__ import annotations
-
 from typing import Any, TypeAlias
 
 import numpy as np

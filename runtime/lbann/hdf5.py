@@ -6,8 +6,6 @@ holds, and types that are neither numbers nor text. Errors of the HDF5 library b
 A crash of the library ends the process: `exset.core.jobs` reads files in other processes.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Find HDF5 files, and run a task on many of them."""
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Callable, Generator, Sequence

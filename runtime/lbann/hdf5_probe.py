@@ -1,7 +1,5 @@
 """Look into the HDF5 files that a sample list names, perhaps in other processes."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Find out what the samples in HDF5 files look like: the fields of a prototype."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress

@@ -4,8 +4,6 @@ LBANN's own generator silently drops a group whose fields differ from the protot
 type (generate_schema_and_sample_list.cpp); here such a group is a finding.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase

@@ -1,7 +1,5 @@
 """Build a sample list from HDF5 files."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 

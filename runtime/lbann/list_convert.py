@@ -4,8 +4,6 @@ Between inclusion and exclusion, exset reads from the files which samples exist.
 the other kind cannot store is an error, or with `lossy` a finding.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """Convert between inclusion and exclusion lists: the files say which samples exist."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from exset.core.errors import Findings, FormatError

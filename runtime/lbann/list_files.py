@@ -6,8 +6,6 @@ LBANN lists the top level of a file in creation order and fails if the file does
 keeps it with `track_order=True` only.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from exset.core.errors import Finding, Findings, Place, Severity

@@ -3,8 +3,6 @@
 A journal is a text file of JSON lines: the search, then the result of each file.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Generator, Sequence

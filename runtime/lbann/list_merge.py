@@ -1,7 +1,5 @@
 """Merge sample lists into one that names each file and sample once."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from typing import Any

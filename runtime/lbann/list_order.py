@@ -1,7 +1,5 @@
 """Reorder sample lists: as LBANN's ranks load them, or at random."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

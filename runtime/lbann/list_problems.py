@@ -1,7 +1,5 @@
 """The problems of the HDF5 files that a sample list names: what LBANN would refuse, and why."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 

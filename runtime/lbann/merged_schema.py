@@ -5,8 +5,6 @@ schema a node inherits the metadata of its parent, and its own directives win. T
 of each experiment leaf, its own and inherited, replace those of all data fields at or below it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias
@@ -33,7 +31,7 @@ class MergedDirective:
     path: Path
     schema: Schema
     span: Span | None = None
-    replaced: MergedDirective | None = None
+    replaced: "MergedDirective | None" = None
 
     @property
     def place(self) -> Place | None:

@@ -3,8 +3,6 @@
 LBANN: data_reader_HDF5.cpp, build_packing_map and pack.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final

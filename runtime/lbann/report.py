@@ -1,7 +1,5 @@
 """What sample lists and schemas hold: the reports of `exset info` and `exset stats`, and names."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

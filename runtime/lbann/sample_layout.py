@@ -4,8 +4,6 @@ As in LBANN, the first sample defines the layout. exset checks all others agains
 truncate them, or read past their end.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

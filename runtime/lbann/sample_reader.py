@@ -4,8 +4,6 @@ Files are read one after the other, and the samples of each file in the order of
 is read past the end of an array: a sample of another size is an error.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, TypeAlias

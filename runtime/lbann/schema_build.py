@@ -1,7 +1,5 @@
 """Build a data schema from HDF5 files: the fields of the samples, and how to normalise them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias

@@ -1,7 +1,5 @@
 """Check schemas against HDF5 files: every field of every sample, without reading values."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Show two merged schemas: the fields to read, their directives, and the origin of each."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 

@@ -5,8 +5,6 @@ Where LBANN is stricter than its own manual, exset follows the manual and adds a
 repack_image.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal, NoReturn, TypeAlias

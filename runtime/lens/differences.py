@@ -4,8 +4,6 @@ A value that an event has of its own equals the same value from the header, and 
 a copy of it.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Statistics of ranges: by side (inputs, targets) and by group."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a Lens example set holds: the report of `exset info` and `exset stats`, and names."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -4,8 +4,6 @@ Rows are compared in their order, all rows of a column at once. Objects are made
 differences that are shown, so large sets that are nearly equal cost little.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -40,19 +38,19 @@ class Pairs:
     numbers: tuple[Longs, ...]
 
     @classmethod
-    def of(cls, word: str, count: int) -> Pairs:
+    def of(cls, word: str, count: int) -> "Pairs":
         """Pair the first rows of two tables by their numbers."""
         rows = np.arange(count)
         return cls(rows, rows, (word,), (rows,))
 
-    def where(self, mask: Flags) -> Pairs:
+    def where(self, mask: Flags) -> "Pairs":
         """Return some of the pairs."""
         if mask.all():
             return self
         one, other, numbers = self.one[mask], self.other[mask], self.numbers
         return Pairs(one, other, self.words, tuple(each[mask] for each in numbers))
 
-    def on(self, one: Longs, other: Longs) -> Pairs:
+    def on(self, one: Longs, other: Longs) -> "Pairs":
         """Return the same places in other tables: the rows there of each row here."""
         return replace(self, one=one[self.one], other=other[self.other])
 

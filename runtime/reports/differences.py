@@ -1,7 +1,5 @@
 """Differences between two models: where they are, and what each model has there."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -23,7 +21,7 @@ class Difference:
     other: str
 
     @classmethod
-    def of(cls, path: str, one: object, other: object) -> Difference:
+    def of(cls, path: str, one: object, other: object) -> "Difference":
         """Make a difference of any two values, cut to what can be shown."""
         return cls(path, _short(str(one)), _short(str(other)))
 

@@ -1,7 +1,5 @@
 """Reports: what a model holds, as numbers for programs and as rows of text for people."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass

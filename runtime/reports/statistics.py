@@ -1,7 +1,5 @@
 """Count, extremes, mean and spread of numbers, of all at once or chunk by chunk."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -25,7 +23,7 @@ class Spread:
     not_finite: int = 0
 
     @classmethod
-    def of(cls, values: NDArray[Any]) -> Spread:
+    def of(cls, values: NDArray[Any]) -> "Spread":
         """Compute the spread of an array of numbers."""
         wide = np.asarray(values, np.float64).reshape(-1)
         finite = wide[np.isfinite(wide)]
@@ -37,7 +35,7 @@ class Spread:
             squares = float(np.square(finite - mean).sum())
         return cls(finite.size, float(finite.min()), float(finite.max()), mean, squares, not_finite)
 
-    def add(self, other: Spread) -> None:
+    def add(self, other: "Spread") -> None:
         """Add the spread of other numbers (Chan, Golub and LeVeque 1979)."""
         total = self.count + other.count
         self.not_finite += other.not_finite

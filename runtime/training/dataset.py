@@ -1,7 +1,5 @@
 """The base class of datasets: samples that are read by index. Each family has its own."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -65,7 +63,7 @@ class Dataset(ABC):
             for name, array in arrays.items()
         }
 
-    def to_torch(self) -> TorchDataset:
+    def to_torch(self) -> "TorchDataset":
         """Return a `torch.utils.data.Dataset` of the samples. Raises ImportError without torch."""
         try:
             import_module("torch")

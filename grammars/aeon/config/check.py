@@ -1,7 +1,5 @@
 """Check every member of a configuration by the tables of one version of aeon."""
 
-from __future__ import annotations
-
 import math
 from contextlib import suppress
 from functools import partial

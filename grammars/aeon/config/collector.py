@@ -1,7 +1,5 @@
 """Collect what is wrong with a configuration, as findings in a text or by paths."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Final

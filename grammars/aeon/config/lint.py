@@ -1,7 +1,5 @@
 """Check members against each other, and find what aeon accepts but then fails on."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias

@@ -1,7 +1,5 @@
 """The model of aeon's loader configurations: the values of a file or a dict, and the defaults."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -36,7 +34,7 @@ class LoaderConfig:
         name: str = "<dict>",
         limits: Limits = DEFAULT,
         findings: Findings | None = None,
-    ) -> LoaderConfig:
+    ) -> "LoaderConfig":
         """Check a configuration that a Python program gives to aeon: dicts, lists and tuples.
 
         `dialect` and `findings` are as in `exset.parsers.aeon.config.parse`; places are paths of
@@ -105,7 +103,7 @@ class LoaderConfig:
 
     def translated(
         self, dialect: Dialect | str, *, lossy: bool = False, findings: Findings | None = None
-    ) -> LoaderConfig:
+    ) -> "LoaderConfig":
         """Return the configuration for another version of aeon; `findings` collects the changes.
 
         `lossy` leaves out members that the version does not have, each with a finding. Raises

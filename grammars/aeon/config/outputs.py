@@ -1,7 +1,5 @@
 """The arrays that aeon makes of a configuration: names, shapes, types and axes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias

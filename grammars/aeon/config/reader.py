@@ -1,7 +1,5 @@
 """Read a tree of values as the settings of a version of aeon, and choose the version."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from exset.core.errors import Findings, FormatError

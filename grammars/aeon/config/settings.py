@@ -1,7 +1,5 @@
 """An object of a loader configuration: its given values, and the defaults of the others."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -50,7 +48,7 @@ class Settings:
         value = self[name]
         return value if isinstance(value, int) else 0
 
-    def objects(self, name: str) -> tuple[Settings, ...]:
+    def objects(self, name: str) -> "tuple[Settings, ...]":
         """Return the objects of a member: those of a list, or the single one."""
         value = self[name]
         values = value if isinstance(value, tuple) else (value,)

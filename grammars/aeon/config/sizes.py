@@ -1,7 +1,5 @@
 """Sizes that aeon computes from a configuration, in binary32 and in 64 bits as in C++."""
 
-from __future__ import annotations
-
 import math
 import re
 from typing import Final, NamedTuple

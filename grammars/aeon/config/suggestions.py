@@ -1,7 +1,5 @@
 """Words of messages: hints for names that aeon does not know, and values as text."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Translate the settings of one version of aeon to another."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from exset.core.errors import Finding, Findings, FormatError, Place

@@ -4,8 +4,6 @@ Until 2017 the loader had one object for each type that `type` names, with augme
 in it, and the members of `schema.RENAMED`.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from exset.grammars.aeon.config.findings import Problem
