@@ -81,9 +81,10 @@ def cores() -> int:
 
 def _outcome(item: Item, result: Callable[[], Value]) -> Outcome[Item, Value]:
     try:
-        return Outcome(item, result())
-    except MemoryError:
-        lack = OSError(errno.ENOMEM, os.strerror(errno.ENOMEM), os.fsdecode(item))
-        return Outcome(item, error=lack)
+        try:
+            return Outcome(item, result())
+        except MemoryError:
+            why = os.strerror(errno.ENOMEM)
+            raise OSError(errno.ENOMEM, why, os.fsdecode(item)) from None
     except (FormatError, OSError) as error:
         return Outcome(item, error=error)
