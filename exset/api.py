@@ -231,12 +231,9 @@ def check_convertible(fmt: Format, target: Format, source: Source) -> None:
     """Raise FormatError if the two formats are not of one family."""
     if fmt.family != target.family:
         others = (each.name for each in formats.of_family(fmt.family))
-        raise FormatError(
-            f"{fmt.family.noun}s cannot be written as {target.name} ({target.title})",
-            place=Place.of(source.name),
-            hint=f"formats that can hold one: {', '.join(others)}",
-            code="format",
-        )
+        message = f"{fmt.family.noun}s cannot be written as {target.name} ({target.title})"
+        hint = f"formats that can hold one: {', '.join(others)}"
+        raise FormatError(message, place=Place.of(source.name), hint=hint, code="format")
 
 
 def read_source(path: FilePath, *, limits: Limits = DEFAULT) -> Source:
@@ -255,12 +252,9 @@ def target_format(path: FilePath, format: str | None = None) -> Format:
     fmt = formats.by_suffix(name)
     if fmt is None:
         suffixes = ", ".join(suffix for each in formats.all_formats() for suffix in each.suffixes)
-        raise FormatError(
-            "the name of the file does not show which format to write",
-            place=Place.of(name),
-            hint=f"use one of the suffixes {suffixes}; or --to NAME, or format=NAME in Python",
-            code="format",
-        )
+        message = "the name of the file does not show which format to write"
+        hint = f"use one of the suffixes {suffixes}; or --to NAME, or format=NAME in Python"
+        raise FormatError(message, place=Place.of(name), hint=hint, code="format")
     return fmt
 
 
@@ -269,12 +263,9 @@ def _checked_class(fmt: Format, model: type[Model] | None, source: Source) -> Fo
     if model is not None and not issubclass(fmt.family.model, model):
         nouns = {each.noun for each in formats.families() if issubclass(each.model, model)}
         expected = " or ".join(map(with_article, sorted(nouns))) or model.__name__
-        raise FormatError(
-            f"the file holds {with_article(fmt.family.noun)} ({fmt.title}), not {expected}",
-            place=Place.of(source.name),
-            hint="if exset misread its format, use --from NAME, or format=NAME in Python",
-            code="format",
-        )
+        message = f"the file holds {with_article(fmt.family.noun)} ({fmt.title}), not {expected}"
+        hint = "if exset misread its format, use --from NAME, or format=NAME in Python"
+        raise FormatError(message, place=Place.of(source.name), hint=hint, code="format")
     return fmt
 
 

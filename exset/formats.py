@@ -112,11 +112,8 @@ def text_of(fmt: Format) -> Format:
     for other in (fmt, *of_family(fmt.family)):
         if not other.binary:
             return other
-    raise FormatError(
-        f"{with_article(fmt.family.noun)} has no text format",
-        hint="exset info and exset stats describe it",
-        code="format",
-    )
+    message = f"{with_article(fmt.family.noun)} has no text format"
+    raise FormatError(message, hint="exset info and exset stats describe it", code="format")
 
 
 def stem(name: str) -> str:
@@ -149,12 +146,9 @@ def detect(head: bytes, name: str) -> Format:
     is this format only if nothing else fits. Raises FormatError that lists the candidates.
     """
     if (compressed := content_of(head)) is not None:
-        raise FormatError(
-            f"this is {compressed.name} data: exset decompresses files only, and only once",
-            place=Place.of(name),
-            hint="decompress it first",
-            code="compression",
-        )
+        message = f"this is {compressed.name} data: exset decompresses files only, and only once"
+        hint = "decompress it first"
+        raise FormatError(message, place=Place.of(name), hint=hint, code="compression")
     by_name = by_suffix(name)
     for search in (all_formats, load_plugins):
         fmt, candidates = _detected(head, by_name, search())

@@ -195,11 +195,9 @@ def _header(entries: Entries, source: Source, limits: Limits, engine: Engine) ->
     at, size = int(entries.data.starts[0]), int(entries.data.lengths[0])
     if size != HEADER_SIZE:
         place = Place.in_bytes(source, 0, "entries[0]")
-        raise FormatError(
-            f"the first entry has {size} bytes, but the header of a block has {HEADER_SIZE}",
-            place=place,
-            hint="if the file is another cpio archive, use --from cpio",
-        )
+        message = f"the first entry has {size} bytes, but the header of a block has {HEADER_SIZE}"
+        hint = "if the file is another cpio archive, use --from cpio"
+        raise FormatError(message, place=place, hint=hint)
     inner = Source(source.name, bytes(source.view[at : at + size]))
     try:
         fields = read(HEADER, inner, limits=limits, engine=engine)

@@ -40,11 +40,7 @@ _HEADER_DATA: Final = HEADING_SIZE + len(HEADER_NAME) + 1
 
 
 def encode(
-    block: Block,
-    *,
-    lossy: bool = False,
-    findings: Findings | None = None,
-    engine: Engine = "auto",
+    block: Block, *, lossy: bool = False, findings: Findings | None = None, engine: Engine = "auto"
 ) -> bytes:
     """Encode a block as aeon would write it, with the times of its entries.
 
@@ -63,11 +59,7 @@ def encode(
 
 
 def encode_archive(
-    block: Block,
-    *,
-    lossy: bool = False,
-    findings: Findings | None = None,
-    engine: Engine = "auto",
+    block: Block, *, lossy: bool = False, findings: Findings | None = None, engine: Engine = "auto"
 ) -> bytes:
     """Encode an archive as GNU cpio would write it, padded to a multiple of 512 bytes.
 
@@ -87,11 +79,8 @@ def _encoded(block: Block, engine: Engine) -> Iterator[Data]:
     """Yield the bytes of a file, without copying its elements."""
     names = block.elements.name
     if END_NAME in names.take(np.flatnonzero(names.lengths == len(END_NAME))).tolist():
-        raise FormatError(
-            f"an element is named {END_NAME.decode()}, which ends an archive",
-            hint="rename the element",
-            code="cpio-loss",
-        )
+        message = f"an element is named {END_NAME.decode()}, which ends an archive"
+        raise FormatError(message, hint="rename the element", code="cpio-loss")
     frame = block.frame
     if block.header is not None:
         first = frame.take(np.array([0]))

@@ -14,13 +14,4 @@ from exset.codecs.engine.layout import Layout
 from exset.codecs.engine.reader import read
 from exset.codecs.engine.writer import write
 
-__all__ = [
-    "Chunk",
-    "ChunkReader",
-    "ChunkedLayout",
-    "Fields",
-    "Layout",
-    "Values",
-    "read",
-    "write",
-]
+__all__ = ["Chunk", "ChunkReader", "ChunkedLayout", "Fields", "Layout", "Values", "read", "write"]

@@ -11,7 +11,6 @@ class Assembler:
     """Appends to a program. used: the paths of the numbers that expressions use."""
 
     def __init__(self, used: Iterable[str]) -> None:
-        """Begin a program."""
         self.program = Program()
         self.used = frozenset(used)
         self.block: list[ir.Number] = []

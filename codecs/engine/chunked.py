@@ -36,7 +36,6 @@ class ChunkedLayout:
     """
 
     def __init__(self, head: Layout, tail: Layout, one: Layout) -> None:
-        """Take the three layouts."""
         self.layouts = self.head, self.tail, self.one = head, tail, one
 
     @cached_property
@@ -115,7 +114,6 @@ class ChunkReader:
     def __init__(
         self, layout: ChunkedLayout, blocks: Blocks, limits: Limits, engine: Engine
     ) -> None:
-        """Begin to read."""
         self._layout = layout
         self._blocks = blocks
         self._limits = limits

@@ -28,13 +28,7 @@ from construct import (
 )
 
 from exset.codecs.engine import ir
-from exset.codecs.engine.expressions import (
-    Scope,
-    check_rebuilt,
-    is_real,
-    read_expression,
-    refuse,
-)
+from exset.codecs.engine.expressions import Scope, check_rebuilt, is_real, read_expression, refuse
 
 # Sizes by the letters of `struct`, which differ from NumPy's: `l` has 4 bytes here, 8 in NumPy.
 _SIZES: Final = {
@@ -79,7 +73,6 @@ class Tree:
     """
 
     def __init__(self, declaration: Construct) -> None:
-        """Check a declaration."""
         self._paths = set[str]()
         self._scopes = dict[ir.Record, Scope]()
         if type(declaration) is Renamed:

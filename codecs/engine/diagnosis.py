@@ -21,7 +21,6 @@ class Diagnosis:
     def __init__(
         self, fields: Fields, source: Source, limits: Limits, execution: Execution
     ) -> None:
-        """Take the state of the run."""
         self.fields = fields
         self.source = source
         self.limits = limits

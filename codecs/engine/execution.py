@@ -50,7 +50,6 @@ class Execution:
         compiled: bool,
         feeds: Feeds | None = None,
     ) -> None:
-        """Prepare a run."""
         self._program = program
         self._data = data
         self._most = most

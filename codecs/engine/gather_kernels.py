@@ -133,12 +133,7 @@ def scatter_bytes(values: Bytes, starts: Offsets, lengths: Longs, out: Bytes) ->
 
 @kernel
 def interleave(
-    a: Offsets,
-    b: Offsets,
-    a_values: Offsets,
-    b_values: Offsets,
-    starts: Offsets,
-    values: Offsets,
+    a: Offsets, b: Offsets, a_values: Offsets, b_values: Offsets, starts: Offsets, values: Offsets
 ) -> None:
     """Merge two sorted arrays of starts, and the values that belong to them."""
     i, j = 0, 0

@@ -22,7 +22,6 @@ class Lazy(dict[str, V]):
     """A dictionary whose values are made on first access."""
 
     def __init__(self, make: Callable[[str], V]) -> None:
-        """Take the function that makes a value."""
         super().__init__()
         self._make = make
 
@@ -35,7 +34,6 @@ class Gatherer:
     """Makes columns from the streams of a run over a file."""
 
     def __init__(self, layout: Layout, source: Source, streams: Execution, mover: Mover) -> None:
-        """Take the streams of a run that has ended."""
         self.layout = layout
         self.streams = streams
         self.mover = mover

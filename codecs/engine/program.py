@@ -84,7 +84,6 @@ class Program:
     """
 
     def __init__(self) -> None:
-        """Make an empty program."""
         self.code: list[list[int]] = []
         self.constants: list[int] = []
         self.ints: list[int] = []

@@ -7,14 +7,7 @@ import io
 from collections.abc import Mapping
 from typing import IO
 
-from construct import (
-    CheckError,
-    Construct,
-    ConstructError,
-    Container,
-    StringError,
-    evaluate,
-)
+from construct import CheckError, Construct, ConstructError, Container, StringError, evaluate
 
 from exset.codecs.engine import ir
 from exset.codecs.engine.fields import Values, check_columns, check_end, check_room, quiet_nans

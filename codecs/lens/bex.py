@@ -13,15 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from exset.codecs.engine import (
-    Chunk,
-    ChunkedLayout,
-    ChunkReader,
-    Fields,
-    Layout,
-    read,
-    write,
-)
+from exset.codecs.engine import Chunk, ChunkedLayout, ChunkReader, Fields, Layout, read, write
 from exset.codecs.lens.from_examples import columns_of
 from exset.codecs.lens.lint import report_groups, report_header, report_rest
 from exset.codecs.lens.losses import Losses, ints
@@ -166,7 +158,6 @@ class IncrementalEncoder:
     is_counted = True
 
     def __init__(self, findings: Findings, *, lossy: bool = False) -> None:
-        """Take the options of `encode`."""
         self._losses = Losses(lossy, findings)
         self._header = SetHeader()
         self._head = b""

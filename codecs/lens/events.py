@@ -56,12 +56,7 @@ class EventLists:
 
 
 def read_event_lists(
-    fields: Fields,
-    source: Source,
-    path: str,
-    lists: Longs,
-    example: Longs,
-    event_offsets: Longs,
+    fields: Fields, source: Source, path: str, lists: Longs, example: Longs, event_offsets: Longs
 ) -> EventLists:
     """Read the event lists of one kind, and check their events.
 

@@ -21,7 +21,6 @@ class ListPlacement:
     """
 
     def __init__(self, num_events: int) -> None:
-        """Begin with events without lists."""
         self.inputs: Longs = np.full(num_events, -1, np.int64)
         self.targets: Longs = np.full(num_events, -1, np.int64)
         self.replaced: list[tuple[str, int, int]] = []

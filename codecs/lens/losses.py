@@ -17,7 +17,6 @@ class Losses:
     """Checks what is written: a loss is a FormatError, or with `lossy` a finding."""
 
     def __init__(self, lossy: bool, findings: Findings) -> None:
-        """Take the options of `bex.encode`."""
         self._lossy = lossy
         self._findings = findings
 

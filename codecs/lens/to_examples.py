@@ -79,7 +79,6 @@ class Decoder:
     def __init__(
         self, fields: Fields, source: Source, header: SetHeader, limits: Limits, before: Offsets
     ) -> None:
-        """Convert the fields of a chunk, or of a whole file."""
         self._fields = fields
         self._source = source
         _check_frequencies(fields, source)

@@ -80,7 +80,7 @@ def build(
     line of the table has them. The type CLASS turns class names into numbers.
     """
     from exset.grammars.aeon.manifest_types import ElementType
-    from exset.runtime.aeon.manifest_folder import from_folder
+    from exset.runtime.aeon.manifest_build import from_folder
 
     if is_folder(path):
         if types is not None:
@@ -156,7 +156,7 @@ def pick(
 
 
 def _from_table(path: str, types: str | None, delimiter: str) -> "tuple[Manifest, tuple[str, ...]]":
-    from exset.runtime.aeon.manifest_table import from_table
+    from exset.runtime.aeon.manifest_build import from_table
 
     if types is None and os.path.lexists(path):
         usage_error("a table needs the types of its columns, such as --types FILE,ASCII_INT")

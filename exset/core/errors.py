@@ -205,7 +205,6 @@ class Findings:
     """
 
     def __init__(self, strict: bool = False, keep: int = 100) -> None:
-        """Make an empty collection."""
         self.strict = strict
         self.keep = keep
         self._kept: list[Finding] = []

@@ -25,9 +25,7 @@ def found(group: str, kind: type[T]) -> tuple[T, ...]:
 def import_error(point: str, why: str) -> FormatError:
     """Return the error for an entry point, or its format, that cannot be used."""
     return FormatError(
-        f"{point} cannot be used: {why}",
-        hint="repair the package, or uninstall it",
-        code="plugin",
+        f"{point} cannot be used: {why}", hint="repair the package, or uninstall it", code="plugin"
     )
 
 

@@ -54,10 +54,7 @@ class Processes(Executor):
 
     def _started(self, jobs: int) -> Executor:
         return ProcessPoolExecutor(
-            jobs,
-            mp_context=self._context,
-            initializer=begin,
-            initargs=(self._log_lock, self._stop),
+            jobs, mp_context=self._context, initializer=begin, initargs=(self._log_lock, self._stop)
         )
 
 

@@ -86,7 +86,7 @@ _BLOCK: Final = Format(
     writer="exset.codecs.aeon.cpio_write:encode",
     options=(LOSSY,),
     findings=("exset.grammars.aeon:caches.findings",),
-    strategy="exset.testing.caches:blocks",
+    strategy="exset.testing.aeon:blocks",
 )
 
 FORMATS: Final = (
@@ -116,7 +116,7 @@ FORMATS: Final = (
             ("pictures.tsv", "pictures, and the class of each"),
             ("captions.tsv", "texts and numbers: a manifest that needs no files"),
         ),
-        strategy="exset.testing.manifest:manifests",
+        strategy="exset.testing.aeon:manifests",
     ),
     _BLOCK,
     replace(
@@ -126,7 +126,7 @@ FORMATS: Final = (
         signature=None,
         reader="exset.codecs.aeon.cpio:decode_archive",
         writer="exset.codecs.aeon.cpio_write:encode_archive",
-        strategy="exset.testing.caches:archives",
+        strategy="exset.testing.aeon:archives",
     ),
     Format(
         name="records",
@@ -135,7 +135,7 @@ FORMATS: Final = (
         suffixes=(".records",),
         reader="exset.runtime.aeon.block_records:parse",
         writer="exset.runtime.aeon.block_records:render",
-        strategy="exset.testing.caches:blocks",
+        strategy="exset.testing.aeon:blocks",
     ),
     Format(
         name="loader_config",

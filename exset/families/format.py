@@ -213,10 +213,7 @@ class Format:
 
     def _chunked(self, target: str | None, name: str) -> str:
         if target is None:
-            raise FormatError(
-                f"{self.name} ({self.title}) cannot be read or written in chunks",
-                place=Place.of(name),
-                hint="use exset.load and exset.save, which handle it whole",
-                code="format",
-            )
+            message = f"{self.name} ({self.title}) cannot be read or written in chunks"
+            hint = "use exset.load and exset.save, which handle it whole"
+            raise FormatError(message, place=Place.of(name), hint=hint, code="format")
         return target

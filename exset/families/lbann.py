@@ -99,7 +99,7 @@ FORMATS: Final = (
             ("flowers.sample_list", "some samples of two HDF5 files"),
             ("molecules.sample_list", "a list whose ids are line numbers, in ranges"),
         ),
-        strategy="exset.testing.sample_list:sample_lists",
+        strategy="exset.testing.lbann:sample_lists",
     ),
     Format(
         name="schema",
@@ -110,6 +110,6 @@ FORMATS: Final = (
         reader="exset.parsers.lbann.schema:parse",
         writer="exset.parsers.lbann.schema_text:render",
         findings=("exset.grammars.lbann:schemas.findings", "exset.grammars.lbann:hdf5.findings"),
-        strategy="exset.testing.schema:schemas",
+        strategy="exset.testing.lbann:schemas",
     ),
 )

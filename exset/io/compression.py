@@ -137,12 +137,9 @@ def _made(make: Callable[[], Made], kind: Kind, name: str) -> Made:
     try:
         return make()
     except ImportError as error:
-        raise FormatError(
-            f"this Python has no library for {kind.name} data: {error}",
-            place=Place.of(name),
-            hint="pip install backports.zstd" if kind is _ZSTD else None,
-            code="compression",
-        ) from None
+        message = f"this Python has no library for {kind.name} data: {error}"
+        hint = "pip install backports.zstd" if kind is _ZSTD else None
+        raise FormatError(message, place=Place.of(name), hint=hint, code="compression") from None
 
 
 def _reason(error: Exception) -> str:

@@ -16,12 +16,10 @@ except ImportError as error:
         "exset.testing needs Hypothesis, of the extra `test`: pip install 'exset[test]'"
     ) from error
 
-from exset.testing.caches import archives, blocks
+from exset.testing.aeon import archives, blocks, manifests
 from exset.testing.configs import config_dicts, loader_configs
+from exset.testing.lbann import sample_lists, schema_pairs, schemas
 from exset.testing.lens import example_sets, set_headers, strings
-from exset.testing.manifest import manifests
-from exset.testing.sample_list import sample_lists
-from exset.testing.schema import schema_pairs, schemas
 
 __all__ = [
     "archives",

@@ -9,14 +9,7 @@ from hypothesis import strategies as st
 from exset.core.errors import Findings
 from exset.grammars.aeon.config.model import LoaderConfig
 from exset.grammars.aeon.config.schema import AUGMENTATION, LOADER, TABLES, etl_types
-from exset.grammars.aeon.config.schema_types import (
-    KINDS,
-    Constraint,
-    Dialect,
-    Kind,
-    Member,
-    Table,
-)
+from exset.grammars.aeon.config.schema_types import KINDS, Constraint, Dialect, Kind, Member, Table
 
 Draws = st.SearchStrategy[object]
 

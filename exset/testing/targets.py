@@ -51,7 +51,6 @@ class ReaderTarget(Target):
     """A reader of bytes, checked by the contract."""
 
     def __init__(self, reader: Readable) -> None:
-        """Take a reader that can be pickled."""
         self.name = reader.name
         self._reader = reader
 

@@ -6,14 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from exset.grammars.columns.arrays import (
-    Bytes,
-    Longs,
-    check_column,
-    compact,
-    offsets_of,
-    take,
-)
+from exset.grammars.columns.arrays import Bytes, Longs, check_column, compact, offsets_of, take
 from exset.grammars.columns.rows import Column
 
 

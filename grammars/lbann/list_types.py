@@ -36,7 +36,4 @@ class Kind(StrEnum):
     @property
     def has_label_file(self) -> bool:
         """Whether its fourth line names a label file."""
-        return self.is_single or self in (
-            Kind.MULTI_SAMPLE_EXCLUSION,
-            Kind.MULTI_SAMPLE_INCLUSION,
-        )
+        return self.is_single or self in (Kind.MULTI_SAMPLE_EXCLUSION, Kind.MULTI_SAMPLE_INCLUSION)

@@ -240,11 +240,9 @@ class SampleList(Table):
         Raises FormatError for an exclusion list, which does not name its samples.
         """
         if self.kind.is_exclusion and len(self):
-            raise FormatError(
-                "an exclusion list does not name its samples",
-                hint="exset convert --kind CONDUIT_HDF5_INCLUSION reads them from the files",
-                code="lbann-exclusion",
-            )
+            message = "an exclusion list does not name its samples"
+            hint = "exset convert --kind CONDUIT_HDF5_INCLUSION reads them from the files"
+            raise FormatError(message, hint=hint, code="lbann-exclusion")
         for file in self.files:
             if self.kind.is_single:
                 yield file.path, file.index if self.has_integer_ids else file.name
@@ -346,11 +344,9 @@ class SampleList(Table):
         if not isinstance(self.ids, Strings):
             return self
         if self.kind.is_exclusion:
-            raise FormatError(
-                "the ids of an exclusion list must be text",
-                hint="no LBANN reader with integer ids can list the samples of a file",
-                code="lbann-exclusion",
-            )
+            message = "the ids of an exclusion list must be text"
+            hint = "no LBANN reader with integer ids can list the samples of a file"
+            raise FormatError(message, hint=hint, code="lbann-exclusion")
         ids, id_offsets = integer_ids(self.ids, self.id_offsets)
         return self.with_columns(ids=ids, id_offsets=id_offsets)
 

@@ -118,10 +118,7 @@ def _combined(
 
 
 def _accepted(
-    state: _State,
-    automata: dict[str, Automaton],
-    labels: dict[str, int],
-    sample: NDArray[np.intp],
+    state: _State, automata: dict[str, Automaton], labels: dict[str, int], sample: NDArray[np.intp]
 ) -> tuple[int, NDArray[np.intp], NDArray[np.intp]]:
     """Return the label of a state before any byte, then two arrays by the class of the next byte.
 

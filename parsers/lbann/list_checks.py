@@ -94,12 +94,9 @@ def _check_file_count(header: Header, count: int, source: Source) -> None:
         hint = f"line 3 names the base directory: is it missing? {hint.capitalize()}"
     elif kind is Kind.MULTI_SAMPLE_INCLUSION_V2 and "files" in header.spans:
         hint = f"a {kind} list counts included samples and files, not excluded samples"
-    raise FormatError(
-        f"the header counts {counted(declared, 'file')}, but the list has {count:,}",
-        place=header.place("files", source),
-        hint=hint,
-        code="lbann-file-count",
-    )
+    message = f"the header counts {counted(declared, 'file')}, but the list has {count:,}"
+    place = header.place("files", source)
+    raise FormatError(message, place=place, hint=hint, code="lbann-file-count")
 
 
 def check_totals(

@@ -97,9 +97,7 @@ class Records:
         self.words.findings.add_each(
             negative.tolist(),
             lambda row: finding_at(
-                "lbann-wrapped-count",
-                self.words.place(int(numbers[row])),
-                value=int(values[row]),
+                "lbann-wrapped-count", self.words.place(int(numbers[row])), value=int(values[row])
             ),
         )
         return values

@@ -97,9 +97,6 @@ class Words(Tokens):
         """Raise LimitError for a word that is too long."""
         long = np.flatnonzero(self.ends - self.starts > limits.max_name)
         if long.size:
-            raise LimitError(
-                f"the word is longer than {limits.max_name:,} bytes",
-                source=self.source,
-                span=self.span(int(long[0])),
-                hint=limit_hint("max_name"),
-            )
+            message = f"the word is longer than {limits.max_name:,} bytes"
+            hint = limit_hint("max_name")
+            raise LimitError(message, source=self.source, span=self.span(int(long[0])), hint=hint)

@@ -55,11 +55,8 @@ class _Reader:
     def schema(self) -> Schema:
         read = document(self._source, self._limits)
         if read.root is None:
-            raise FormatError(
-                "the schema contains only blanks and comments",
-                source=self._source,
-                code="lbann-empty",
-            )
+            message = "the schema contains only blanks and comments"
+            raise FormatError(message, source=self._source, code="lbann-empty")
         if read.bad_key is not None:
             raise self._bad_key(read.bad_key)
         if (finding := wrong_suffix(self._source.name)) is not None:

@@ -217,12 +217,9 @@ def _begin(source: Source, findings: Findings) -> int:
         advice = "add a line break, or `;` before the first example"
         findings.add(finding_at("lens-refuses", place, what=what, hint=advice))
     elif len(data) == _SMALLEST and (unseen := _LAST_COMMENT.search(data)):
-        raise FormatError(
-            "Lens takes no comment in a file of 4 bytes that does not end in a line break",
-            source=source,
-            span=Span(*unseen.span(1)),
-            hint="add a line break",
-        )
+        message = "Lens takes no comment in a file of 4 bytes that does not end in a line break"
+        hint = "add a line break"
+        raise FormatError(message, source=source, span=Span(*unseen.span(1)), hint=hint)
     if data.startswith(_BOM):
         what, advice = "a byte order mark before the text", "save the file as UTF-8 without it"
         findings.add(finding_at("lens-refuses", place, what=what, hint=advice))

@@ -64,7 +64,6 @@ class Pieces:
         unshare: bool = False,
         lossy: bool = False,
     ) -> None:
-        """Take the options of `render`."""
         self._compact = compact
         self._losses = Losses(findings, lossy=lossy, unshare=unshare)
         self._header = SetHeader()

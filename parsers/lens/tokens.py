@@ -14,13 +14,7 @@ from exset.core.source import Source
 from exset.grammars.columns.arrays import Flags, canonical_nan, compact
 from exset.grammars.columns.ragged import Strings
 from exset.grammars.lens.findings import LONG
-from exset.parsers.engine.conversion import (
-    INTEGER,
-    NOT_A_NUMBER,
-    NOTHING,
-    REAL,
-    convert,
-)
+from exset.parsers.engine.conversion import INTEGER, NOT_A_NUMBER, NOTHING, REAL, convert
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.numbers import float32s, int64s
 from exset.parsers.engine.stream import ParseStream

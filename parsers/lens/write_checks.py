@@ -120,10 +120,7 @@ def _event_path(examples: ExampleSet, event: int) -> str:
 
 
 def _strings(
-    column: Strings,
-    losses: Losses,
-    path: Callable[[int], str | None],
-    is_group: bool = False,
+    column: Strings, losses: Losses, path: Callable[[int], str | None], is_group: bool = False
 ) -> Strings:
     """Return representable strings. A string that nothing refers to has no path, and stays."""
     if not column.data.size:

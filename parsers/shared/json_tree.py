@@ -166,12 +166,9 @@ class _Builder:
         try:
             unescaped.encode()
         except UnicodeEncodeError:
-            raise FormatError(
-                "a lone surrogate is not a character",
-                source=self.source,
-                span=span,
-                hint=r"characters beyond \uffff are written as two: \ud83d\ude00",
-            ) from None
+            message = "a lone surrogate is not a character"
+            hint = r"characters beyond \uffff are written as two: \ud83d\ude00"
+            raise FormatError(message, source=self.source, span=span, hint=hint) from None
         return unescaped
 
     def _number(self, span: Span) -> int | float:

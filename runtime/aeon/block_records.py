@@ -31,12 +31,9 @@ def parse(
     """Make a block from a manifest without files. Raises FormatError for one that names files."""
     found = manifests.parse(source, limits=limits, findings=findings, engine=engine)
     if found.columns(ElementType.FILE):
-        raise FormatError(
-            "the manifest has a FILE column, so its elements are in other files",
-            place=Place.of(source.name),
-            hint="exset cache build reads these files",
-            code="format",
-        )
+        message = "the manifest has a FILE column, so its elements are in other files"
+        hint = "exset cache build reads these files"
+        raise FormatError(message, place=Place.of(source.name), hint=hint, code="format")
     records: list[list[bytes]] = []
     for row in encoded(found):
         failed = [each for each in row if isinstance(each, ElementError)]

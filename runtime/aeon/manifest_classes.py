@@ -35,12 +35,8 @@ def labels(manifest: Manifest, column: str | None, name: str) -> list[str]:
     if which not in numbers:
         kinds = zip(numbers, manifest.types, strict=True)
         there = ", ".join(f"{number} ({kind})" for number, kind in kinds) or "none"
-        raise FormatError(
-            f"{f'no column {column!r};' if column else 'which column?'} there are: {there}",
-            place=Place(name),
-            hint="name one with --column",
-            code="labels",
-        )
+        message = f"{f'no column {column!r};' if column else 'which column?'} there are: {there}"
+        raise FormatError(message, place=Place(name), hint="name one with --column", code="labels")
     found = []
     for line, field in zip(manifest.lines.tolist(), manifest.column(int(which)), strict=True):
         if not field:

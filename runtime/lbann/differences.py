@@ -20,11 +20,9 @@ def sample_lists(one: SampleList, other: SampleList, tolerance: float, keep: int
     list and an exclusion list.
     """
     if one.kind.is_exclusion != other.kind.is_exclusion:
-        raise FormatError(
-            "an exclusion list does not name its samples",
-            hint="exset convert --kind CONDUIT_HDF5_INCLUSION looks them up in the files",
-            code="lbann-exclusion",
-        )
+        message = "an exclusion list does not name its samples"
+        hint = "exset convert --kind CONDUIT_HDF5_INCLUSION looks them up in the files"
+        raise FormatError(message, hint=hint, code="lbann-exclusion")
     if one.kind.is_single != other.kind.is_single:
         one, other = _with_ids(one), _with_ids(other)
     diff = ColumnDiff("files", len(one.name), len(other.name), tolerance, keep)

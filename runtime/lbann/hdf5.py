@@ -265,11 +265,8 @@ class File:
     def _check_claim(self, claimed: int, stored: int, path: str) -> None:
         """Refuse a dataset that claims far more bytes than are stored."""
         if claimed > self._limits.max_array and claimed > _MOST_COMPRESSED * stored:
-            raise LimitError(
-                f"the dataset claims {claimed:,} bytes, but the file stores {stored:,}",
-                place=self._place(path),
-                hint=limit_hint("max_array"),
-            )
+            message = f"the dataset claims {claimed:,} bytes, but the file stores {stored:,}"
+            raise LimitError(message, place=self._place(path), hint=limit_hint("max_array"))
 
     def _check_lengths(self, dataset: Any, path: str) -> None:
         """Refuse strings that claim more bytes than the file has: HDF5 would allocate them.
@@ -331,11 +328,8 @@ class File:
         raise FormatError(message + why, place=self._place(path), hint=hint, code=code) from cause
 
     def _limit(self, path: str) -> NoReturn:
-        raise LimitError(
-            f"the group has more than {self._limits.max_nodes:,} objects",
-            place=self._place(path),
-            hint=limit_hint("max_nodes"),
-        )
+        message = f"the group has more than {self._limits.max_nodes:,} objects"
+        raise LimitError(message, place=self._place(path), hint=limit_hint("max_nodes"))
 
     def _place(self, path: str | None) -> Place:
         return Place(self.path, field=path or None)

@@ -132,17 +132,12 @@ def _groups(
         where, group = stack.pop()
         left -= 1
         if left < 0:
-            raise LimitError(
-                f"the file has more than {limits.max_nodes:,} groups",
-                place=Place.of(file.path),
-                hint=limit_hint("max_nodes"),
-            )
+            message = f"the file has more than {limits.max_nodes:,} groups"
+            raise LimitError(message, place=Place.of(file.path), hint=limit_hint("max_nodes"))
         if where.count("/") > DEEPEST:
-            raise FormatError(
-                f"groups are nested more than {DEEPEST} deep, or form a cycle",
-                place=Place(file.path, field=f"{where[:40]}..."),
-                code="hdf5",
-            )
+            message = f"groups are nested more than {DEEPEST} deep, or form a cycle"
+            place = Place(file.path, field=f"{where[:40]}...")
+            raise FormatError(message, place=place, code="hdf5")
         names = file.names(group, where)
         if where and matches(where, names):
             yield where, group

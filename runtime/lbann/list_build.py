@@ -40,11 +40,9 @@ def search_for(
         paths, findings, sample=sample, access=access, limits=limits, jobs=jobs
     )
     if lacking := [name for name in finite if name not in prototype.fields]:
-        raise FormatError(
-            f"samples like {prototype.sample} have no field {lacking[0]}",
-            hint=f"their fields are {', '.join([*prototype.fields][:_NAMES_SHOWN])}",
-            code="hdf5-no-field",
-        )
+        message = f"samples like {prototype.sample} have no field {lacking[0]}"
+        hint = f"their fields are {', '.join([*prototype.fields][:_NAMES_SHOWN])}"
+        raise FormatError(message, hint=hint, code="hdf5-no-field")
     return Search(prototype, None, tuple(finite), access=access, limits=limits)
 
 

@@ -58,12 +58,9 @@ def _read_journal(path: str, search: Search) -> dict[str, tuple[list[int], Searc
     except FileNotFoundError:
         return kept
     if lines and lines[0] != _header(search):
-        raise FormatError(
-            "the file is not a journal of this search",
-            place=Place.of(path),
-            hint="name another file, or delete this one",
-            code="list-journal",
-        )
+        message = "the file is not a journal of this search"
+        hint = "name another file, or delete this one"
+        raise FormatError(message, place=Place.of(path), hint=hint, code="list-journal")
     for line in lines[1:]:
         try:
             row = json.loads(line)

@@ -31,11 +31,9 @@ def merged(
     repeated = 0
     for samples, path in zip(lists, paths, strict=True):
         if samples.kind.is_exclusion != first.kind.is_exclusion:
-            raise FormatError(
-                "inclusion lists and exclusion lists cannot be merged",
-                hint="convert one of them with exset convert --kind",
-                code="lbann-kind",
-            )
+            message = "inclusion lists and exclusion lists cannot be merged"
+            hint = "convert one of them with exset convert --kind"
+            raise FormatError(message, hint=hint, code="lbann-kind")
         if samples.kind is not first.kind:
             samples = recast(samples, first.kind, findings, lossy=True)
         if samples.has_integer_ids and len(samples) > limits.max_expand:
@@ -75,8 +73,6 @@ def _common(paths: list[str]) -> str:
     try:
         return os.path.commonpath(paths) or "."
     except ValueError:
-        raise FormatError(
-            "the base directories have no common one: some are relative, some absolute",
-            hint="name one with --directory",
-            code="lbann-directory",
-        ) from None
+        message = "the base directories have no common one: some are relative, some absolute"
+        hint = "name one with --directory"
+        raise FormatError(message, hint=hint, code="lbann-directory") from None

@@ -89,12 +89,9 @@ def merge_schemas(
             hint = "add it to the data schema, or remove it here"
             if path[-1] in DIRECTIVES:
                 hint = "if it is the directive, write it under `metadata:`"
-            raise FormatError(
-                f"the data schema has no {path_text(path)!r}",
-                place=experiment.place(leaf.span),
-                hint=hint,
-                code="schema-unknown-field",
-            )
+            message = f"the data schema has no {path_text(path)!r}"
+            place = experiment.place(leaf.span)
+            raise FormatError(message, place=place, hint=hint, code="schema-unknown-field")
         for whole, field, inherited in below:
             metadata = _merged(whole, field, inherited, replacing, findings)
             fields.append(Field(whole, metadata, data.place(field.span)))

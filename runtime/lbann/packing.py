@@ -103,12 +103,9 @@ def _check_names(
         hidden = [each.name for each in others if each.pack != group.name]
         if hidden or not names.isdisjoint(above):
             what = hidden[0] if hidden else "another group"
-            raise FormatError(
-                f"the packed group {group.name} would hide {what}",
-                place=at[group.members[0]].field.metadata["pack"].place,
-                hint="rename the group",
-                code="schema-pack",
-            )
+            message = f"the packed group {group.name} would hide {what}"
+            place = at[group.members[0]].field.metadata["pack"].place
+            raise FormatError(message, place=place, hint="rename the group", code="schema-pack")
 
 
 def _above(name: str) -> list[str]:

@@ -187,12 +187,9 @@ class SampleReader(Dataset):
         try:
             return apply_transform(values, transform)
         except ValueError as error:
-            raise FormatError(
-                f"{column.name}: {error}",
-                place=place,
-                hint="coerce to a wider type, or to float",
-                code="schema-coerce",
-            ) from None
+            message = f"{column.name}: {error}"
+            hint = "coerce to a wider type, or to float"
+            raise FormatError(message, place=place, hint=hint, code="schema-coerce") from None
 
 
 def _allocated(layout: Layout, count: int) -> tuple[dict[str, Values], dict[str, Values]]:

@@ -48,11 +48,7 @@ def to_dict(schema: MergedSchema, plan: Plan, layout: Layout | None = None) -> d
             for field in schema.fields
         ],
         "packed": [
-            {
-                "name": group.name,
-                "members": list(group.members),
-                "values": _total(group, sizes),
-            }
+            {"name": group.name, "members": list(group.members), "values": _total(group, sizes)}
             for group in plan.groups
         ],
     }

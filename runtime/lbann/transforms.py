@@ -252,12 +252,9 @@ class TransformBuilder:
         return number
 
     def _fail(self, directive: MergedDirective, message: str, hint: str | None = None) -> NoReturn:
-        raise FormatError(
-            f"{message} ({self._field.name})",
-            place=directive.place,
-            hint=hint,
-            code=f"schema-{directive.name}",
-        )
+        message = f"{message} ({self._field.name})"
+        place = directive.place
+        raise FormatError(message, place=place, hint=hint, code=f"schema-{directive.name}")
 
     def _refusal(self, what: str, hint: str, directive: MergedDirective) -> None:
         add_refusal(what, hint, directive, self._field, self._compat, self._findings)

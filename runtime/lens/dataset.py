@@ -115,11 +115,9 @@ class ExampleDataset(Dataset):
         size = 4 * units * chosen.size * int(counts.max(initial=0))
         if size > self._limits.max_array:
             examples = counted(chosen.size, "example")
-            raise LimitError(
-                f"{examples} of up to {counts.max():,} events need {size:,} bytes",
-                place=Place.of(MODEL),
-                hint=f"take fewer at a time, or one row an event; or {limit_hint('max_array')}",
-            )
+            message = f"{examples} of up to {counts.max():,} events need {size:,} bytes"
+            hint = f"take fewer at a time, or one row an event; or {limit_hint('max_array')}"
+            raise LimitError(message, place=Place.of(MODEL), hint=hint)
         arrays = self._events(xp, row_indices(starts, counts))
         row = to_device(xp, np.repeat(np.arange(chosen.size), counts))
         return arrays.stacked(row, chosen.size)

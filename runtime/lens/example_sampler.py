@@ -38,7 +38,6 @@ class ExampleBatchSampler:
     """Batches of `size` examples: lists of the indices of examples, or of their events."""
 
     def __init__(self, sampler: "ExampleSampler", size: int, drop_last: bool, events: bool) -> None:
-        """Take a sampler and the arguments of `ExampleSampler.batches`."""
         if index(size) < 1:
             raise ValueError(f"batch_size must be at least 1, not {size}")
         self.sampler, self.size, self.drop_last, self.events = sampler, size, drop_last, events
@@ -91,7 +90,6 @@ class ExampleSampler:
     """
 
     def __init__(self, examples: ExampleSet, mode: Mode = "ordered", seed: int = 1234) -> None:
-        """Keep the frequencies of a set, and the numbers of its events."""
         if mode not in get_args(Mode):
             raise ValueError(f"unknown mode {mode!r}: choose one of {', '.join(get_args(Mode))}")
         self.mode, self.seed, self.epoch = mode, index(seed), 0

@@ -166,11 +166,8 @@ def filling_of(
     sparse = sparse_runs(xp, columns, uses, outside)
     filled = 0 if sparse.length is None else int(sparse.length.sum())
     if filled > most:
-        raise LimitError(
-            f"the spans of {side} have {filled:,} units, more than the limit of {most:,}",
-            place=Place.of(MODEL),
-            hint=limit_hint("max_expand"),
-        )
+        message = f"the spans of {side} have {filled:,} units, more than the limit of {most:,}"
+        raise LimitError(message, place=Place.of(MODEL), hint=limit_hint("max_expand"))
     return Filling(columns, dense, sparse, uses.several)
 
 

@@ -10,9 +10,7 @@ from exset.runtime.lens.network_layout import MODEL, SIDES, Layout, LayoutLike, 
 
 
 def layouts_of(
-    examples: ExampleSet,
-    requested: tuple[LayoutLike | None, LayoutLike | None],
-    findings: Findings,
+    examples: ExampleSet, requested: tuple[LayoutLike | None, LayoutLike | None], findings: Findings
 ) -> tuple[Layout, Layout]:
     """Return the layouts of both sides; infer those that are None from the set.
 

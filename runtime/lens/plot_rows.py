@@ -83,11 +83,9 @@ def picture_rows(
     if not counts.any() or not units:
         raise ValueError("there is nothing to draw: no " + ("units" if which.size else "examples"))
     if units > CELLS:
-        raise LimitError(
-            f"{units:,} units are too many for a picture",
-            place=Place.of(MODEL),
-            hint="pass inputs=... and targets=... for some of the groups (--inputs GROUP=SIZE)",
-        )
+        message = f"{units:,} units are too many for a picture"
+        hint = "pass inputs=... and targets=... for some of the groups (--inputs GROUP=SIZE)"
+        raise LimitError(message, place=Place.of(MODEL), hint=hint)
     room = min(ROWS, CELLS // units)
     rows = row_indices(starts[:room], counts[:room])[:room]
     arrays = arrays_of(np, examples, layouts, findings, limits, rows)

@@ -5,14 +5,14 @@ They draw from NumPy's Generator. NumPy does not promise to keep its streams (NE
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
+from exset.grammars.columns.arrays import Longs
 from exset.runtime.samplers.grouping import Grouping
 
 
 def random_stream(
     grouping: Grouping, width: int, samples: int, batches: int, shuffle: bool, draw: Generator
-) -> NDArray[np.int64]:
+) -> Longs:
     """Return the batches of RandomNxMSampler, int64 [batches, N*M].
 
     Each class comes once, then the first classes again.
@@ -30,7 +30,7 @@ def random_stream(
 
 def exhaustive_stream(
     grouping: Grouping, width: int, samples: int, batches: int, shuffle: bool, draw: Generator
-) -> NDArray[np.int64]:
+) -> Longs:
     """Return the batches of ExhaustiveNxMSampler, int64 [batches, N*M].
 
     Classes take turns, until the remaining slots do not fill a batch.

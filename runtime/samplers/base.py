@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from exset.grammars.columns.arrays import Longs
 from exset.runtime.arrays import namespace_of, to_host
 from exset.runtime.samplers.grouping import MOST, Grouping, Labels, classes_of_items, group
 from exset.runtime.samplers.report import Plan, measure
@@ -23,7 +24,7 @@ _MOST_AT_ONCE = 1 << 16
 """The most items that an iteration draws at once."""
 
 
-EpochItems: TypeAlias = Callable[[NDArray[np.int64]], NDArray[np.int64]]
+EpochItems: TypeAlias = Callable[[Longs], Longs]
 """Returns the items of the batches of an epoch with these numbers: int64 [batches, N*M]."""
 
 
@@ -204,7 +205,7 @@ class NxMSampler(ABC):
         whole, rest = divmod(batches, self.num_replicas)
         return whole + (rest > 0 and not self.drop_last)
 
-    def _batch_numbers(self, rank: int, start: int = 0) -> NDArray[np.int64]:
+    def _batch_numbers(self, rank: int, start: int = 0) -> Longs:
         """Return the numbers of the batches of a replica, if all replicas begin at `start`."""
         count = self._share(self.num_batches - start)
         numbers = np.arange(count) * self.num_replicas + (start + rank)

@@ -11,12 +11,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from exset.grammars.columns.arrays import Longs
 from exset.runtime.arrays import namespace_of, to_host
-from exset.runtime.samplers.epoch_rows import Affine, Longs, Row, Runs, Words
+from exset.runtime.samplers.epoch_rows import Affine, Row, Runs
 from exset.runtime.samplers.grouping import Grouping
 from exset.runtime.samplers.layout import Layout
 from exset.runtime.samplers.slots import Drawing
-from exset.runtime.training.generator import number, ordered, places, words
+from exset.runtime.training.generator import Words, number, ordered, places, words
 
 # The purposes of the keys that are made from the key of an epoch.
 ORDER, BATCHES, ITEMS, ROWS = range(4)

@@ -8,16 +8,12 @@ in the row before, `skew` those that it does not have in this row.
 
 from dataclasses import dataclass
 from math import gcd
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from exset.grammars.columns.arrays import Longs
 from exset.runtime.arrays import namespace_of, repeat, spread
-from exset.runtime.training.generator import number
-
-Longs: TypeAlias = NDArray[np.int64]
-Words: TypeAlias = NDArray[np.uint64]
+from exset.runtime.training.generator import Words, number
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,9 @@ from typing import Final, NoReturn, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from exset.grammars.columns.arrays import Longs
 from exset.runtime.arrays import namespace_of, to_host
+from exset.runtime.training.generator import Words
 
 Labels: TypeAlias = "Sequence[Hashable] | NDArray[np.generic]"
 """A label for each item: a sequence, a tensor of torch, or an array of NumPy or CuPy."""
@@ -26,8 +28,8 @@ class Grouping:
     """
 
     labels: Sequence[Hashable]
-    starts: NDArray[np.uint64]
-    sizes: NDArray[np.uint64]
+    starts: Words
+    sizes: Words
     items: NDArray[np.uint32]
 
     def __len__(self) -> int:
@@ -95,7 +97,7 @@ def _reject_nan(item: int) -> NoReturn:
     raise ValueError(f"the label of item {item} is NaN, which cannot be a class")
 
 
-def _codes(labels: NDArray[np.generic]) -> NDArray[np.uint64]:
+def _codes(labels: NDArray[np.generic]) -> Words:
     """Return numbers below 2**32 that are equal where the labels are equal."""
     xp = namespace_of(labels)
     if labels.dtype.kind in "iu" and labels.size:
@@ -106,18 +108,11 @@ def _codes(labels: NDArray[np.generic]) -> NDArray[np.uint64]:
             codes -= np.uint64(low & (1 << 64) - 1)
             return codes
     _, codes = xp.unique(labels, return_inverse=True)
-    words: NDArray[np.uint64] = codes.astype(np.uint64)
+    words: Words = codes.astype(np.uint64)
     return words
 
 
-def _sorted(
-    codes: NDArray[np.uint64],
-) -> tuple[
-    NDArray[np.uint64],
-    NDArray[np.uint64],
-    NDArray[np.uint32],
-    NDArray[np.int64] | NDArray[np.uint32],
-]:
+def _sorted(codes: Words) -> tuple[Words, Words, NDArray[np.uint32], Longs | NDArray[np.uint32]]:
     """Return `starts`, `sizes` and `items` of a `Grouping`, and the first item of each class."""
     xp = namespace_of(codes)
     if len(codes) > MOST:
@@ -136,7 +131,7 @@ def _sorted(
     return starts.astype(np.uint64), sizes.astype(np.uint64), items, items[starts]
 
 
-def classes_of_items(grouping: Grouping) -> NDArray[np.int64]:
+def classes_of_items(grouping: Grouping) -> Longs:
     """Return the number of the class of each item, int64 [items], on the host."""
     starts, sizes = (to_host(each).astype(np.int64) for each in (grouping.starts, grouping.sizes))
     classes = np.empty(len(grouping.items), np.int64)

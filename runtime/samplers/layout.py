@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from exset.grammars.columns.arrays import Longs
 from exset.runtime.arrays import namespace_of
 
 
@@ -41,20 +41,20 @@ class Layout:
         """The number of batches that are not distinct."""
         return self.batches - self.distinct
 
-    def lowered(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
+    def lowered(self, slots: Longs) -> Longs:
         """Return u, the number of slots of each class in distinct batches: int64 [classes].
 
         The last `excess` classes at the level have one slot less.
         """
         xp = namespace_of(slots)
-        placed: NDArray[np.int64] = xp.minimum(slots, self.level)
+        placed: Longs = xp.minimum(slots, self.level)
         if self.excess:
             level = xp.flatnonzero(placed == self.level)
             placed[level[-self.excess :]] -= 1
         return placed
 
 
-def lay_out(slots: NDArray[np.int64], width: int, *, fill: bool) -> Layout:
+def lay_out(slots: Longs, width: int, *, fill: bool) -> Layout:
     """Find the plan with the most distinct batches.
 
     `slots`: the number of slots of each class, int64 [classes], at least one each. `width`: N, at

@@ -14,9 +14,9 @@ from functools import cached_property
 from typing import ClassVar, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from exset.core.kernels import Kernels
+from exset.grammars.columns.arrays import Longs
 from exset.runtime.samplers import balr, round_robin
 from exset.runtime.samplers.base import EpochItems, NxMSampler
 from exset.runtime.samplers.layout import Layout, lay_out
@@ -34,11 +34,11 @@ class BalrSampler(NxMSampler):
 
     _always_shuffles: ClassVar[bool] = False
     """Whether the items of a class are in random order even without `shuffle`."""
-    _stream: ClassVar[Callable[..., NDArray[np.int64]]]
+    _stream: ClassVar[Callable[..., Longs]]
     """The function of `balr` that returns what BA-LR draws."""
 
     @abstractmethod
-    def _slots_of_batches(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _slots_of_batches(self) -> tuple[Longs, Longs]:
         """Return the class and the number in the class of each slot: int64 [batches, N]."""
 
     def _draw(self) -> EpochItems:
@@ -52,13 +52,13 @@ class BalrSampler(NxMSampler):
         shuffle = self.shuffle or self._always_shuffles
         drawing = Drawing(self.grouping, samples, number(self._key, ITEMS), shuffle)
 
-        def items(batches: NDArray[np.int64]) -> NDArray[np.int64]:
+        def items(batches: Longs) -> Longs:
             drawn = drawing.fill(classes[batches].reshape(-1), slots[batches].reshape(-1))
             return drawn.reshape(len(batches), self.batch_size)
 
         return items
 
-    def _class_order(self) -> NDArray[np.int64]:
+    def _class_order(self) -> Longs:
         """Return the classes in the order of the epoch."""
         classes = np.arange(len(self.grouping))
         return ordered(classes, number(self._key, ORDER)) if self.shuffle else classes
@@ -78,7 +78,7 @@ class RandomNxMSampler(BalrSampler):
         whole, rest = divmod(len(self.grouping), self.N_classes_per_batch)
         return whole + (rest > 0 and not self.drop_last)
 
-    def _slots_of_batches(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _slots_of_batches(self) -> tuple[Longs, Longs]:
         width = self.N_classes_per_batch
         places = np.arange(self.num_batches * width).reshape(-1, width)
         rounds, ranks = np.divmod(places, len(self.grouping))
@@ -96,9 +96,9 @@ class ExhaustiveNxMSampler(BalrSampler):
     _stream = staticmethod(balr.exhaustive_stream)
 
     @cached_property
-    def _slots(self) -> NDArray[np.int64]:
+    def _slots(self) -> Longs:
         sizes = self.grouping.sizes.astype(np.int64)
-        slots: NDArray[np.int64] = -(-sizes // self.M_samples_per_class)
+        slots: Longs = -(-sizes // self.M_samples_per_class)
         return slots
 
     @cached_property
@@ -108,7 +108,7 @@ class ExhaustiveNxMSampler(BalrSampler):
     def _count_batches(self) -> int:
         return int(self._slots.sum()) // self.N_classes_per_batch
 
-    def _slots_of_batches(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _slots_of_batches(self) -> tuple[Longs, Longs]:
         width = self.N_classes_per_batch
         order = self._class_order()
         slots = self._slots[order]

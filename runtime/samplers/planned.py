@@ -9,6 +9,7 @@ from typing import TypeAlias, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from exset.grammars.columns.arrays import Longs
 from exset.runtime.arrays import namespace_of, to_host
 from exset.runtime.samplers.base import BatchSampler, EpochItems, NxMSampler
 from exset.runtime.samplers.epoch import Epoch
@@ -89,7 +90,7 @@ class PlannedNxMSampler(NxMSampler):
         """Return this replica's batches, for `DataLoader(batch_sampler=...)`."""
         return PlannedBatchSampler(self)
 
-    def batch(self, which: int | slice) -> NDArray[np.int64]:
+    def batch(self, which: int | slice) -> Longs:
         """Return a batch of the current epoch, int64 [N*M], by its number among all replicas'.
 
         A slice gives several, int64 [count, N*M]; `slice(None)` gives the whole epoch. The array is
@@ -98,7 +99,7 @@ class PlannedNxMSampler(NxMSampler):
         numbers = np.arange(self.num_batches)
         if isinstance(which, slice):
             return self._draw()(numbers[which])
-        only: NDArray[np.int64] = self._draw()(np.array([numbers[index(which)]]))[0]
+        only: Longs = self._draw()(np.array([numbers[index(which)]]))[0]
         return only
 
     def set_epoch(self, epoch: int) -> None:
@@ -132,7 +133,7 @@ class PlannedNxMSampler(NxMSampler):
         return group(labels)
 
     @cached_property
-    def _slots(self) -> NDArray[np.int64]:
+    def _slots(self) -> Longs:
         """The number of slots of each class, int64 [classes], on the device of the labels."""
         sizes = to_host(self.grouping.sizes).astype(np.int64)
         slots = -(-sizes // self.M_samples_per_class)
@@ -144,7 +145,7 @@ class PlannedNxMSampler(NxMSampler):
             if whole.sum() > MOST:
                 raise ValueError(f"weights are too large: they give more than {MOST:,} slots")
             slots = whole.astype(np.int64)
-        array: NDArray[np.int64] = namespace_of(self.grouping.sizes).asarray(slots)
+        array: Longs = namespace_of(self.grouping.sizes).asarray(slots)
         return array
 
     @cached_property

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from exset.grammars.columns.arrays import Longs
 from exset.runtime.arrays import to_host
 from exset.runtime.samplers.grouping import Grouping, classes_of_items
 
@@ -46,12 +46,7 @@ class Plan:
         return asdict(self)
 
 
-def measure(
-    grouping: Grouping,
-    samples: int,
-    items: NDArray[np.int64],
-    replicas: Sequence[NDArray[np.int64]],
-) -> Plan:
+def measure(grouping: Grouping, samples: int, items: Longs, replicas: Sequence[Longs]) -> Plan:
     """Return the statistics of an epoch.
 
     `samples`: M. `items`: int64 [batches, N*M]. `replicas`: the batch numbers of each replica.

@@ -1,19 +1,13 @@
 """Kernels that deal the slots of classes out to batches; the classes take turns."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from exset.core.kernels import kernel
+from exset.grammars.columns.arrays import Longs
 
 
 @kernel
-def deal_all(
-    slots: NDArray[np.int64],
-    placed: NDArray[np.int64],
-    width: int,
-    classes: NDArray[np.int64],
-    numbers: NDArray[np.int64],
-) -> None:
+def deal_all(slots: Longs, placed: Longs, width: int, classes: Longs, numbers: Longs) -> None:
     """Fill in the class of each slot of all batches, and the number of the slot in its class.
 
     `slots`: the number of slots of each class. `placed`: how many of them are in distinct batches,
@@ -29,7 +23,7 @@ def deal_all(
 
 
 @kernel
-def deal(counts: NDArray[np.int64], width: int, classes: NDArray[np.int64]) -> None:
+def deal(counts: Longs, width: int, classes: Longs) -> None:
     """Fill `classes` with the class of each slot, batch after batch of `width` distinct classes.
 
     `counts`: the number of slots of each class; the sum is the length of `classes`, and no count is
@@ -86,7 +80,7 @@ def deal(counts: NDArray[np.int64], width: int, classes: NDArray[np.int64]) -> N
 
 
 @kernel
-def take_turns(counts: NDArray[np.int64], classes: NDArray[np.int64]) -> None:
+def take_turns(counts: Longs, classes: Longs) -> None:
     """Fill `classes` with one slot of each class in turn, as long as it has any."""
     left = counts.copy()
     active = np.flatnonzero(left)
@@ -108,9 +102,7 @@ def take_turns(counts: NDArray[np.int64], classes: NDArray[np.int64]) -> None:
 
 
 @kernel
-def _ring(
-    left: NDArray[np.int64], following: NDArray[np.int64], previous: NDArray[np.int64]
-) -> int:
+def _ring(left: Longs, following: Longs, previous: Longs) -> int:
     """Link the classes that have slots into a ring; return the first."""
     first = last = -1
     for index in range(len(left)):
@@ -125,13 +117,7 @@ def _ring(
 
 
 @kernel
-def _enlist(
-    index: int,
-    number: int,
-    heads: NDArray[np.int64],
-    after: NDArray[np.int64],
-    before: NDArray[np.int64],
-) -> None:
+def _enlist(index: int, number: int, heads: Longs, after: Longs, before: Longs) -> None:
     """Add a class to the list of the classes that have `number` slots left."""
     head = heads[number]
     after[index], before[index] = head, -1
@@ -141,13 +127,7 @@ def _enlist(
 
 
 @kernel
-def _delist(
-    index: int,
-    number: int,
-    heads: NDArray[np.int64],
-    after: NDArray[np.int64],
-    before: NDArray[np.int64],
-) -> None:
+def _delist(index: int, number: int, heads: Longs, after: Longs, before: Longs) -> None:
     """Remove a class from the list of the classes that have `number` slots left."""
     if before[index] >= 0:
         after[before[index]] = after[index]
@@ -158,7 +138,7 @@ def _delist(
 
 
 @kernel
-def _insert(index: int, ordered: NDArray[np.int64], size: int) -> int:
+def _insert(index: int, ordered: Longs, size: int) -> int:
     """Insert a number among the first `size` ordered numbers; return the new size."""
     place = size
     while place > 0 and ordered[place - 1] > index:

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.core.kernels import kernel
-from exset.runtime.training.generator import FIRST, GAMMA, ROUNDS, SECOND
+from exset.grammars.columns.arrays import Longs
+from exset.runtime.training.generator import FIRST, GAMMA, ROUNDS, SECOND, Words
 
 # Numba computes floats from an unsigned and a signed integer, so each constant has a type.
 _ZERO: Final = np.uint64(0)
@@ -30,14 +31,7 @@ def word(key: np.uint64, counter: np.uint64) -> np.uint64:
 
 
 @kernel
-def place(
-    items: NDArray[np.uint64],
-    keys: NDArray[np.uint64],
-    sizes: NDArray[np.uint64],
-    rounds: NDArray[np.uint64],
-    sums: NDArray[np.uint64],
-    count: int,
-) -> None:
+def place(items: Words, keys: Words, sizes: Words, rounds: Words, sums: Words, count: int) -> None:
     """Replace items by their places in keyed orders, as `generator.places`: a column for each key.
 
     The compiler can vectorise these loops over columns: they read all values before they choose.
@@ -58,14 +52,14 @@ def place(
 
 @kernel
 def fill_slots(
-    classes: NDArray[np.int64],
-    slots: NDArray[np.int64],
-    starts: NDArray[np.uint64],
-    sizes: NDArray[np.uint64],
+    classes: Longs,
+    slots: Longs,
+    starts: Words,
+    sizes: Words,
     grouped: NDArray[np.uint32],
     key: np.uint64,
     shuffle: bool,
-    out: NDArray[np.int64],
+    out: Longs,
 ) -> None:
     """Fill row s of `out`, int64 [S, M], with the items of slot `slots[s]` of class `classes[s]`.
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.core.kernels import Kernels
+from exset.grammars.columns.arrays import Longs
 from exset.runtime.arrays import namespace_of
 from exset.runtime.samplers.grouping import Grouping
 from exset.runtime.samplers.slot_kernels import fill_slots
@@ -34,10 +35,10 @@ class Drawing:
     key: int
     shuffle: bool
 
-    def fill(self, classes: NDArray[np.int64], slots: NDArray[np.int64]) -> NDArray[np.int64]:
+    def fill(self, classes: Longs, slots: Longs) -> Longs:
         """Return the items of slots, int64 [S, M]; `classes`, `slots`: int64 [S]."""
         xp = namespace_of(classes)
-        out: NDArray[np.int64] = xp.empty((len(classes), self.samples), np.int64)
+        out: Longs = xp.empty((len(classes), self.samples), np.int64)
         if xp is np and KERNELS.should_compile(len(out)):
             known, key = self.grouping, np.uint64(self.key)
             KERNELS.compiled(fill_slots)(
@@ -50,9 +51,7 @@ class Drawing:
             out[part] = self.fill_by_arrays(classes[part], slots[part])
         return out
 
-    def fill_by_arrays(
-        self, classes: NDArray[np.int64], slots: NDArray[np.int64]
-    ) -> NDArray[np.uint32]:
+    def fill_by_arrays(self, classes: Longs, slots: Longs) -> NDArray[np.uint32]:
         """Return the items of slots, uint32 [S, M], by array operations; see `fill`."""
         xp = namespace_of(classes)
         places_ = slots.astype(np.uint64)[:, None] * np.uint64(self.samples)

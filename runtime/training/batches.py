@@ -58,7 +58,6 @@ class Batches:
         *,
         drop_last: bool = False,
     ) -> None:
-        """Take dataset and sampler; read nothing yet."""
         if isinstance(sampler, FixedSize):
             if batch_size not in (None, sampler.batch_size):
                 raise ValueError(

@@ -15,12 +15,14 @@ bits on all machines.
 """
 
 from types import ModuleType
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from exset.runtime.arrays import namespace_of
+
+Words: TypeAlias = NDArray[np.uint64]
 
 GAMMA: Final = np.uint64(0x9E3779B97F4A7C15)
 FIRST: Final = np.uint64(0xBF58476D1CE4E5B9)
@@ -38,7 +40,7 @@ def number(key: int, counter: int) -> int:
     return word ^ word >> 31
 
 
-def numbers(keys: NDArray[np.uint64], counters: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def numbers(keys: Words, counters: Words) -> Words:
     """Return the numbers of keys and counters: uint64 arrays that broadcast, not scalars."""
     words = (counters + np.uint64(1)) * GAMMA
     words = words + keys
@@ -50,9 +52,9 @@ def numbers(keys: NDArray[np.uint64], counters: NDArray[np.uint64]) -> NDArray[n
     return words
 
 
-def words(xp: ModuleType, *values: int) -> NDArray[np.uint64]:
+def words(xp: ModuleType, *values: int) -> Words:
     """Return numbers below 2**64 as an array of a namespace."""
-    array: NDArray[np.uint64] = xp.asarray(np.array(values, np.uint64))
+    array: Words = xp.asarray(np.array(values, np.uint64))
     return array
 
 
@@ -65,14 +67,12 @@ def ordered(values: NDArray[np.int64], key: int) -> NDArray[np.int64]:
     return order
 
 
-def below(words: NDArray[np.uint64], bounds: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def below(words: Words, bounds: Words) -> Words:
     """Map random words to [0, bound), for bounds from 1 to 2**32; uint64 in and out."""
     return (words >> np.uint64(32)) * bounds >> np.uint64(32)
 
 
-def places(
-    keys: NDArray[np.uint64], sizes: NDArray[np.uint64], items: NDArray[np.uint64]
-) -> NDArray[np.uint64]:
+def places(keys: Words, sizes: Words, items: Words) -> Words:
     """Return the places of items in keyed orders: for each key, a bijection of [0, size).
 
     `keys`, `sizes`, `items`: uint64 arrays that broadcast, not scalars. Sizes are below 2**32, and

@@ -37,7 +37,6 @@ class Transfer:
     """
 
     def __init__(self, xp: ModuleType) -> None:
-        """Take the namespace of the device."""
         self.xp = xp
 
     def send(self, make: Callable[[], Mapping[str, Values]]) -> Sent:

@@ -20,7 +20,7 @@ from exset.runtime.aeon.cache_build import build
 from exset.runtime.aeon.cache_plan import Plan
 from exset.runtime.aeon.elements import ElementError, encoded
 from exset.runtime.arrays import Device, padded, to_device, to_host
-from exset.testing.manifest import manifests
+from exset.testing.aeon import manifests
 from tests.aeon.caches import raises
 from tests.training.backends import BACKENDS
 from tests.training.dataset_laws import Row, check

@@ -24,7 +24,7 @@ from exset.parsers.aeon import manifest_columns as c
 from exset.parsers.aeon.manifest import parse
 from exset.parsers.aeon.numbers import numbers
 from exset.runtime.aeon.elements import elements, encoded
-from exset.testing.manifest import fields
+from exset.testing.aeon import fields
 
 
 def read(text: bytes) -> Manifest:

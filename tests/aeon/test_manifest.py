@@ -15,7 +15,7 @@ from exset.grammars.aeon.manifest_types import Dialect, ElementType
 from exset.parsers.aeon.manifest import parse
 from exset.parsers.aeon.manifest_text import render
 from exset.runtime.aeon.elements import elements, encoded
-from exset.testing.manifest import manifests
+from exset.testing.aeon import manifests
 from tests.aeon.caches import raises
 
 CLASSES = b"""\

@@ -14,10 +14,9 @@ from exset import Findings, Manifest
 from exset.grammars.aeon.manifest_types import Dialect
 from exset.runtime.aeon.crc32c import crc32c, update
 from exset.runtime.aeon.libstdcxx import MERSENNE, MINSTD, draw, generator, shuffled, subset
+from exset.runtime.aeon.manifest_build import from_folder, from_table
 from exset.runtime.aeon.manifest_classes import balanced
 from exset.runtime.aeon.manifest_files import check_files
-from exset.runtime.aeon.manifest_folder import from_folder
-from exset.runtime.aeon.manifest_table import from_table
 from exset.runtime.aeon.selection import blocks, cache_name, node_rows, select_records, uid
 from exset.testing import manifests
 from tests.aeon.caches import raises

@@ -12,7 +12,7 @@ from exset.grammars.aeon.manifest_types import Dialect, ElementType
 from exset.parsers.aeon.manifest_text import render
 from exset.runtime.aeon.cache_build import build
 from exset.runtime.aeon.cache_plan import Plan
-from exset.testing.manifest import manifests
+from exset.testing.aeon import manifests
 from tests.fuzz.folders import joined_from, separated
 
 _FILES = {"a.jpg": b"\xff\xd8\xff", "c/d.txt": b"text", "empty": b"", "c/e.png": b"\x89PNG\r\n"}

@@ -14,7 +14,7 @@ import exset
 from exset import FormatError, LimitError, SampleList, Schema
 from exset.grammars.lbann.list_types import Kind
 from exset.runtime.arrays import Device, to_host
-from exset.testing.sample_list import sample_lists
+from exset.testing.lbann import sample_lists
 from tests.training.backends import BACKENDS
 from tests.training.dataset_laws import check
 

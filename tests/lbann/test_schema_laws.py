@@ -14,7 +14,7 @@ from exset.parsers.lbann.schema import parse
 from exset.parsers.lbann.schema_text import render, written
 from exset.runtime.lbann.merged_schema import merge_schemas
 from exset.runtime.lbann.packing import plan
-from exset.testing.schema import metadata, schema_pairs, schemas, values
+from exset.testing.lbann import metadata, schema_pairs, schemas, values
 
 PIECES = st.sampled_from(
     [

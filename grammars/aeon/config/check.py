@@ -10,14 +10,7 @@ from exset.grammars.aeon.config.collector import IMAGES, Collector, Invalid, sta
 from exset.grammars.aeon.config.findings import member_path, titled
 from exset.grammars.aeon.config.numbers import float32, integer
 from exset.grammars.aeon.config.schema import AUGMENTATION, TABLES, etl_types
-from exset.grammars.aeon.config.schema_types import (
-    KINDS,
-    TITLES,
-    Constraint,
-    Dialect,
-    Kind,
-    Member,
-)
+from exset.grammars.aeon.config.schema_types import KINDS, TITLES, Constraint, Dialect, Kind, Member
 from exset.grammars.aeon.config.settings import Settings, Value
 from exset.grammars.aeon.config.suggestions import (
     did_you_mean,
@@ -37,7 +30,6 @@ class Check(Collector):
     """Reads objects by their tables, as one version of aeon does. loader: the configuration."""
 
     def __init__(self, tree: Node, source: Source | str, dialect: Dialect) -> None:
-        """Take a tree, and its text or a name."""
         super().__init__(tree, source)
         self.dialect = dialect
         self.loader = Settings("loader", dialect, {})

@@ -27,7 +27,6 @@ class Collector:
     """
 
     def __init__(self, tree: Node, source: Source | str) -> None:
-        """Take a tree, and its text or a name."""
         self.error: Finding | None = None
         self.refused = ""
         self.more_errors = Findings()

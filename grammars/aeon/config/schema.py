@@ -8,13 +8,7 @@ import os
 from collections.abc import Mapping
 from typing import Final
 
-from exset.grammars.aeon.config.schema_types import (
-    REQUIRED,
-    Constraint,
-    Dialect,
-    Member,
-    Table,
-)
+from exset.grammars.aeon.config.schema_types import REQUIRED, Constraint, Dialect, Member, Table
 
 JSON_SCHEMA: Final = os.path.join(os.path.dirname(__file__), "loader_config.schema.json")
 """The path of the JSON Schema for aeon's last version; a test holds that it agrees."""

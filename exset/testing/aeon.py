@@ -1,15 +1,34 @@
-"""Hypothesis strategies for manifests, with every unusual field that aeon accepts."""
+"""Hypothesis strategies for aeon's manifests and cache blocks, and for cpio archives."""
 
 from hypothesis import strategies as st
 
+from exset.grammars.aeon.block import MOST, Block
 from exset.grammars.aeon.manifest import Manifest
 from exset.grammars.aeon.manifest_types import Dialect, ElementType
 
+_TIMES = st.integers(0, MOST)
+_DATA = st.one_of(st.binary(max_size=40), st.sampled_from([b"", b"\0", b"x" * 65537]))
 _NUMBERS = (
     b"0|-5|007| 12|+3|3.99|1e3|0x1F|12abc|1_000|5\r|2147483647|2147483648|-2147483649|nan|-inf"
     b"|1e400|1e-400|.||16777217|0x1.8p1|1,5|3.4e38|3.5e38|1e-45|nan(7)|99999999999999999"
 ).split(b"|")
 _BASE64 = b"|AAEC/w==|AAEC/w|Q|AA EC|====|QQ==QQ==|A=AA|QU\xc3\xa9D".split(b"|")
+
+
+@st.composite
+def blocks(draw: st.DrawFn, *, max_records: int = 6, max_width: int = 4) -> Block:
+    """Blocks as aeon writes them: records of elements, at any time."""
+    width = draw(st.integers(1, max_width))
+    record = st.lists(_DATA, min_size=width, max_size=width)
+    return Block.of(draw(st.lists(record, max_size=max_records)), time=draw(_TIMES))
+
+
+@st.composite
+def archives(draw: st.DrawFn, *, max_files: int = 6) -> Block:
+    """Archives of plain files, whose names are any bytes except `TRAILER!!!`, and not empty."""
+    names = st.binary(min_size=1, max_size=40).filter(lambda name: name != b"TRAILER!!!")
+    files = st.lists(st.tuples(names, _DATA), max_size=max_files)
+    return Block.archive(draw(files), time=draw(_TIMES))
 
 
 def fields(kind: ElementType, separator: bytes = b"\t") -> st.SearchStrategy[bytes]:
