@@ -11,7 +11,7 @@ from typing import Final, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.grammars.columns.arrays import Longs, is_constant
+from exset.grammars.columns.arrays import Flags, Longs, is_constant
 
 Device: TypeAlias = str
 """The name of a device: "cpu" for NumPy, "cuda" for CuPy."""
@@ -81,9 +81,7 @@ def spread(xp: ModuleType, starts: Longs, lengths: Longs) -> Longs:
     return numbers
 
 
-def padded(
-    xp: ModuleType, values: NDArray[Item], offsets: Longs
-) -> tuple[NDArray[Item], NDArray[np.bool_]]:
+def padded(xp: ModuleType, values: NDArray[Item], offsets: Longs) -> tuple[NDArray[Item], Flags]:
     """Pad rows of different lengths with 0; also return a mask that is False for padding.
 
     `values`: the rows, concatenated. `offsets`: int64 [rows + 1]. Both results have the shape
@@ -91,7 +89,7 @@ def padded(
     """
     lengths = offsets[1:] - offsets[:-1]
     width = int(lengths.max()) if lengths.size else 0
-    mask: NDArray[np.bool_] = xp.arange(width) < lengths[:, None]
+    mask: Flags = xp.arange(width) < lengths[:, None]
     rows: NDArray[Item] = xp.zeros(mask.shape, values.dtype)
     rows[mask] = values
     return rows, mask

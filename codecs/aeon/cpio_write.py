@@ -131,7 +131,6 @@ def _headings(
 
 
 def _header_bytes(header: BlockHeader, engine: Engine = "auto") -> bytes:
-    """Encode the header, which is the data of the first entry of a block."""
     columns: dict[str, Values] = {}
     for name, leaf in HEADER.leaves.items():
         value = getattr(header, name)

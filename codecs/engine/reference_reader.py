@@ -154,7 +154,6 @@ class _Reading:
     def _fail_at_field(
         self, reason: Reason, field: ir.Number, needed: int = 0, **words: object
     ) -> NoReturn:
-        """Fail at the last value of a field."""
         path = field.path
         offset, value = self.starts[path][-1], self.numbers[path][-1]
         fail(reason, self.fields(0), self.source, path, offset, needed, value=value, **words)

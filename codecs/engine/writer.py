@@ -61,7 +61,6 @@ def interpret(layout: Layout, fields: Mapping[str, Values], *, compiled: bool) -
 
 
 def _size_of(fields: Mapping[str, Values]) -> int:
-    """Estimate the bytes of some columns."""
     return sum(
         column.data.size + len(column) if isinstance(column, Strings) else column.nbytes
         for column in fields.values()
@@ -133,7 +132,6 @@ def _equal(strings: Strings, value: bytes) -> Ints:
 def _fail(
     program: Program, fields: Mapping[str, Values], execution: Execution, at: int
 ) -> NoReturn:
-    """Raise the error of the instruction at an index."""
     origin, row, fill = program.origins[at], program.code[at], execution.fill
     path = origin.path
     if origin.kind == "test":

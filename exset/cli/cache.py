@@ -140,7 +140,6 @@ def repair(folder: str, manifest: str | None, common: CommonOptions, **planning:
 def _check(
     folder: str, manifest: str | None, common: CommonOptions, planning: dict[str, Any]
 ) -> Report:
-    """Check a cache."""
     from exset.runtime.aeon.cache import Cache
 
     findings = Findings()

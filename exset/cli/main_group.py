@@ -75,7 +75,9 @@ class MainGroup(commands.Group):
                 if sys.stdout is not None:  # None if it was closed before the start
                     sys.stdout.flush()
         except BrokenPipeError:
-            _discard_stdout()
+            # Redirect standard output, so that the flush at exit cannot fail.
+            with suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(Exit.BROKEN_PIPE)
         except (FormatError, OSError) as error:
             write_failure(error)
@@ -91,12 +93,6 @@ class MainGroup(commands.Group):
         except click.UsageError as error:
             lines = error.format_message().expandtabs(4).split("\n")
             raise click.UsageError("\n".join(map(safe, lines)), error.ctx) from None
-
-
-def _discard_stdout() -> None:
-    """Redirect standard output to the null device, so that the flush at exit cannot fail."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _show_notice(text: str) -> None:

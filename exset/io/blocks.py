@@ -77,11 +77,8 @@ class Blocks(Iterator[bytes]):
 
 def too_long(name: str, limits: Limits) -> LimitError:
     """Return the error for a file that exceeds `max_bytes`."""
-    return LimitError(
-        f"the file has more than {limits.max_bytes:,} bytes",
-        place=Place(name),
-        hint=limit_hint("max_bytes"),
-    )
+    message = f"the file has more than {limits.max_bytes:,} bytes"
+    return LimitError(message, place=Place(name), hint=limit_hint("max_bytes"))
 
 
 def _counter(name: str, limits: Limits) -> Callable[[bytes], bytes]:

@@ -169,11 +169,9 @@ def _past_zeros(read: Callable[[int], bytes], data: bytes, size: int) -> tuple[b
 
 
 def _window_too_large(name: str, kind: Kind, used: int) -> LimitError:
-    return LimitError(
-        f"the {kind.name} data need a window of more than {1 << WINDOW - 20} MiB",
-        place=Place(name, Span(used, used)),
-        hint=f"compress the file again, with the default options of {kind.name}",
-    )
+    message = f"the {kind.name} data need a window of more than {1 << WINDOW - 20} MiB"
+    hint = f"compress the file again, with the default options of {kind.name}"
+    return LimitError(message, place=Place(name, Span(used, used)), hint=hint)
 
 
 class _CompressedFile(io.BufferedIOBase):

@@ -162,7 +162,6 @@ class Extractor:
         self.count += 1
 
     def _named(self, error: OSError, parts: list[bytes]) -> OSError:
-        """Return the error with the full name."""
         name = os.path.join(self.folder, os.fsdecode(b"/".join(parts)))
         return type(error)(error.errno, error.strerror, safe(name))
 

@@ -170,7 +170,6 @@ def _examples(
 
 @st.composite
 def _ranges(draw: st.DrawFn, text: bool, num_groups: int) -> _Range:
-    """Draw a range: dense, sparse, or empty."""
     group = draw(st.integers(-1, num_groups - 1))
     kind = draw(st.sampled_from(["dense", "sparse", "sparse", "empty"]))
     first, value = 0, draw(st.just(1.0) | _reals)
@@ -198,7 +197,6 @@ def _text_units(draw: st.DrawFn) -> list[int]:
 
 
 def _nested() -> st.SearchStrategy[bytes]:
-    """Return a strategy for strings with nested delimiters, escapes, line breaks and comments."""
     return st.recursive(
         st.sampled_from(_PLAIN + _ESCAPES),
         lambda inner: st.builds(

@@ -119,7 +119,6 @@ def _unmasked(where: str, given: object) -> object:
 
 
 def _odd(array: NDArray[np.generic]) -> str:
-    """Describe what is not a real number in an array."""
     if array.dtype.kind != "O":
         return "text" if array.dtype.kind in "US" else array.dtype.name
     return next((shown(each) for each in array.flat if not isinstance(each, Real)), "objects")

@@ -125,7 +125,6 @@ class _Repeated(NamedTuple):
 
 
 def _packed(column: object) -> object:
-    """Return a column as it is pickled."""
     if isinstance(column, np.ndarray) and column.size > 1 and column.strides[0] == 0:
         return _Repeated(column[:1], column.size)
     return column

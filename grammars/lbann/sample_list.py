@@ -351,7 +351,6 @@ class SampleList(Table):
         return self.with_columns(ids=ids, id_offsets=id_offsets)
 
     def _files_of(self, rows: Longs) -> Longs:
-        """Return the index of each sample's file."""
         ends = np.cumsum(self.included.astype(np.int64))
         return np.searchsorted(ends, rows, side="right")
 

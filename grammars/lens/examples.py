@@ -213,7 +213,6 @@ def _sides(example: ExampleView) -> tuple[str, str]:
 
 
 def _renumbered(events: Events, by: int) -> Events:
-    """Return the events with the numbers of their lists moved."""
     return events.with_columns(
         inputs=_shifted(events.inputs, by), targets=_shifted(events.targets, by)
     )

@@ -11,10 +11,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.grammars.columns.arrays import constant, offsets_of
+from exset.grammars.columns.arrays import Bytes, Longs, constant, offsets_of
 from exset.grammars.columns.strings import Strings
 from exset.parsers.aeon import manifest_columns as c
-from exset.parsers.aeon.manifest_columns import KERNELS, Bytes, Longs
+from exset.parsers.aeon.manifest_columns import KERNELS
 
 CLEAN, LAX, MEMORY = range(3)
 """The issues of a field: none, invalid base64 that aeon decodes, other data in memory."""

@@ -9,10 +9,9 @@ from exset.core.errors import Finding, Findings, Place
 from exset.core.source import Source, Span
 from exset.grammars.aeon.manifest_findings import finding_at
 from exset.grammars.aeon.manifest_types import ElementType
-from exset.grammars.columns.arrays import Flags
+from exset.grammars.columns.arrays import Bytes, Flags, Longs
 from exset.parsers.aeon import base64
 from exset.parsers.aeon import manifest_columns as c
-from exset.parsers.aeon.manifest_columns import Bytes, Longs
 from exset.parsers.aeon.numbers import numbers
 from exset.parsers.engine.errors import shown
 

@@ -6,10 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.core.kernels import Kernels, bare_kernel
-
-Longs = NDArray[np.int64]
-Ints = NDArray[np.int32]
-Bytes = NDArray[np.uint8]
+from exset.grammars.columns.arrays import Bytes, Flags, Ints, Longs
 
 KERNELS: Final = Kernels("exset.parsers.engine.conversion", "exset.parsers.aeon.manifest_columns")
 
@@ -112,9 +109,7 @@ def partition(buffer: Bytes, starts: Longs, ends: Longs, fields: Longs) -> int:
 
 
 @bare_kernel
-def find_invalid(
-    buffer: Bytes, starts: Longs, ends: Longs, values: Bytes, invalid: NDArray[np.bool_]
-) -> None:
+def find_invalid(buffer: Bytes, starts: Longs, ends: Longs, values: Bytes, invalid: Flags) -> None:
     """Fill a mask of the fields that are not base64 with its padding.
 
     values: of each byte, 0 to 63, or 128 outside the alphabet.

@@ -87,12 +87,9 @@ def _check_fields(manifest: Manifest, dialect: Dialect) -> None:
 
 def _rejection(manifest: Manifest, field: int, what: str) -> FormatError:
     record, column = divmod(field, manifest.width)
-    return FormatError(
-        f"a manifest cannot store {what}",
-        place=Place(_MODEL, field=f"[{record}][{column}]"),
-        hint="there are no quotes and no escapes: rename the file, or encode the field as BINARY",
-        code="aeon-text",
-    )
+    hint = "there are no quotes and no escapes: rename the file, or encode the field as BINARY"
+    place = Place(_MODEL, field=f"[{record}][{column}]")
+    return FormatError(f"a manifest cannot store {what}", place=place, hint=hint, code="aeon-text")
 
 
 def _records(manifest: Manifest, separator: bytes) -> bytes:

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.grammars.aeon.manifest_types import ElementType
+from exset.grammars.columns.arrays import Bytes, Longs
 from exset.parsers.aeon import manifest_columns as c
-from exset.parsers.aeon.manifest_columns import KERNELS, Bytes, Longs
+from exset.parsers.aeon.manifest_columns import KERNELS
 from exset.parsers.engine.conversion import INTEGER, REAL, convert
 from exset.parsers.engine.numbers import exact, float32s, float64
 

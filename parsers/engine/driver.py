@@ -223,7 +223,6 @@ class Driver:
         )
 
     def _rejection(self) -> Rejection:
-        """Return the error where the kernel stopped."""
         offset = self.base + int(self.output.state[k.POSITION])
         length = self.base + len(self.buffer) - self.final
         found = expected(self.grammar, self._stack)

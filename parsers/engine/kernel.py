@@ -11,10 +11,8 @@ inner loop while the automaton stays in one state, and the usual token of a row.
 
 from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from exset.core.kernels import bare_kernel
+from exset.grammars.columns.arrays import Bytes
 from exset.parsers.engine.output import (
     DEPTH,
     END,
@@ -47,12 +45,7 @@ UNSIGNED: Final = (1 << 62) - 1
 
 @bare_kernel
 def parse(
-    tables: Tables,
-    buffer: NDArray[np.uint8],
-    final: bool,
-    base: int,
-    cache: TransitionCache,
-    output: Output,
+    tables: Tables, buffer: Bytes, final: bool, base: int, cache: TransitionCache, output: Output
 ) -> int:
     """Parse a buffer from the state on, and return why it stopped.
 
@@ -153,7 +146,7 @@ def parse(
 
 
 @bare_kernel
-def relex(tables: Tables, buffer: NDArray[np.uint8], start: int, position: int) -> tuple[int, int]:
+def relex(tables: Tables, buffer: Bytes, start: int, position: int) -> tuple[int, int]:
     """Return the label and the end of the longest token, if it ends before its automaton stops.
 
     That includes a token that depends on the byte after it.

@@ -202,7 +202,6 @@ def empty_columns(
 
 
 def _absent(n: int) -> Ints:
-    """Return n strings that are absent."""
     return np.full((n, 2), -1, np.int64)
 
 

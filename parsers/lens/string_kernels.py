@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.core.kernels import bare_kernel, kernel
-from exset.grammars.columns.arrays import Bytes
-
-Longs = NDArray[np.int64]
+from exset.grammars.columns.arrays import Bytes, Ints, Longs
 
 # What is unusual about a string: its flags, bits of a number.
 (BROKEN, DEEP, LONG, SWALLOWING, WITH_NUL, EMPTY) = (1, 2, 4, 8, 16, 32)
@@ -28,7 +26,7 @@ _MASK: Final = 0xFFFFFFFF
 def measure(
     buffer: Bytes,
     base: int,
-    beginnings: NDArray[np.int64],
+    beginnings: Longs,
     kinds: NDArray[np.int16],
     places: tuple[Longs, Longs],
     pairs: Longs,
@@ -96,12 +94,7 @@ def gather(buffer: Bytes, spans: Longs, offsets: Longs, data: Bytes) -> None:
 
 @bare_kernel
 def number(
-    buffer: Bytes,
-    pairs: Longs,
-    spans: Longs,
-    table: Longs,
-    heads: Longs,
-    numbers: NDArray[np.int32],
+    buffer: Bytes, pairs: Longs, spans: Longs, table: Longs, heads: Longs, numbers: Ints
 ) -> int:
     """Number the distinct strings in the order in which they come; how many there are.
 

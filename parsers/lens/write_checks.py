@@ -113,7 +113,6 @@ def representable(examples: ExampleSet, losses: Losses) -> ExampleSet:
 
 
 def _event_path(examples: ExampleSet, event: int) -> str:
-    """Return the path of an event."""
     offsets = examples.event_offsets
     example = int(np.searchsorted(offsets, event, side="right")) - 1
     return f"examples[{example}].events[{event - offsets[example]}]"

@@ -56,7 +56,6 @@ class _Side:
 
 
 def _uses(numbers: Iterable[int]) -> dict[int, Events]:
-    """Return the events that use each list."""
     found: dict[int, list[int]] = {}
     for event, number in enumerate(numbers):
         if number != p.NOTHING:

@@ -146,7 +146,6 @@ class _Builder:
         members[name] = Member(value, span)
 
     def _string(self, span: Span) -> str:
-        """Return the text of a string token."""
         if span.end - span.start - 2 > self.limits.max_name:
             raise too_long(self.source, span, self.limits, "bytes")
         raw = self.source.data[span.start : span.end]

@@ -74,7 +74,6 @@ def _columns(made: Report, model: Block) -> Iterator[dict[str, object]]:
 
 
 def _contents(data: Iterable[memoryview]) -> dict[str, int]:
-    """Count the suffixes that the contents of elements suggest, the most frequent first."""
     return dict(Counter(map(suffix_of, data)).most_common())
 
 

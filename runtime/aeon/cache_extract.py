@@ -115,12 +115,10 @@ def extract_block(
         findings = Findings() if findings is None else findings
         records = Records.rescued(block, limits, len(types or ()), findings)
         if not records.width:
-            raise FormatError(
-                "the number of elements of a record is unknown: their names do not say it",
-                place=Place.of(block.name),
-                hint="name the types of the elements of a record with --types",
-                code="aeon-block-width",
-            )
+            message = "the number of elements of a record is unknown: their names do not say it"
+            place = Place.of(block.name)
+            hint = "name the types of the elements of a record with --types"
+            raise FormatError(message, place=place, hint=hint, code="aeon-block-width")
     with Extractor(folder) as out:
         writer = _Writer(out, types, suffixes)
         writer.add(records)

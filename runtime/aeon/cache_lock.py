@@ -116,7 +116,6 @@ def _remove_stale(path: str, handle: int) -> None:
 
 
 def _is_same(path: str, handle: int) -> bool:
-    """Whether a path names an open file."""
     try:
         return os.path.samestat(os.stat(path, follow_symlinks=False), os.fstat(handle))
     except FileNotFoundError:

@@ -37,7 +37,6 @@ def manifests(one: Manifest, other: Manifest, tolerance: float, keep: int, /) ->
 
 
 def _failed(column: Elements, count: int) -> Flags:
-    """Return which elements aeon cannot read."""
     failed = np.zeros(count, np.bool_)
     failed[[error.record for error in column.errors]] = True
     return failed

@@ -7,11 +7,9 @@ before, `uniform_int_distribution` scaled the numbers of mt19937 differently.
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from exset.core.kernels import Kernels, bare_kernel
-
-Longs = NDArray[np.int64]
+from exset.grammars.columns.arrays import Longs
 
 KERNELS: Final = Kernels("exset.runtime.aeon.libstdcxx")
 

@@ -117,7 +117,6 @@ def _rows(path: str, names: Sequence[str | None], delimiter: str) -> Iterator[Se
 
 
 def _delimiter_hint(head: list[str]) -> str | None:
-    """Return advice for a line with a single column."""
     marks = [mark for mark in ";\t|" if mark in head[0]] if len(head) == 1 else []
     return f"is the delimiter {marks[0]!r}? Set it with --delimiter" if marks else None
 

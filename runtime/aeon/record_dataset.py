@@ -98,7 +98,6 @@ class RecordDataset(Dataset):
         return arrays
 
     def _check_size(self, size: int, name: str) -> None:
-        """Raise LimitError if the bytes of a column are too many."""
         if size > self._limits.max_array:
             raise LimitError(
                 f"column {name} has {size:,} bytes, the limit is {self._limits.max_array:,}",

@@ -85,7 +85,6 @@ class Search:
         }
 
     def _difference(self, fields: dict[str, DataType]) -> str:
-        """Return how a group differs from the prototype, empty if it does not."""
         expected = dict.fromkeys(self.finite) if self.prototype is None else self.prototype.fields
         reasons = [f"it lacks {name}" for name in expected if name not in fields]
         reasons += [f"it also has {n}" for n in fields if n not in expected and METADATA not in n]

@@ -103,7 +103,6 @@ def recast(
 
 
 def _single(samples: SampleList, add_loss: Callable[[str], None]) -> SampleList:
-    """Return a list in which every file is one sample."""
     several = np.flatnonzero(samples.included != 1)
     if several.size:
         file = samples.files[int(several[0])]

@@ -68,7 +68,6 @@ def _check_names(samples: SampleList, probe: Probe, findings: Findings) -> None:
 
 
 def _check_labels(samples: SampleList, path: str, probe: Probe, findings: Findings) -> None:
-    """Check that the label file exists and has a label for every sample."""
     from exset.parsers.lbann.labels import parse
 
     if not is_inside(path, probe.access.roots):

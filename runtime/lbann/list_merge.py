@@ -67,7 +67,6 @@ def _both(one: File, two: File, is_exclusion: bool) -> File:
 
 
 def _common(paths: list[str]) -> str:
-    """Return the longest directory that all paths share."""
     if len(set(paths)) == 1:
         return paths[0]
     try:

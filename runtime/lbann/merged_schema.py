@@ -76,12 +76,10 @@ def merge_schemas(
     """
     findings = Findings() if findings is None else findings
     if not experiment.root.children:
-        raise FormatError(
-            "the experiment schema names no field",
-            place=experiment.place(experiment.root.span),
-            hint="name the fields or groups to read",
-            code="schema-no-field",
-        )
+        message = "the experiment schema names no field"
+        place = experiment.place(experiment.root.span)
+        hint = "name the fields or groups to read"
+        raise FormatError(message, place=place, hint=hint, code="schema-no-field")
     fields = []
     for path, leaf, replacing in _leaves(experiment, "experiment"):
         below = list(_leaves(data, "data", path))

@@ -109,5 +109,4 @@ def _check_names(
 
 
 def _above(name: str) -> list[str]:
-    """Return the paths of the groups that contain a name."""
     return [name[:end] for end, char in enumerate(name) if char == "/"]

@@ -215,7 +215,6 @@ def _column(
 
 
 def _check_dims(column: Column, findings: Findings) -> None:
-    """Compare the shape in the schema with the number of values in the file."""
     transform = column.transform
     size = math.prod(transform.dims) * (transform.channels or 1)
     if not transform.dims or size == column.count:

@@ -136,7 +136,6 @@ class SampleReader(Dataset):
         return (each for each in columns if self._keep or each.transform.pack is None)
 
     def _check_size(self, layout: Layout, count: int) -> None:
-        """Raise LimitError if so many samples take more than `max_array` bytes."""
         if layout.bytes * count > self._limits.max_array:
             size = f"{counted(count, 'sample')} of {layout.bytes:,} bytes each"
             raise LimitError(
@@ -145,7 +144,6 @@ class SampleReader(Dataset):
             )
 
     def _pairs(self, rows: Longs) -> list[tuple[str, str]]:
-        """Return the file and the id of some samples."""
         if isinstance(self._samples, SampleList):
             pairs = self._samples.pairs_at(rows)
         else:

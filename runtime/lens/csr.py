@@ -1,7 +1,6 @@
 """Sparse arrays of an example set: compressed rows, one row an event."""
 
 from dataclasses import dataclass
-from types import ModuleType
 
 from exset.core.errors import Findings, collect_findings, warn
 from exset.core.limits import DEFAULT, Limits
@@ -59,15 +58,10 @@ def to_csr(
     for side, layout in zip(SIDES, layouts, strict=True):
         filling = filling_of(xp, examples, columns, side, layout, found, limits.max_expand)
         default = to_device(xp, examples.effective(f"default_{side[:-1]}")).copy()
-        both.append(_compressed(xp, *filling.resolve_overlaps(xp), default, layout))
+        cells, values = filling.resolve_overlaps(xp)
+        begins = xp.arange(default.size + 1) * layout.units
+        indptr = xp.searchsorted(cells, begins).astype(xp.int64)
+        both.append(Csr(values, cells % max(layout.units, 1), indptr, default, layout))
     if findings is None:
         warn(found, 3)
     return both[0], both[1]
-
-
-def _compressed(
-    xp: ModuleType, cells: Longs, values: Floats, default: Floats, layout: Layout
-) -> Csr:
-    begins = xp.arange(default.size + 1) * layout.units
-    indptr = xp.searchsorted(cells, begins).astype(xp.int64)
-    return Csr(values, cells % max(layout.units, 1), indptr, default, layout)

@@ -59,7 +59,6 @@ def _real(diff: ColumnDiff, events: Pairs, field: str, one: ExampleSet, other: E
 def _ranges(
     diff: ColumnDiff, pairs: Pairs, one: ExampleSet, other: ExampleSet, codes: tuple[Longs, Longs]
 ) -> None:
-    """Compare the groups of ranges, and their values or units."""
     a, b = one.ranges, other.ranges
     groups = codes[0][a.group[pairs.one]] != codes[1][b.group[pairs.other]]
     diff.mark(pairs, groups, ".group", (one, other), _group)
@@ -76,7 +75,6 @@ def _ranges(
 
 
 def _kinds(ranges: Ranges) -> Longs:
-    """Return the kind of each range, as an index into `_KINDS`."""
     sparse = np.where(ranges.units.lengths > 0, _SPARSE, 0)
     return np.where(ranges.values.lengths > 0, _DENSE, sparse)
 

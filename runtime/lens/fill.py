@@ -156,11 +156,9 @@ def filling_of(
         group = int(examples.ranges.group[number])
         room = layout.units if group < 0 else int(size[group])
         whole = "network" if group < 0 else f"group {printable(examples.groups.text(group) or '')}"
-        return FormatError(
-            f"{units} outside of the {room} {side} of the {whole}",
-            place=Place(MODEL, field=_path(examples, side, row, number)),
-            code="lens-unit-outside",
-        )
+        message = f"{units} outside of the {room} {side} of the {whole}"
+        place = Place(MODEL, field=_path(examples, side, row, number))
+        return FormatError(message, place=place, code="lens-unit-outside")
 
     dense = dense_runs(xp, columns, uses, outside)
     sparse = sparse_runs(xp, columns, uses, outside)
@@ -182,7 +180,6 @@ def _path(examples: ExampleSet, side: Side, row: int, number: int) -> str:
 def _report_missing(
     examples: ExampleSet, side: Side, uses: Uses, findings: Findings, rows: Longs | None
 ) -> None:
-    """Add a finding for each group that is not in the layout, at its first range."""
     row, number = to_host(uses.row), to_host(uses.range)
     row = row if rows is None else rows[row]
     groups, first, times = np.unique(

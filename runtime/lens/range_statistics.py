@@ -3,7 +3,6 @@
 from dataclasses import asdict, dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from exset.core.text import counted
 from exset.grammars.columns.arrays import Longs
@@ -75,7 +74,7 @@ def _numbers(ranges: Ranges, part: Longs, count: int) -> list[RangeStatistics]:
     np.minimum.at(low, of_value[~nan], values[~nan])
     np.maximum.at(high, of_value[~nan], values[~nan])
 
-    def tally(parts: Longs) -> NDArray[np.int64]:
+    def tally(parts: Longs) -> Longs:
         return np.bincount(parts[parts >= 0], minlength=count)
 
     columns = (

@@ -39,7 +39,6 @@ def names(model: ExampleSet) -> Iterator[bytes]:
 
 
 def _examples(made: Report, model: ExampleSet) -> None:
-    """Report examples and events."""
     events = model.events
     low, high = limits_of(np.diff(model.event_offsets))
     named = int(model.name.present.sum())
@@ -54,7 +53,6 @@ def _examples(made: Report, model: ExampleSet) -> None:
 
 
 def _ranges(made: Report, model: ExampleSet) -> None:
-    """Report lists, ranges, values and groups."""
     events, ranges = model.events, model.ranges
     uses = np.bincount(np.concatenate([events.inputs, events.targets]) + 1, minlength=1)[1:]
     shared = int((uses > 1).sum())  # by several events, or as inputs and as targets
@@ -80,7 +78,6 @@ def _ranges(made: Report, model: ExampleSet) -> None:
 
 
 def _header(made: Report, model: ExampleSet) -> None:
-    """Report procedures, frequencies and the fields of the set."""
     procedures = int(model.proc.present.sum()) + int(model.events.proc.present.sum())
     procedures += model.header.proc is not None
     with np.errstate(invalid="ignore"):  # infinity and minus infinity make NaN

@@ -214,7 +214,6 @@ class NxMSampler(ABC):
         return numbers % self.num_batches
 
     def _batches(self) -> Iterator[list[int]]:
-        """Yield this replica's batches."""
         items_of, numbers = self._draw(), self._batch_numbers(max(self.rank, 0), self._start)
         at, count = 0, 1
         while at < len(numbers):

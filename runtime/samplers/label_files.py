@@ -131,7 +131,6 @@ def _is_hard_link(group: "h5py.Group", name: str) -> bool:
 
 
 def _dataset(source: Source, file: "h5py.File", path: str) -> "h5py.Dataset":
-    """Return the dataset at a path."""
     import h5py
 
     found: object = file

@@ -74,17 +74,8 @@ class PlannedNxMSampler(NxMSampler):
         self._weights = weights
         self._epoch: tuple[tuple[int, int], Epoch] | None = None
         self._first = self._next = 0
-        super().__init__(
-            labels,
-            N_classes_per_batch,
-            M_samples_per_class,
-            batch_size,
-            shuffle,
-            drop_last,
-            num_replicas,
-            rank,
-            seed,
-        )
+        sizes = (N_classes_per_batch, M_samples_per_class, batch_size)
+        super().__init__(labels, *sizes, shuffle, drop_last, num_replicas, rank, seed)
 
     def batches(self) -> PlannedBatchSampler:
         """Return this replica's batches, for `DataLoader(batch_sampler=...)`."""

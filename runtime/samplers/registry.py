@@ -58,14 +58,6 @@ def build_sampler(
 
     The other arguments, and the errors, are those of the sampler.
     """
-    return sampler_class(path)(
-        labels,
-        N_classes_per_batch,
-        M_samples_per_class,
-        batch_size,
-        shuffle,
-        drop_last,
-        num_replicas,
-        rank,
-        seed,
-    )
+    sizes = (N_classes_per_batch, M_samples_per_class, batch_size)
+    replicas = (num_replicas, rank)
+    return sampler_class(path)(labels, *sizes, shuffle, drop_last, *replicas, seed)

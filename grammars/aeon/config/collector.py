@@ -123,7 +123,6 @@ def _span_at(tree: Node, path: str) -> Span | None:
 
 
 def _types(tree: Node, name: str) -> list[str]:
-    """Return the types of the objects in a list."""
     if name not in tree.members:
         return []
     types = (each.members.get("type") for each in tree.members[name].value.items)

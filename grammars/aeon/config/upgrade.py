@@ -88,7 +88,6 @@ def _without_type(members: _Members, changes: list[Problem]) -> _Members:
 
 
 def _divided(name: str, element: Node) -> tuple[Node, _Members]:
-    """Return an etl object without its augmentation members, and these members."""
     if name == "video" and "frame" in element.members:
         frame = element.members["frame"]
         image, moved = _divided("image", frame.value)
