@@ -57,9 +57,8 @@ def steps(folder: str) -> Iterator[Step]:
             raise FormatError("a bundled sample is not valid", place=Place.of(path), code="demo")
         count = converting.convert(path, target)
         if api.load(target) != api.load(path):
-            raise FormatError(
-                "the converted file differs from the original", place=Place.of(target), code="demo"
-            )
+            message = "the converted file differs from the original"
+            raise FormatError(message, place=Place.of(target), code="demo")
         yield Step(name, other, count)
 
 

@@ -27,7 +27,10 @@ def read_expression(value: object, scope: Scope, path: str) -> Expression:
     if isinstance(value, bool | int | float):
         return value
     if isinstance(value, Path):
-        return _field(value, scope, path)
+        field = _look_up(value, scope)
+        if not isinstance(field, Number):
+            refuse(path, f"{value} is not a number that is always present here")
+        return field
     if isinstance(value, UniExpr):
         return _operation(value, _UNARY, [value.operand], scope, path)
     if isinstance(value, BinExpr) and isinstance(value.rhs, bytes):
@@ -53,13 +56,6 @@ def check_rebuilt(value: object, path: str) -> None:
         isinstance(value, FuncPath) and not repr(value).startswith("len_(this")
     ):
         refuse(path, f"Rebuild takes len_(this.name), not {value!r}")
-
-
-def _field(value: Path, scope: Scope, path: str) -> Number:
-    field = _look_up(value, scope)
-    if not isinstance(field, Number):
-        refuse(path, f"{value} is not a number that is always present here")
-    return field
 
 
 def _look_up(value: object, scope: Scope) -> object:

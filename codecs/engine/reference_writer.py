@@ -47,7 +47,10 @@ class _Writing:
         """Write the Construct object of a probe from the next values of its column."""
         value: object = None
         if isinstance(node, ir.Repeat):
-            self._repeat(subcon, stream, context)
+            # Construct itself needs a list of known length to write a RepeatUntil.
+            element, ends = subcon.subcon, subcon.predicate
+            while not ends(element._build(None, stream, context, ""), [], context):
+                pass
             return None
         if isinstance(node, ir.Record | ir.Alignment):
             return subcon._build(None, stream, context, "")
@@ -71,11 +74,6 @@ class _Writing:
         except CheckError:
             raise FormatError(self._violation(node)) from None
         return value
-
-    def _repeat(self, subcon: Construct, stream: IO[bytes], context: Container) -> None:
-        """Write a RepeatUntil, for which Construct itself needs a list of known length."""
-        while not subcon.predicate(subcon.subcon._build(None, stream, context, ""), [], context):
-            pass
 
     def _count(self, node: ir.Rows | ir.Blob | ir.Gap, value: int) -> int:
         if (count := int(value)) < 0:

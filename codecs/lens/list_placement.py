@@ -103,7 +103,8 @@ def place_lists(
     placed.assign_all(placed.targets, [shared, targets], used[1:])
     for example in unusual.tolist():
         for column, kind in ((placed.inputs, inputs), (placed.targets, targets)):
-            for row in _rows_of(kind, example):
+            begin, end = np.searchsorted(kind.example, [example, example + 1]).tolist()
+            for row in range(begin, end):
                 number = int(kind.lists[row])
                 if is_empty[number]:
                     number = int(column[kind.first_event(row)])
@@ -120,11 +121,6 @@ def _unusual_examples(kind: EventLists, is_empty: Flags) -> Longs:
     counts = np.zeros(kind.lists.size, np.int64)
     np.add.at(counts, kind.row, kind.stop - kind.first)
     return kind.example[is_empty[kind.lists] & (counts > (0 if kind.path == SHARED else 1))]
-
-
-def _rows_of(kind: EventLists, example: int) -> range:
-    begin, end = np.searchsorted(kind.example, [example, example + 1]).tolist()
-    return range(begin, end)
 
 
 def _replaced(

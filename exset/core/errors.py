@@ -1,7 +1,5 @@
 """Findings and errors: what is wrong with a file, where, and how to fix it."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections import Counter
@@ -45,23 +43,23 @@ class Place:
     """The column at which `text` begins."""
 
     @classmethod
-    def of(cls, name: str) -> Place:
+    def of(cls, name: str) -> "Place":
         """Return the place of a whole input."""
         return cls(name)
 
     @classmethod
-    def in_text(cls, source: Source, span: Span) -> Place:
+    def in_text(cls, source: Source, span: Span) -> "Place":
         """Return the place of a span of a text; ValueError if it begins outside the text."""
         line, column = source.position(span.start)
         text, first = source.around(span.start, _REACH)
         return cls(source.name, span, line, column, text, text_column=first)
 
     @classmethod
-    def in_bytes(cls, source: Source, offset: int, field: str | None = None) -> Place:
+    def in_bytes(cls, source: Source, offset: int, field: str | None = None) -> "Place":
         """Return the place of a byte of a binary file; `field`: the path of its field."""
         return cls(source.name, Span(offset, offset), field=field)
 
-    def moved(self, start: int, path: str, first: int) -> Place:
+    def moved(self, start: int, path: str, first: int) -> "Place":
         """Return the place in a whole input, of a place in a chunk of it.
 
         The chunk begins at byte `start`, and with element `first` of the array `path`.
@@ -228,7 +226,7 @@ class Findings:
         for rank, item in enumerate(items[: self.keep]):
             self.add(make(item), len(items) - rank if rank == self.keep - 1 else 1)
 
-    def add_all(self, findings: Findings) -> None:
+    def add_all(self, findings: "Findings") -> None:
         """Add the findings of another collection, also those that are only counted."""
         more = Counter(findings._counts)
         more.subtract(finding.code for finding in findings)

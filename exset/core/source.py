@@ -1,7 +1,5 @@
 """The bytes of one input, and the lines and columns in it."""
 
-from __future__ import annotations
-
 import re
 from array import array
 from bisect import bisect_right
@@ -76,7 +74,7 @@ class Source:
         high = self._boundary(min(at + reach, stop))
         return _decode(self.data[low:high]), self._column(row, low)
 
-    def moved(self, offset: int, more: bytes) -> Source:
+    def moved(self, offset: int, more: bytes) -> "Source":
         """Return the data from a byte on, with more bytes at the end.
 
         The result begins at a character, up to 3 bytes before the offset, and never inside a line
@@ -105,11 +103,11 @@ class Source:
         return first + self._characters(self._starts[row], at)
 
     @cached_property
-    def _starts(self) -> array[int]:
+    def _starts(self) -> "array[int]":
         return array("q", [0, *(end.end() for end in _LINE_END.finditer(self.data))])
 
     @cached_property
-    def _tallies(self) -> array[int]:
+    def _tallies(self) -> "array[int]":
         """The number of characters before each block, for columns in very long lines."""
         edges = [self._boundary(edge) for edge in range(0, len(self.data) + 1, _BLOCK)]
         counts = (len(_decode(self.data[low:high])) for low, high in pairwise(edges))

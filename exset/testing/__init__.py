@@ -12,9 +12,8 @@ Needs the extra `test`: `pip install "exset[test]"`.
 try:
     import hypothesis  # noqa: F401
 except ImportError as error:
-    raise ImportError(
-        "exset.testing needs Hypothesis, of the extra `test`: pip install 'exset[test]'"
-    ) from error
+    message = "exset.testing needs Hypothesis, of the extra `test`: pip install 'exset[test]'"
+    raise ImportError(message) from error
 
 from exset.testing.aeon import archives, blocks, manifests
 from exset.testing.configs import config_dicts, loader_configs

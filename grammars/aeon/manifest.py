@@ -86,9 +86,8 @@ class Manifest(Table):
         count = 0
         for count, record in enumerate(records, 1):
             if len(record) != len(kinds):
-                raise ValueError(
-                    f"records[{count - 1}]: {len(kinds)} fields are needed, not {len(record)}"
-                )
+                message = f"records[{count - 1}]: {len(kinds)} fields are needed, not {len(record)}"
+                raise ValueError(message)
             rows += (_field(f"records[{count - 1}][{i}]", field) for i, field in enumerate(record))
         lines = constant(0, count, np.int32)
         return cls(Dialect(dialect), kinds, len(kinds), Strings.of(rows), lines)

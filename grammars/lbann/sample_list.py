@@ -112,9 +112,8 @@ class SampleList(Table):
         check_column("others", self.others, np.uint64, len(self.name))
         check_offsets("id_offsets", self.id_offsets, len(self.ids))
         if self.id_offsets.size != len(self.name) + 1:
-            raise ValueError(
-                f"id_offsets: must have {len(self.name) + 1} rows, not {self.id_offsets.size}"
-            )
+            message = f"id_offsets: must have {len(self.name) + 1} rows, not {self.id_offsets.size}"
+            raise ValueError(message)
         check_word("directory", self.directory)
         if self.kind.has_label_file:
             if self.label_file is None:

@@ -6,8 +6,6 @@ contains directives; a value of the node itself is ignored. Values have conduit'
 and floats differ, an empty value is None, and a list of one number is that number.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
@@ -54,24 +52,24 @@ class Directive:
 class Node:
     """A group or a field of the samples; a leaf if it has no children."""
 
-    children: Mapping[str, Node] = field(default_factory=dict)
+    children: "Mapping[str, Node]" = field(default_factory=dict)
     metadata: Mapping[str, Directive] = field(default_factory=dict)
     span: Span | None = field(default=None, compare=False)
     """The span of its name in the source of its schema."""
 
     __hash__ = None  # type: ignore[assignment]
 
-    def nodes(self, path: Path = ()) -> Iterator[tuple[Path, Node]]:
+    def nodes(self, path: Path = ()) -> "Iterator[tuple[Path, Node]]":
         """Yield this node and all below it with their paths, in file order; path: of this node."""
         yield path, self
         for name, child in self.children.items():
             yield from child.nodes((*path, name))
 
-    def leaves(self, path: Path = ()) -> Iterator[tuple[Path, Node]]:
+    def leaves(self, path: Path = ()) -> "Iterator[tuple[Path, Node]]":
         """Yield the leaves among `nodes`."""
         return ((where, node) for where, node in self.nodes(path) if not node.children)
 
-    def find(self, path: Path) -> Node | None:
+    def find(self, path: Path) -> "Node | None":
         """Return the node at a path below this one, or None."""
         node: Node | None = self
         for name in path:
@@ -102,7 +100,7 @@ class Schema:
         return table(f"Schema({counted(count, 'field')})", ("field", "metadata"), rows, count)
 
     @classmethod
-    def of(cls, tree: Mapping[str, Any] | None) -> Schema:
+    def of(cls, tree: Mapping[str, Any] | None) -> "Schema":
         """Return a schema from dicts: the key `metadata` contains directives, other keys children.
 
         A field without metadata is None or an empty dict. Raises TypeError for an invalid value.
@@ -111,7 +109,7 @@ class Schema:
 
     def with_metadata(
         self, path: str, metadata: Mapping[str, Any] | None = None, *, without: Iterable[str] = ()
-    ) -> Schema:
+    ) -> "Schema":
         """Return a schema in which a node has these directives, and not those in `without`.
 
         path: names separated by slashes, empty for the root. The new schema keeps the source text,

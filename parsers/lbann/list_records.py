@@ -148,7 +148,9 @@ class Records:
                 ids = ids.take(np.flatnonzero(kept))
                 offsets = offsets_of(kept)[offsets]
             self._check_counts(declared, np.diff(offsets))
-            words.report("lbann-two-levels", self.ids[_with_slash(ids)])
+            slashes = np.flatnonzero(ids.data == 0x2F)
+            rows = np.unique(np.searchsorted(ids.offsets, slashes, side="right") - 1)
+            words.report("lbann-two-levels", self.ids[rows])
         dots = np.flatnonzero(ids.lengths == 3)
         dots = dots[(ids.data[ids.offsets[dots][:, None] + np.arange(3)] == 0x2E).all(axis=1)]
         words.report("lbann-dots", self.ids[dots])
@@ -216,8 +218,3 @@ def repeated(ids: Strings, hashes: Ints, offsets: Ints) -> Ints:
             again.append(number)
         seen.add(key)
     return np.array(again, np.int64)
-
-
-def _with_slash(ids: Strings) -> Ints:
-    at = np.flatnonzero(ids.data == 0x2F)
-    return np.unique(np.searchsorted(ids.offsets, at, side="right") - 1)

@@ -177,9 +177,8 @@ class _Builder:
             return whole
         value = float(raw)
         if value in (float("inf"), float("-inf")):
-            raise FormatError(
-                "this number is too large", source=self.source, span=span, hint="check it"
-            )
+            hint = "check it"
+            raise FormatError("this number is too large", source=self.source, span=span, hint=hint)
         return value
 
     def _check_count(self, stream: ParseStream) -> None:

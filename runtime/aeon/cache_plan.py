@@ -68,9 +68,8 @@ class Plan:
             random_seed=random_seed,
         )
         if len(selected) == 0:
-            raise FormatError(
-                "the manifest has no records, so aeon makes no cache", code="aeon-no-records"
-            )
+            message = "the manifest has no records, so aeon makes no cache"
+            raise FormatError(message, code="aeon-no-records")
         ranges = blocks(len(selected), block_size)
         if not ranges[-1] and findings is not None:
             words = {"size": block_size, "records": len(selected)}
@@ -109,7 +108,7 @@ class Plan:
         place = Place.of(cache.path)
         if cache.uid != self.uid:
             findings.add(self.wrong_uid(cache))
-        intact = cache.check(findings, len(self.manifest.types))
+        intact = dict(cache.check(findings, len(self.manifest.types)))
         for number, block in [*intact.items()]:
             if (why := self.difference(number, block)) is not None:
                 del intact[number]

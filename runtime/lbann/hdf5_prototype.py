@@ -130,9 +130,8 @@ def _prototype(file: File, sample: str) -> tuple[Prototype, list[Finding]]:
     group, place = file.find(sample), Place(file.path, field=sample)
     if group is None or not is_group(group):
         hint = "a sample is a group; write its path from the root of the file"
-        raise FormatError(
-            "the file has no such group", place=place, hint=hint, code="hdf5-no-sample"
-        )
+        message = "the file has no such group"
+        raise FormatError(message, place=place, hint=hint, code="hdf5-no-sample")
     fields = fields_of(file, group, sample)
     findings = []
     for name in [name for name in fields if METADATA in name.split("/")]:

@@ -7,8 +7,8 @@ from exset.grammars.columns.strings import Strings
 from exset.grammars.lbann.list_files import check_words
 from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import SampleList
-from exset.runtime.lbann.hdf5_probe import Probe
-from exset.runtime.lbann.list_problems import (
+from exset.runtime.lbann.hdf5_probe import (
+    Probe,
     exclusion_problems,
     no_creation_order,
     unreadable_file,

@@ -14,8 +14,7 @@ from exset.core.text import counted
 from exset.grammars.lbann.sample_list import SampleList
 from exset.io import files
 from exset.io.access import DEFAULT_ACCESS, Access, check_regular_file, is_folder, is_inside
-from exset.runtime.lbann.hdf5_probe import Probe
-from exset.runtime.lbann.list_problems import outside_roots, unreadable_file
+from exset.runtime.lbann.hdf5_probe import Probe, outside_roots, unreadable_file
 
 _SHOWN = 3
 

@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Generator, Sequence
 from dataclasses import asdict
-from typing import TextIO
 
 from exset.core.errors import FormatError, Place
 from exset.core.jobs import Outcome
@@ -29,9 +28,9 @@ def searched(
     stamps = {path: _stamp(path) for path in paths}
     left = [path for path in paths if path not in kept or kept[path][0] != stamps[path]]
     fresh = run_in_batches(search, left, jobs=jobs)
-    with open(journal, "a", encoding="ascii") as file:
+    with open(journal, "a", buffering=1, encoding="ascii") as file:  # writes line by line
         if file.tell() == 0:
-            _append(file, _header(search))
+            file.write(_header(search) + "\n")
         else:
             file.write("\n")  # the last line may be incomplete
         waiting = set(left)
@@ -42,7 +41,7 @@ def searched(
             outcome = next(fresh)
             if outcome.value is not None:
                 row = {"path": path, "stamp": stamps[path], **asdict(outcome.value)}
-                _append(file, json.dumps(row))
+                file.write(json.dumps(row) + "\n")
             yield outcome
 
 
@@ -85,8 +84,3 @@ def _stamp(path: str) -> list[int]:
     except OSError:
         return [0, 0]
     return [status.st_size, status.st_mtime_ns]
-
-
-def _append(file: TextIO, line: str) -> None:
-    file.write(line + "\n")
-    file.flush()

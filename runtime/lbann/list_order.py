@@ -1,16 +1,14 @@
 """Reorder sample lists: as LBANN's ranks load them, or at random."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from exset.core.errors import LimitError
 from exset.core.limits import DEFAULT, Limits
+from exset.grammars.columns.arrays import Longs
 from exset.grammars.lbann.sample_list import SampleList, duplicate_files, file_of
 
-Order = NDArray[np.int64]
 
-
-def rank_order(samples: SampleList, ranks: int, keep_order: bool = False) -> Order:
+def rank_order(samples: SampleList, ranks: int, keep_order: bool = False) -> Longs:
     """Return the order in which LBANN loads the files with so many ranks: int64 [files].
 
     Rank r reads the files r, r + ranks, ...; then LBANN concatenates the files of rank 0, of rank
@@ -25,14 +23,14 @@ def rank_order(samples: SampleList, ranks: int, keep_order: bool = False) -> Ord
     if samples.kind.is_single and keep_order:
         return np.arange(count)
     each = [np.arange(rank, count, ranks) for rank in range(min(ranks, count))]
-    gathered: Order = np.concatenate([*each, np.arange(0)])
+    gathered: Longs = np.concatenate([*each, np.arange(0)])
     gathered = gathered[samples.included[gathered] > 0]
     if not keep_order:
         return gathered
     names = duplicate_files(samples)[gathered]
     changes = np.cumsum(names[1:] != names[:-1])
     rank_of = np.concatenate([np.zeros(min(gathered.size, 1), np.int64), changes]) % ranks
-    order: Order = gathered[np.argsort(rank_of, kind="stable")]
+    order: Longs = gathered[np.argsort(rank_of, kind="stable")]
     return order
 
 

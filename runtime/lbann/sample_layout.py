@@ -189,9 +189,8 @@ def _column(
     stored = sample.file.data_type(dataset, f"{sample.path}/{name}")
     coerce = field.metadata.get("coerce")
     if stored.kind == "text" and coerce is not None:
-        raise FormatError(
-            f"cannot coerce {name}: it is text", place=coerce.place, code="schema-coerce"
-        )
+        message = f"cannot coerce {name}: it is text"
+        raise FormatError(message, place=coerce.place, code="schema-coerce")
     if stored.dtype == "float16":
         what, hint = "a field of type float16", "store it as float32"
         add_refusal(what, hint, None, field, compat, findings)

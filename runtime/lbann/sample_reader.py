@@ -138,10 +138,8 @@ class SampleReader(Dataset):
     def _check_size(self, layout: Layout, count: int) -> None:
         if layout.bytes * count > self._limits.max_array:
             size = f"{counted(count, 'sample')} of {layout.bytes:,} bytes each"
-            raise LimitError(
-                f"the batch is too large: {size}",
-                hint="read fewer at a time, or raise the limit: limits=Limits(max_array=N)",
-            )
+            hint = "read fewer at a time, or raise the limit: limits=Limits(max_array=N)"
+            raise LimitError(f"the batch is too large: {size}", hint=hint)
 
     def _pairs(self, rows: Longs) -> list[tuple[str, str]]:
         if isinstance(self._samples, SampleList):

@@ -103,9 +103,8 @@ def experiment(
     for group, path in chosen:
         node = data.root.find(path)
         if not path or node is None:
-            raise FormatError(
-                f"the data schema has no {'/'.join(path)!r}", code="schema-unknown-field"
-            )
+            message = f"the data schema has no {'/'.join(path)!r}"
+            raise FormatError(message, code="schema-unknown-field")
         root = _with(root, path, {"pack": Directive(group), "coerce": Directive("float")})
         fields = {"/".join(field): field for field, _ in node.leaves(path)}
         skipped = [name for name in fields if name in text]

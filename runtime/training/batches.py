@@ -70,9 +70,8 @@ class Batches:
         if batch_size is not None and index(batch_size) < 1:
             raise ValueError(f"batch_size must be at least 1, not {batch_size}")
         if batch_size is None and drop_last:
-            raise ValueError(
-                "drop_last needs batch_size: without it, the sampler makes the batches"
-            )
+            message = "drop_last needs batch_size: without it, the sampler makes the batches"
+            raise ValueError(message)
         if index(prefetch) < 0:
             raise ValueError(f"prefetch must be at least 0, not {prefetch}")
         self.dataset, self.sampler = dataset, sampler
@@ -124,9 +123,8 @@ class Batches:
         self._check_sampler()
         keys = {"epoch", "sampler"} if self._has_state else {"epoch", "batch", "checksum"}
         if not isinstance(state, Mapping) or state.keys() != keys:
-            raise ValueError(
-                f"a state of this sampler must have the keys {', '.join(sorted(keys))}"
-            )
+            message = f"a state of this sampler must have the keys {', '.join(sorted(keys))}"
+            raise ValueError(message)
         self._end()
         self.set_epoch(state["epoch"])
         self._loaded, self._last = deepcopy(state), None
