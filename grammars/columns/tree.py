@@ -112,11 +112,8 @@ def _node(value: object, depth: int, path: str) -> Node:
         raise _error(path, f"JSON has no {value}", "leave it out, or give a number")
     if value is None or isinstance(value, str | bool | int | float):
         return Node(value)
-    raise _error(
-        path,
-        f"JSON has no value for {with_article(type(value).__name__)}",
-        "use dicts, lists, strings, numbers, True, False and None",
-    )
+    message = f"JSON has no value for {with_article(type(value).__name__)}"
+    raise _error(path, message, "use dicts, lists, strings, numbers, True, False and None")
 
 
 def _float(integer: int) -> float:

@@ -210,14 +210,9 @@ class _Parser:
         start = int(stream.ends[token])
         end = self.source.data.find(b"\n", start)
         span = Span(start, len(self.source.data) if end < 0 else end)
-        line = self.source.data[span.start : span.end]
-        return FormatError(
-            message,
-            source=self.source,
-            span=span,
-            hint=width_hint(line, self.dialect),
-            code="aeon-record-width",
-        )
+        hint = width_hint(self.source.data[span.start : span.end], self.dialect)
+        place = Place.in_text(self.source, span)
+        return FormatError(message, place=place, hint=hint, code="aeon-record-width")
 
 
 def _make_room(array: NDArray[np.generic], size: int) -> None:

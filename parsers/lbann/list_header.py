@@ -84,10 +84,6 @@ def _check_length(words: Words, name: str, line: range) -> None:
     data = words.source.data
     at = min(int(words.ends[line.start - 1]), len(data))
     if not line and data[at : at + 1] in (b"", b"\n"):
-        raise FormatError(
-            f"the {name} line is empty",
-            source=words.source,
-            span=Span(at, at),
-            hint="each header line is required",
-            code="lbann-header",
-        )
+        place = Place.in_text(words.source, Span(at, at))
+        message, hint = f"the {name} line is empty", "each header line is required"
+        raise FormatError(message, place=place, hint=hint, code="lbann-header")

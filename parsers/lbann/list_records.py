@@ -126,12 +126,9 @@ class Records:
             if among.size:
                 raw = shown(self.words.raw(int(self.ids[among[0]])))
                 hint = f"LBANN reads {raw} as one number: write ranges as `first ... last`"
-        raise self.words.error(
-            int(declared[row]),
-            "lbann-id-count",
-            f"the line counts {counted(value, f'{what} sample')}, but has {counted(count, 'id')}",
-            hint,
-        )
+        declares, has = counted(value, f"{what} sample"), counted(count, "id")
+        message = f"the line counts {declares}, but has {has}"
+        raise self.words.error(int(declared[row]), "lbann-id-count", message, hint)
 
     def _texts(self, declared: Ints) -> tuple[Strings, Ints]:
         words, offsets = self.words, self.offsets

@@ -74,12 +74,9 @@ class Words(Tokens):
             digits = raw.lstrip(b"+-0")
             value = int(digits or b"0") if len(digits) < 21 else 2**64
             if value >= 2**64:
-                raise self.error(
-                    int(words[number]),
-                    "lbann-hang",
-                    "the number is beyond 64 bits: LBANN hangs",
-                    "write the correct number",
-                )
+                message = "the number is beyond 64 bits: LBANN hangs"
+                hint = "write the correct number"
+                raise self.error(int(words[number]), "lbann-hang", message, hint)
             is_negative[number] = raw.startswith(b"-") and value > 0
             found[number] = -value % 2**64 if is_negative[number] else value
         return found, np.flatnonzero(is_negative)

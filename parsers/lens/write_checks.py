@@ -104,11 +104,8 @@ def representable(examples: ExampleSet, losses: Losses) -> ExampleSet:
     )
     for index, why in _impossible_units(examples.ranges.units).items():
         if (path := _range_path(examples, index)) is not None:
-            raise _error(
-                f"{path}.units",
-                f"text cannot represent these units: {why}",
-                "change the units, or write a binary file",
-            )
+            message = f"text cannot represent these units: {why}"
+            raise _error(f"{path}.units", message, "change the units, or write a binary file")
     return patched
 
 

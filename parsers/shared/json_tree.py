@@ -71,15 +71,10 @@ def parse(
     findings = Findings() if findings is None else findings
     begin = len(_BOM) if source.data.startswith(_BOM) else 0
     if begin:
-        findings.add(
-            Finding(
-                "json-bom",
-                Severity.WARNING,
-                "there is a byte order mark before the text",
-                Place.in_text(source, Span(0, begin)),
-                "many programs refuse it: save the file as UTF-8 without it",
-            )
-        )
+        message = "there is a byte order mark before the text"
+        hint = "many programs refuse it: save the file as UTF-8 without it"
+        place = Place.in_text(source, Span(0, begin))
+        findings.add(Finding("json-bom", Severity.WARNING, message, place, hint))
     tokens = len(source.data) // 4 + 16
     [stream] = GRAMMAR.parse(source, engine, hint=_hint, begin=begin, tokens=tokens)
     return _Builder(source, limits, findings).build(stream)
@@ -134,15 +129,9 @@ class _Builder:
 
     def _add(self, members: dict[str, Member], name: str, span: Span, value: Node) -> None:
         if name in members:
-            self.findings.add(
-                Finding(
-                    "json-duplicate",
-                    Severity.WARNING,
-                    f"{name!r} is given twice: the last one counts",
-                    Place.in_text(self.source, span),
-                    "remove one of the two",
-                )
-            )
+            message = f"{name!r} is given twice: the last one counts"
+            place, hint = Place.in_text(self.source, span), "remove one of the two"
+            self.findings.add(Finding("json-duplicate", Severity.WARNING, message, place, hint))
         members[name] = Member(value, span)
 
     def _string(self, span: Span) -> str:
@@ -153,12 +142,9 @@ class _Builder:
             text = raw.decode("utf-8")
         except UnicodeDecodeError as error:
             at = span.start + error.start
-            raise FormatError(
-                f"this is not UTF-8: {error.reason}",
-                source=self.source,
-                span=Span(at, at + error.end - error.start),
-                hint="save the file as UTF-8",
-            ) from None
+            message, hint = f"this is not UTF-8: {error.reason}", "save the file as UTF-8"
+            wrong = Span(at, at + error.end - error.start)
+            raise FormatError(message, source=self.source, span=wrong, hint=hint) from None
         if "\\" not in text:
             return text[1:-1]
         unescaped: str = json.loads(text)
