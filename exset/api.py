@@ -233,7 +233,7 @@ def check_convertible(fmt: Format, target: Format, source: Source) -> None:
         others = (each.name for each in formats.of_family(fmt.family))
         message = f"{fmt.family.noun}s cannot be written as {target.name} ({target.title})"
         hint = f"formats that can hold one: {', '.join(others)}"
-        raise FormatError(message, place=Place.of(source.name), hint=hint, code="format")
+        raise FormatError(message, place=Place(source.name), hint=hint, code="format")
 
 
 def read_source(path: FilePath, *, limits: Limits = DEFAULT) -> Source:
@@ -254,7 +254,7 @@ def target_format(path: FilePath, format: str | None = None) -> Format:
         suffixes = ", ".join(suffix for each in formats.all_formats() for suffix in each.suffixes)
         message = "the name of the file does not show which format to write"
         hint = f"use one of the suffixes {suffixes}; or --to NAME, or format=NAME in Python"
-        raise FormatError(message, place=Place.of(name), hint=hint, code="format")
+        raise FormatError(message, place=Place(name), hint=hint, code="format")
     return fmt
 
 
@@ -265,7 +265,7 @@ def _checked_class(fmt: Format, model: type[Model] | None, source: Source) -> Fo
         expected = " or ".join(map(with_article, sorted(nouns))) or model.__name__
         message = f"the file holds {with_article(fmt.family.noun)} ({fmt.title}), not {expected}"
         hint = "if exset misread its format, use --from NAME, or format=NAME in Python"
-        raise FormatError(message, place=Place.of(source.name), hint=hint, code="format")
+        raise FormatError(message, place=Place(source.name), hint=hint, code="format")
     return fmt
 
 

@@ -54,11 +54,11 @@ def steps(folder: str) -> Iterator[Step]:
         path, target = os.path.join(folder, name), os.path.join(folder, other)
         files.write(path, samples.read(name).data)
         if api.validate(path).worst is Severity.ERROR:
-            raise FormatError("a bundled sample is not valid", place=Place.of(path), code="demo")
+            raise FormatError("a bundled sample is not valid", place=Place(path), code="demo")
         count = converting.convert(path, target)
         if api.load(target) != api.load(path):
             message = "the converted file differs from the original"
-            raise FormatError(message, place=Place.of(target), code="demo")
+            raise FormatError(message, place=Place(target), code="demo")
         yield Step(name, other, count)
 
 

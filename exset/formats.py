@@ -148,7 +148,7 @@ def detect(head: bytes, name: str) -> Format:
     if (compressed := content_of(head)) is not None:
         message = f"this is {compressed.name} data: exset decompresses files only, and only once"
         hint = "decompress it first"
-        raise FormatError(message, place=Place.of(name), hint=hint, code="compression")
+        raise FormatError(message, place=Place(name), hint=hint, code="compression")
     by_name = by_suffix(name)
     for search in (all_formats, load_plugins):
         fmt, candidates = _detected(head, by_name, search())
@@ -168,7 +168,7 @@ def detect(head: bytes, name: str) -> Format:
     elif head.startswith(b"\x89HDF\r\n\x1a\n"):
         message = "an HDF5 file: exset reads the lists and schemas that name HDF5 files"
         hint = "exset list build makes a list of its samples, exset schema build a schema"
-    raise FormatError(message, place=Place.of(name), hint=hint, code="format")
+    raise FormatError(message, place=Place(name), hint=hint, code="format")
 
 
 def _detected(

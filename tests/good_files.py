@@ -7,7 +7,7 @@ from exset import formats, samples
 from exset.core.errors import Findings, FormatError
 from exset.core.source import Source
 from exset.families.format import Format
-from exset.testing import seeds
+from exset.testing import targets
 
 
 @cache
@@ -30,4 +30,4 @@ def _candidates(fmt: Format) -> list[bytes]:
                 found.append(fmt.write(model))
             except FormatError:  # the format holds less than its family
                 continue
-    return found or seeds.drawn(fmt, 100, 1)
+    return found or targets.drawn(fmt, 100, 1)

@@ -17,8 +17,7 @@ MAY_IMPORT = {
     "exset.core.kernel_cache": {"pickle"},
     "exset.core.jobs": {"concurrent"},
     "exset.core.process_pool": {"multiprocessing", "concurrent"},
-    "exset.core.worker": {"multiprocessing"},
-    "exset.testing.fuzzer": {"concurrent"},
+    "exset.testing.fuzz": {"concurrent"},
 }
 RUNS = re.compile(
     r"eval|exec|compile|__import__|os\.(\*|system|popen|startfile|fork\w*|(posix_)?(exec|spawn)\w*)"

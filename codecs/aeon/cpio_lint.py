@@ -30,7 +30,7 @@ def report(block: Block, source: Source, begin: int, findings: Findings) -> None
     if len(block) == 0:
         findings.add(finding_at("aeon-block-empty", at("record_count")))
     if len(block.frame) == 2:
-        findings.add(finding_at("aeon-block-no-trailer", Place.of(source.name)))
+        findings.add(finding_at("aeon-block-no-trailer", Place(source.name)))
     elements, records, whose = len(block.elements), len(block), short_records(block)
     if block.width is None or whose:
         place = at("record_count")

@@ -146,7 +146,6 @@ class BlockWriter:
     """
 
     def __init__(self, file: BinaryIO, clock: Callable[[], float] = time.time) -> None:
-        """Begin a block at the position of the file."""
         self.records = 0
         self._file = file
         self._clock = clock

@@ -5,27 +5,8 @@ Here is also `NulString`, the one primitive that Construct lacks, and `split_dec
 
 from typing import IO, Final
 
+import construct as cs
 import numpy as np
-from construct import (
-    Aligned,
-    Array,
-    Bytes,
-    Check,
-    Const,
-    Construct,
-    Container,
-    Flag,
-    FormatField,
-    IfThenElse,
-    Padded,
-    Pass,
-    Rebuild,
-    Renamed,
-    RepeatUntil,
-    StreamError,
-    StringError,
-    Struct,
-)
 
 from exset.codecs.engine import ir
 from exset.codecs.engine.expressions import Scope, check_rebuilt, is_real, read_expression, refuse
@@ -38,14 +19,14 @@ _SIZES: Final = {
 _FIRST_CHUNK, _MAX_CHUNK = 64, 1 << 16
 
 
-class NulString(Construct):  # type: ignore[misc]
+class NulString(cs.Construct):  # type: ignore[misc]
     """Bytes up to a NUL and the NUL, which is not part of the value: `bytes`.
 
     It takes linear time; Construct's own NullTerminated compares byte by byte and is quadratic.
     Raises StreamError if the data end without a NUL, StringError for a value with a NUL.
     """
 
-    def _parse(self, stream: IO[bytes], context: Container, path: str) -> bytes:
+    def _parse(self, stream: IO[bytes], context: cs.Container, path: str) -> bytes:
         chunks, size = [], _FIRST_CHUNK
         while chunk := stream.read(size):
             end = chunk.find(0)
@@ -55,11 +36,11 @@ class NulString(Construct):  # type: ignore[misc]
                 return b"".join(chunks)
             chunks.append(chunk)
             size = min(2 * size, _MAX_CHUNK)
-        raise StreamError("the data end before the NUL of a string", path=path)
+        raise cs.StreamError("the data end before the NUL of a string", path=path)
 
-    def _build(self, obj: bytes, stream: IO[bytes], context: Container, path: str) -> bytes:
+    def _build(self, obj: bytes, stream: IO[bytes], context: cs.Container, path: str) -> bytes:
         if 0 in obj:
-            raise StringError("a NUL in a string", path=path)
+            raise cs.StringError("a NUL in a string", path=path)
         stream.write(obj + b"\0")
         return obj
 
@@ -72,23 +53,23 @@ class Tree:
     expressions. Raises TypeError that names anything else.
     """
 
-    def __init__(self, declaration: Construct) -> None:
+    def __init__(self, declaration: cs.Construct) -> None:
         self._paths = set[str]()
         self._scopes = dict[ir.Record, Scope]()
-        if type(declaration) is Renamed:
+        if type(declaration) is cs.Renamed:
             declaration = declaration.subcon
-        if type(declaration) is not Struct:
+        if type(declaration) is not cs.Struct:
             refuse("", "a layout must be a Struct")
         self.root = self._record(declaration, "", None)
 
-    def _record(self, con: Struct, path: str, outer: Scope | None) -> ir.Record:
+    def _record(self, con: cs.Struct, path: str, outer: Scope | None) -> ir.Record:
         """Read the members of a Struct; each sees the names before it."""
         _check_hook(con, path)
         scope: Scope = {} if outer is None else {"_": outer}
         members: list[tuple[str | None, ir.Node]] = []
         for member in con.subcons:
             name, inner, at = None, member, path
-            if type(member) is Renamed:
+            if type(member) is cs.Renamed:
                 name, inner = _checked_name(member, path), member.subcon
                 at = f"{path}.{name}" if path else name
             node = self._node(inner, at, scope)
@@ -103,47 +84,47 @@ class Tree:
         self._scopes[record] = scope
         return record
 
-    def _node(self, con: Construct, path: str, scope: Scope) -> ir.Node:
+    def _node(self, con: cs.Construct, path: str, scope: Scope) -> ir.Node:
         _check_hook(con, path)
         kind = type(con)
-        if kind is Struct:
+        if kind is cs.Struct:
             return self._record(con, path, scope)
-        if kind is Aligned:
+        if kind is cs.Aligned:
             if not isinstance(con.modulus, int) or con.modulus < 2:
                 refuse(path, f"Aligned needs a constant of 2 or more, not {con.modulus!r}")
             return ir.Alignment(con, path, con.modulus, self._node(con.subcon, path, scope))
-        if kind is Rebuild:
+        if kind is cs.Rebuild:
             check_rebuilt(con.func, path)
             return self._node(con.subcon, path, scope)
-        if kind is Array:
+        if kind is cs.Array:
             return self._array(con, path, scope)
-        if kind is RepeatUntil:
+        if kind is cs.RepeatUntil:
             return self._repeat(con, path, scope)
-        if kind is IfThenElse:
+        if kind is cs.IfThenElse:
             condition = read_expression(con.condfunc, scope, path)
             then = self._node(con.thensubcon, path, scope)
             return ir.Branch(con, path, condition, then, self._node(con.elsesubcon, path, scope))
-        if kind is Check:
+        if kind is cs.Check:
             condition = read_expression(con.func, scope, path)
             if next(ir.fields_in(condition), None) is None:
                 refuse(path, f"Check names no field: {con.func!r}")
             return ir.Test(con, path, condition)
-        if kind is Const:
-            if type(con.subcon) not in (Bytes, FormatField):
+        if kind is cs.Const:
+            if type(con.subcon) not in (cs.Bytes, cs.FormatField):
                 refuse(path, f"Const cannot contain {type(con.subcon).__name__}")
             return ir.Constant(con, path, int(con.subcon.sizeof()))
-        if kind is type(Pass):
+        if kind is type(cs.Pass):
             return ir.Nothing(con, path)
-        if kind is FormatField and con.fmtstr[1] in _SIZES:
+        if kind is cs.FormatField and con.fmtstr[1] in _SIZES:
             stored = np.dtype(_SIZES[con.fmtstr[1]]).newbyteorder(con.fmtstr[0])
             return self._leaf(ir.Number(con, path, stored))
-        if kind is type(Flag):
+        if kind is type(cs.Flag):
             return self._leaf(ir.Number(con, path, np.dtype(np.bool_)))
         if kind is NulString:
             return self._leaf(ir.String(con, path))
-        if kind is Bytes:
+        if kind is cs.Bytes:
             return self._leaf(ir.Blob(con, path, self._count(con.length, path, scope)))
-        if kind is Padded and type(con.subcon) is type(Pass):
+        if kind is cs.Padded and type(con.subcon) is type(cs.Pass):
             return ir.Gap(con, path, self._count(con.length, path, scope))
         refuse(path, f"the engine does not support {kind.__name__}")
 
@@ -153,7 +134,7 @@ class Tree:
         self._paths.add(leaf.path)
         return leaf
 
-    def _array(self, con: Array, path: str, scope: Scope) -> ir.Rows:
+    def _array(self, con: cs.Array, path: str, scope: Scope) -> ir.Rows:
         count = self._count(con.count, path, scope)
         element = self._node(con.subcon, path, scope)
         if not isinstance(element, ir.Number | ir.String | ir.Record):
@@ -162,8 +143,8 @@ class Tree:
             refuse(path, "an element must have at least one byte")
         return ir.Rows(con, path, count, element)
 
-    def _repeat(self, con: RepeatUntil, path: str, scope: Scope) -> ir.Repeat:
-        if type(con.subcon) is not Struct:
+    def _repeat(self, con: cs.RepeatUntil, path: str, scope: Scope) -> ir.Repeat:
+        if type(con.subcon) is not cs.Struct:
             refuse(path, f"RepeatUntil needs a Struct, not {type(con.subcon).__name__}")
         element = self._record(con.subcon, path, scope)
         names = {**self._scopes[element]}
@@ -182,17 +163,17 @@ class Tree:
         return expression
 
 
-def split_declaration(declaration: Struct) -> tuple[Struct, Struct, Struct]:
+def split_declaration(declaration: cs.Struct) -> tuple[cs.Struct, cs.Struct, cs.Struct]:
     """Split a declaration whose last two fields are a count and an array of `count` records.
 
     Return a Struct of the fields before the two, one of the two, and one of a single record. Raises
     TypeError for any other declaration.
     """
-    head, tail = Struct(*declaration.subcons[:-2]), Struct(*declaration.subcons[-2:])
+    head, tail = cs.Struct(*declaration.subcons[:-2]), cs.Struct(*declaration.subcons[-2:])
     (_, count), (name, rows) = Tree(tail).root.members
     if not (isinstance(count, ir.Number) and isinstance(rows, ir.Rows) and rows.count is count):
         raise TypeError("the last two fields must be a count and an array of that many records")
-    return head, tail, Struct(str(name) / Array(1, declaration.subcons[-1].subcon.subcon))
+    return head, tail, cs.Struct(str(name) / cs.Array(1, declaration.subcons[-1].subcon.subcon))
 
 
 def _needs_no_name(node: ir.Node) -> bool:
@@ -204,7 +185,7 @@ def _needs_no_name(node: ir.Node) -> bool:
     return isinstance(node, ir.Constant | ir.Gap | ir.Test | ir.Nothing)
 
 
-def _checked_name(member: Renamed, path: str) -> str:
+def _checked_name(member: cs.Renamed, path: str) -> str:
     name = member.name
     if not isinstance(name, str) or not name.isidentifier() or name.startswith("_"):
         refuse(path, f"{name!r} cannot be the name of a field")
@@ -212,6 +193,6 @@ def _checked_name(member: Renamed, path: str) -> str:
     return name
 
 
-def _check_hook(con: Construct, path: str) -> None:
+def _check_hook(con: cs.Construct, path: str) -> None:
     if con.parsed is not None:
         refuse(path, "a declaration cannot have hooks")

@@ -7,9 +7,13 @@ blobs and of padding fail likewise. A constant count is not checked.
 """
 
 from enum import StrEnum
-from typing import Final, NoReturn
+from typing import Final, NoReturn, cast
 
+import numpy as np
+
+from exset.codecs.engine.execution import Execution
 from exset.codecs.engine.fields import Fields
+from exset.codecs.engine.program import Origin
 from exset.core.errors import FormatError, LimitError
 from exset.core.limits import Limits, limit_hint
 from exset.core.lookalikes import foreign
@@ -75,3 +79,69 @@ def fail_in_string(
     if len(source.view) - offset > most:
         fail(Reason.TOO_LONG, fields, source, path, offset, value=most)
     fail(Reason.UNTERMINATED, fields, source, path, offset)
+
+
+class Diagnosis:
+    """Raises the error that the reference driver would raise.
+
+    fields: those that were read; their end is where the interpreter stopped.
+    """
+
+    def __init__(
+        self, fields: Fields, source: Source, limits: Limits, execution: Execution
+    ) -> None:
+        self.fields = fields
+        self.source = source
+        self.limits = limits
+        self.execution = execution
+        self.program = fields.layout.program
+        self.offset = fields.end
+        self.left = len(source.view) - fields.end
+
+    def raise_for(self, at: int) -> NoReturn:
+        """Raise the error of the instruction at an index."""
+        origin, row = self.program.origins[at], self.program.code[at]
+        match origin.kind:
+            case "test":
+                self._fail_at_field(origin, Reason.CHECK, condition=origin.text)
+            case "constant":
+                if self.left < origin.size:
+                    self._fail(Reason.ENDS, origin.path)
+                self._fail(Reason.CONSTANT, origin.path, value=origin.text)
+            case "string":
+                fail_in_string(self.fields, self.source, self.limits, origin.path, self.offset)
+            case "alignment":
+                self._fail(Reason.ENDS, origin.path)
+            case "block":
+                self._fail_in_block(row[1])
+            case _:
+                self._fail_at_count(origin, int(self.execution.ints[row[2]]))
+
+    def _fail_at_count(self, origin: Origin, count: int) -> NoReturn:
+        """The count is wrong or, if it is constant, the data end."""
+        if origin.field is None:
+            complete = self.left // origin.size * origin.size if origin.kind == "rows" else 0
+            self._fail(Reason.ENDS, origin.path, complete)
+        needed = self.offset + count * origin.size
+        self._fail_at_field(origin, Reason.NEGATIVE if count < 0 else Reason.TOO_MANY, needed)
+
+    def _fail_in_block(self, stream: int) -> NoReturn:
+        """The data end in one of the numbers of a block."""
+        for path, leaf in self.program.block(stream).items():
+            if leaf.shift + leaf.dtype.itemsize > self.left:
+                self._fail(Reason.ENDS, path, leaf.shift)
+        raise AssertionError("the block fits")
+
+    def _fail_at_field(
+        self, origin: Origin, reason: Reason, needed: int = 0, **words: object
+    ) -> NoReturn:
+        """Fail at the last value of the first field in a condition or a count."""
+        path = cast(str, origin.field)
+        stored, offset = self.program.leaves[path].dtype, int(self.fields.starts[path][-1])
+        value = np.frombuffer(self.source.view, stored, 1, offset)[0].item()
+        value = int(value) if stored.kind == "b" else value
+        fail(reason, self.fields, self.source, path, offset, needed, value=value, **words)
+
+    def _fail(self, reason: Reason, path: str, shift: int = 0, **words: object) -> NoReturn:
+        """Fail `shift` bytes after the place where the interpreter stopped."""
+        fail(reason, self.fields, self.source, path, self.offset + shift, 0, **words)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from exset.codecs.engine.program import Leaf, Program, Row
 from exset.core import disk_cache
-from exset.core.digest import digest
+from exset.core.disk_cache import digest
 
 if TYPE_CHECKING:
     from construct import Construct
@@ -17,16 +17,7 @@ if TYPE_CHECKING:
 # The sources that a program depends on besides the declaration.
 MODULES: Final = tuple(
     f"exset.codecs.engine.{name}"
-    for name in (
-        "assembly",
-        "declaration",
-        "expressions",
-        "ir",
-        "lowering",
-        "opcodes",
-        "program",
-        "superinstructions",
-    )
+    for name in ("assembly", "declaration", "expressions", "ir", "lowering", "opcodes", "program")
 )
 LIBRARIES: Final = ("construct.version", "numpy.version")
 
@@ -41,7 +32,6 @@ class Layout:
     """
 
     def __init__(self, declaration: "Construct | str") -> None:
-        """Check a declaration, unless it is a name."""
         self._declaration = declaration
         self.name = declaration if isinstance(declaration, str) else None
         if self.name is None:

@@ -10,11 +10,10 @@ from typing import Final, TypeVar
 
 from exset.codecs.engine import ir
 from exset.codecs.engine import opcodes as op
-from exset.codecs.engine.assembly import Assembler
+from exset.codecs.engine.assembly import Assembler, fuse
 from exset.codecs.engine.declaration import Tree
 from exset.codecs.engine.expressions import is_real
 from exset.codecs.engine.program import Leaf, Program, Row
-from exset.codecs.engine.superinstructions import fuse
 
 V = TypeVar("V")
 

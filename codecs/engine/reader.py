@@ -1,14 +1,123 @@
-"""Read a file with a layout: `read` chooses the driver; `interpret` is the fast one."""
+"""Read a file with a layout: `read` chooses the driver; `interpret` is the fast one.
 
-from exset.codecs.engine.diagnosis import Diagnosis
+The interpreter finds the columns. They are gathered from the file on access.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar, cast
+
+import numpy as np
+
 from exset.codecs.engine.execution import Execution, TooLarge
-from exset.codecs.engine.fields import Fields
+from exset.codecs.engine.failures import Diagnosis
+from exset.codecs.engine.fields import Fields, Values
 from exset.codecs.engine.gather import KERNELS, Mover
+from exset.codecs.engine.gather_kernels import Offsets
 from exset.codecs.engine.layout import Layout
-from exset.codecs.engine.lazy_fields import Gatherer, Lazy, LazyFields
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
+from exset.grammars.columns.arrays import Ints, Longs, compact, frozen, offsets_of
+from exset.grammars.columns.ragged import Ragged
+
+V = TypeVar("V")
+
+
+class Lazy(dict[str, V]):
+    """A dictionary whose values are made on first access."""
+
+    def __init__(self, make: Callable[[str], V]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, path: str) -> V:
+        value = self[path] = self._make(path)
+        return value
+
+
+class Gatherer:
+    """Makes columns from the streams of a run over a file."""
+
+    def __init__(self, layout: Layout, source: Source, streams: Execution, mover: Mover) -> None:
+        self.layout = layout
+        self.streams = streams
+        self.mover = mover
+        self.data = np.frombuffer(source.view, np.uint8)
+
+    def column(self, path: str) -> Values:
+        """Gather a column."""
+        leaf = self.layout.leaves[path]
+        starts = self.streams[leaf.stream]
+        if not leaf.is_number:
+            return self.mover.strings(self.data, starts, self.streams[leaf.stream + 1])
+        if path in self.layout.rows:
+            return frozen(self.mover.rows(self.data, leaf, starts, self.streams[leaf.stream + 1]))
+        return frozen(self.mover.numbers(self.data, leaf, starts, leaf.shift))
+
+    def starts(self, path: str) -> Longs:
+        """Return the offsets of the elements of a column or an array."""
+        if path in self.layout.rows:
+            begin = self.layout.rows[path].begin
+            if isinstance(begin, int):
+                return self.streams[begin].astype(np.int64)
+            if begin != path:
+                return self.starts(begin)
+        leaf = self.layout.leaves[path]
+        return self.streams[leaf.stream] + np.int64(leaf.shift)
+
+    def bounds(self, path: str) -> Longs:
+        """Return where the instances of an array begin in its column."""
+        counts = self.streams[self.layout.rows[path].stream]
+        return offsets_of(cast(Longs, compact(counts)))
+
+    def interleaved(self, first: str, second: str) -> tuple[Offsets, Offsets]:
+        """Merge the starts and lengths of two columns or arrays; single numbers have no lengths."""
+        streams = []
+        for add in (0, 1):
+            for path in (first, second):
+                leaf = self.layout.leaves[path]
+                single = leaf.is_number and path not in self.layout.rows
+                streams.append(self.streams[leaf.stream + add * (not single)])
+        a, b, a_lengths, b_lengths = streams
+        return self.mover.interleaved(a, b, a_lengths, b_lengths)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LazyFields(Fields):
+    """Fields whose columns are gathered from the file on access."""
+
+    run: Gatherer
+
+    def spans(self, path: str) -> tuple[Longs, Longs]:
+        """Get the offsets and the lengths of the strings of a column, without copying them."""
+        stream, streams = self.layout.leaves[path].stream, self.run.streams
+        return streams[stream].astype(np.int64), streams[stream + 1].astype(np.int64)
+
+    def counts(self, path: str) -> Ints | Longs:
+        """Count the elements of each instance of an array."""
+        return self.run.streams[self.layout.rows[path].stream]
+
+    def order(self, first: str, second: str) -> Longs:
+        """Return the file order of the elements of two columns or arrays: int64."""
+        return self.run.mover.order(self.starts[first], self.starts[second])
+
+    def merged(self, first: str, second: str) -> Values:
+        """Merge two columns of one dtype in file order."""
+        run, leaf = self.run, self.layout.leaves[first]
+        if leaf.shift != self.layout.leaves[second].shift:
+            return super().merged(first, second)
+        starts, lengths = run.interleaved(first, second)
+        if leaf.is_number:
+            return frozen(run.mover.numbers(run.data, leaf, starts, leaf.shift))
+        return run.mover.strings(run.data, starts, lengths)
+
+    def merged_rows(self, first: str, second: str) -> Ragged[np.generic]:
+        """Merge two arrays of numbers in file order."""
+        run, leaf = self.run, self.layout.leaves[first]
+        starts, lengths = run.interleaved(first, second)
+        values = frozen(run.mover.rows(run.data, leaf, starts, lengths))
+        return Ragged.unchecked(values=values, offsets=offsets_of(cast(Longs, compact(lengths))))
 
 
 def read(

@@ -9,16 +9,8 @@ from array import array
 from collections import defaultdict
 from typing import IO, Final, NoReturn
 
+import construct as cs
 import numpy as np
-from construct import (
-    CheckError,
-    ConstError,
-    Construct,
-    ConstructError,
-    Container,
-    StreamError,
-    evaluate,
-)
 
 from exset.codecs.engine import ir
 from exset.codecs.engine.failures import Reason, fail, fail_in_string
@@ -42,7 +34,7 @@ def read(layout: Layout, source: Source, limits: Limits) -> Fields:
     reading = _Reading(layout, source, limits)
     try:
         traced(layout.tree.root, reading.parse).parse_stream(stream)
-    except (ConstructError, ArithmeticError) as error:
+    except (cs.ConstructError, ArithmeticError) as error:
         place = Place.in_bytes(source, stream.tell())
         raise FormatError(f"an expression has no value: {error}", place=place) from error
     return reading.fields(stream.tell())
@@ -82,7 +74,7 @@ class _Reading:
         return Strings.of(self.texts[path])
 
     def parse(
-        self, node: ir.Node, subcon: Construct, stream: IO[bytes], context: Container
+        self, node: ir.Node, subcon: cs.Construct, stream: IO[bytes], context: cs.Container
     ) -> object:
         """Read the Construct object of a probe, and record it."""
         start = stream.tell()
@@ -90,10 +82,10 @@ class _Reading:
             self._test(node, subcon, stream, context)
             return None
         if isinstance(node, ir.Rows):
-            count = self._count(node, evaluate(subcon.count, context), start)
+            count = self._count(node, cs.evaluate(subcon.count, context), start)
             self.counts[node.path].append(count)
         elif isinstance(node, ir.Blob | ir.Gap):
-            self._count(node, evaluate(subcon.length, context), start)
+            self._count(node, cs.evaluate(subcon.length, context), start)
         before = len(self.starts[node.path])
         is_number_array = ir.is_number_array(node)
         if is_number_array or isinstance(node, ir.Number | ir.String | ir.Blob | ir.Record):
@@ -104,10 +96,10 @@ class _Reading:
                 fail_in_string(self.fields(start), self.source, self.limits, node.path, start)
         try:
             value = subcon._parsereport(stream, context, "")
-        except StreamError:
+        except cs.StreamError:
             end = self._end_of(node, start)
             fail(Reason.ENDS, self.fields(start), self.source, node.path, end)
-        except ConstError:
+        except cs.ConstError:
             value = ir.format_constant(subcon.value)
             fail(Reason.CONSTANT, self.fields(start), self.source, node.path, start, value=value)
         self.end = stream.tell()
@@ -122,11 +114,11 @@ class _Reading:
         return value
 
     def _test(
-        self, node: ir.Test, subcon: Construct, stream: IO[bytes], context: Container
+        self, node: ir.Test, subcon: cs.Construct, stream: IO[bytes], context: cs.Container
     ) -> None:
         try:
             subcon._parsereport(stream, context, "")
-        except CheckError:
+        except cs.CheckError:
             field = next(ir.fields_in(node.condition))
             condition = ir.format_expression(node.condition)
             self._fail_at_field(Reason.CHECK, field, condition=condition)

@@ -7,7 +7,7 @@ import io
 from collections.abc import Mapping
 from typing import IO
 
-from construct import CheckError, Construct, ConstructError, Container, StringError, evaluate
+import construct as cs
 
 from exset.codecs.engine import ir
 from exset.codecs.engine.fields import Values, check_columns, check_end, check_room, quiet_nans
@@ -23,7 +23,7 @@ def write(layout: Layout, fields: Mapping[str, Values]) -> bytes:
     writing = _Writing(layout, fields)
     try:
         traced(layout.tree.root, writing.build).build_stream(None, stream)
-    except (ConstructError, ArithmeticError) as error:
+    except (cs.ConstructError, ArithmeticError) as error:
         raise FormatError(f"an expression has no value: {error}") from error
     for path, column in fields.items():
         check_end(path, column, writing.used[path])
@@ -42,7 +42,7 @@ class _Writing:
         self.used = dict.fromkeys(fields, 0)
 
     def build(
-        self, node: ir.Node, subcon: Construct, stream: IO[bytes], context: Container
+        self, node: ir.Node, subcon: cs.Construct, stream: IO[bytes], context: cs.Container
     ) -> object:
         """Write the Construct object of a probe from the next values of its column."""
         value: object = None
@@ -55,12 +55,12 @@ class _Writing:
         if isinstance(node, ir.Record | ir.Alignment):
             return subcon._build(None, stream, context, "")
         if isinstance(node, ir.Rows):
-            count = self._count(node, evaluate(subcon.count, context))
+            count = self._count(node, cs.evaluate(subcon.count, context))
             value = self._next(node.path, count) if ir.is_number_array(node) else range(count)
         elif isinstance(node, ir.Gap):
-            self._count(node, evaluate(subcon.length, context))
+            self._count(node, cs.evaluate(subcon.length, context))
         elif isinstance(node, ir.Blob):
-            count = self._count(node, evaluate(subcon.length, context))
+            count = self._count(node, cs.evaluate(subcon.length, context))
             [value] = self._next(node.path, 1)
             if isinstance(value, bytes) and len(value) != count:
                 message = f"expected a length of {count}, not {len(value)}"
@@ -69,9 +69,9 @@ class _Writing:
             [value] = self._next(node.path, 1)
         try:
             subcon._build(value, stream, context, "")
-        except StringError:
+        except cs.StringError:
             raise FormatError(f"{self._last(node.path)}: a NUL in a string") from None
-        except CheckError:
+        except cs.CheckError:
             raise FormatError(self._violation(node)) from None
         return value
 

@@ -3,40 +3,31 @@
 from collections.abc import Callable
 from typing import IO, TypeAlias
 
-from construct import (
-    Aligned,
-    Array,
-    Construct,
-    Container,
-    IfThenElse,
-    RepeatUntil,
-    Struct,
-    Subconstruct,
-)
+import construct as cs
 
 from exset.codecs.engine import ir
 
-Run: TypeAlias = Callable[[ir.Node, Construct, IO[bytes], Container], object]
+Run: TypeAlias = Callable[[ir.Node, cs.Construct, IO[bytes], cs.Container], object]
 """Reads or writes the Construct object of a node, and returns its value for expressions."""
 
 
-class _Probe(Subconstruct):  # type: ignore[misc]
+class _Probe(cs.Subconstruct):  # type: ignore[misc]
     """Wraps a Construct object, and leaves reading and writing it to `run`."""
 
-    def __init__(self, node: ir.Node, subcon: Construct, run: Run) -> None:
+    def __init__(self, node: ir.Node, subcon: cs.Construct, run: Run) -> None:
         super().__init__(subcon)
         self.flagbuildnone = True
         self.node = node
         self.run = run
 
-    def _parse(self, stream: IO[bytes], context: Container, path: str) -> object:
+    def _parse(self, stream: IO[bytes], context: cs.Container, path: str) -> object:
         return self.run(self.node, self.subcon, stream, context)
 
-    def _build(self, obj: object, stream: IO[bytes], context: Container, path: str) -> object:
+    def _build(self, obj: object, stream: IO[bytes], context: cs.Container, path: str) -> object:
         return self.run(self.node, self.subcon, stream, context)
 
 
-def traced(node: ir.Node, run: Run) -> Construct:
+def traced(node: ir.Node, run: Run) -> cs.Construct:
     """Copy a declaration, with a probe around each primitive, array, and Struct in an array.
 
     An array of numbers has a single probe.
@@ -44,23 +35,23 @@ def traced(node: ir.Node, run: Run) -> Construct:
     match node:
         case ir.Record():
             members = [(name, traced(member, run)) for name, member in node.members]
-            return Struct(*(name / con if name else con for name, con in members))
+            return cs.Struct(*(name / con if name else con for name, con in members))
         case ir.Branch():
             then, otherwise = traced(node.then, run), traced(node.otherwise, run)
-            return IfThenElse(node.construct.condfunc, then, otherwise)
+            return cs.IfThenElse(node.construct.condfunc, then, otherwise)
         case ir.Rows(element=ir.Number()):
-            return _Probe(node, Array(node.construct.count, node.element.construct), run)
+            return _Probe(node, cs.Array(node.construct.count, node.element.construct), run)
         case ir.Rows():
             inner = traced(node.element, run)
             if isinstance(node.element, ir.Record):
                 inner = _Probe(node.element, inner, run)
-            return _Probe(node, Array(node.construct.count, inner, discard=True), run)
+            return _Probe(node, cs.Array(node.construct.count, inner, discard=True), run)
         case ir.Repeat():
             inner = _Probe(node.element, traced(node.element, run), run)
-            return _Probe(node, RepeatUntil(node.construct.predicate, inner, discard=True), run)
+            return _Probe(node, cs.RepeatUntil(node.construct.predicate, inner, discard=True), run)
         case ir.Alignment():
             inner = traced(node.inner, run)
-            return _Probe(node, Aligned(node.modulus, inner, node.construct.pattern), run)
+            return _Probe(node, cs.Aligned(node.modulus, inner, node.construct.pattern), run)
         case ir.Nothing():
             return node.construct
         case _:

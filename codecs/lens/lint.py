@@ -77,7 +77,7 @@ def report_rest(name: str, offset: int, size: int, findings: Findings) -> None:
 
 def report_groups(count: int, name: str, findings: Findings) -> None:
     """Add a finding if a set has more groups than Lens supports."""
-    if finding := too_many_groups(count, Place.of(name)):
+    if finding := too_many_groups(count, Place(name)):
         findings.add(finding)
 
 

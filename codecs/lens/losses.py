@@ -61,5 +61,5 @@ def ints(counts: Longs, what: str) -> Ints:
     """Convert counts to 32 bits, as they are in the file. Raises FormatError."""
     if counts.max(initial=0) > _INT_MAX:
         message = f"a binary file can store at most {_INT_MAX} {what}"
-        raise FormatError(message, place=Place.of(_MODEL), code="lens-binary")
+        raise FormatError(message, place=Place(_MODEL), code="lens-binary")
     return counts.astype(np.int32)

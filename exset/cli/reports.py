@@ -198,5 +198,5 @@ def as_finding(error: FormatError | OSError) -> Finding:
     """Return an error as a finding; an error of the system has the code `system`."""
     if isinstance(error, FormatError):
         return error.finding
-    place = None if error.filename is None else Place.of(os.fsdecode(error.filename))
+    place = None if error.filename is None else Place(os.fsdecode(error.filename))
     return Finding("system", Severity.ERROR, error.strerror or str(error), place)

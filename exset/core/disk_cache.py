@@ -9,7 +9,8 @@ import os
 import stat
 import sys
 from functools import partial
-from importlib.util import source_hash
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import find_spec, source_hash
 
 from exset.core import signals
 
@@ -111,3 +112,29 @@ def _create(name: str) -> None:
 
 def _checksum(name: str, data: bytes) -> bytes:
     return source_hash(b"%b\0%b" % (name.encode(), data))
+
+
+def digest(text: str, *modules: str) -> str:
+    """Return a hash of a text and of the sources of modules, as 16 digits for a file name.
+
+    `modules` are full names; they are not imported. A library is named by the module that has its
+    version.
+    """
+    parts = [text.encode()]
+    for module in modules:
+        spec = _spec(module)
+        assert spec is not None
+        assert spec.origin is not None
+        with open(spec.origin, "rb") as file:
+            parts.append(file.read())
+    return source_hash(b"\0".join(parts)).hex()
+
+
+def _spec(module: str) -> ModuleSpec | None:
+    """Return where a module is. Unlike `find_spec`, this does not import its package."""
+    package = module.rpartition(".")[0]
+    if not package or package in sys.modules:
+        return find_spec(module)
+    found = _spec(package)
+    assert found is not None
+    return PathFinder.find_spec(module, found.submodule_search_locations)

@@ -10,9 +10,8 @@ from enum import StrEnum
 from functools import partial
 from typing import ClassVar, Self, TypeVar
 
-from exset.core.pointer import WIDTH, pointer
 from exset.core.source import Source, Span
-from exset.core.text import safe
+from exset.core.text import WIDTH, pointer, safe
 
 T = TypeVar("T")
 
@@ -30,7 +29,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True)
 class Place:
-    """A place in an input: line and column of a text, or byte and field of a binary file."""
+    """A place in an input: line and column of a text, byte and field of a binary file, or all."""
 
     source: str
     span: Span | None = None
@@ -41,11 +40,6 @@ class Place:
     field: str | None = None
     text_column: int = 1
     """The column at which `text` begins."""
-
-    @classmethod
-    def of(cls, name: str) -> "Place":
-        """Return the place of a whole input."""
-        return cls(name)
 
     @classmethod
     def in_text(cls, source: Source, span: Span) -> "Place":
@@ -152,7 +146,7 @@ class FormatError(ValueError):
         """Describe the error; its place is `place`, or a span of a text, or a whole source."""
         super().__init__(message)
         if source is not None:
-            place = Place.of(source.name) if span is None else Place.in_text(source, span)
+            place = Place(source.name) if span is None else Place.in_text(source, span)
         self.finding = Finding(code or self.default_code, Severity.ERROR, message, place, hint)
 
     @classmethod
@@ -269,7 +263,7 @@ class ChangedFindings(Findings):
 
 def _with_source(name: str, models: Collection[str], finding: Finding) -> Finding:
     if finding.place is None:
-        return replace(finding, place=Place.of(name))
+        return replace(finding, place=Place(name))
     if finding.place.source not in models:
         return finding
     return replace(finding, place=replace(finding.place, source=name))

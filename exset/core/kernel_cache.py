@@ -10,7 +10,7 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from exset.core import disk_cache
-from exset.core.digest import digest
+from exset.core.disk_cache import digest
 
 
 class KernelCache:

@@ -14,7 +14,7 @@ from types import FunctionType, ModuleType
 from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, cast
 
 from exset.core import disk_cache, notices
-from exset.core.digest import digest
+from exset.core.disk_cache import digest
 
 Engine: TypeAlias = Literal["auto", "reference", "table"]
 """What runs a grammar or a layout: the library that declares it, or the tables lowered from it."""

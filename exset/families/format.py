@@ -213,5 +213,5 @@ class Format:
         if target is None:
             message = f"{self.name} ({self.title}) cannot be read or written in chunks"
             hint = "use exset.load and exset.save, which handle it whole"
-            raise FormatError(message, place=Place.of(name), hint=hint, code="format")
+            raise FormatError(message, place=Place(name), hint=hint, code="format")
         return target

@@ -64,7 +64,7 @@ def kind_of(head: bytes, name: str) -> Kind | None:
             hint = f"if the file is not compressed, remove {suffix} from its name"
         else:
             hint = f"the content is {content.name} data: end the name in {content.suffix}"
-    raise FormatError(message, place=Place.of(name), hint=hint, code="compression")
+    raise FormatError(message, place=Place(name), hint=hint, code="compression")
 
 
 def decompressed(
@@ -139,7 +139,7 @@ def _made(make: Callable[[], Made], kind: Kind, name: str) -> Made:
     except ImportError as error:
         message = f"this Python has no library for {kind.name} data: {error}"
         hint = "pip install backports.zstd" if kind is _ZSTD else None
-        raise FormatError(message, place=Place.of(name), hint=hint, code="compression") from None
+        raise FormatError(message, place=Place(name), hint=hint, code="compression") from None
 
 
 def _reason(error: Exception) -> str:

@@ -46,10 +46,9 @@ _UNSAFE = re.compile(
 
 
 class Broken(AssertionError):
-    """A rule of the contract is broken."""
+    """A rule of the contract is broken; `why` says how."""
 
     def __init__(self, rule: Rule, why: str) -> None:
-        """Name the rule; `why` says how it was broken."""
         super().__init__(f"{rule}: {why}")
         self.rule = rule
         self.why = why

@@ -38,8 +38,8 @@ _NEAR: Final = 12
 class Mutator:
     """Makes nearly good files: seeds that are cut, changed and joined.
 
-    `words`: inserted besides `WORDS`, such as the words of a grammar. `repaired`: a function that
-    corrects checksums; most cases get correct ones.
+    `most`: the bytes of a seed that are used. `words`: inserted besides `WORDS`, such as those of
+    a grammar. `repaired`: a function that corrects checksums; most cases get correct ones.
     """
 
     def __init__(
@@ -50,7 +50,6 @@ class Mutator:
         most: int = _MOST,
         repaired: Callable[[bytes], bytes] = bytes,
     ) -> None:
-        """Take seeds; cut each to `most` bytes."""
         self.seeds = [seed[:most] for seed in seeds] or [b""]
         self.words = (*WORDS, *words)
         self.most = most

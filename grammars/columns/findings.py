@@ -37,10 +37,9 @@ class Rule(NamedTuple):
 
 
 class Rules(Mapping[str, Rule]):
-    """The rules of a text by their codes, which are stable. The text is read on first use."""
+    """The rules of a text, "package:path", by their stable codes. It is read on first use."""
 
     def __init__(self, text: str) -> None:
-        """Take the name of a text, "package:path"."""
         self._text = text
 
     @property

@@ -134,7 +134,7 @@ class Schema:
         """Return the place of a span in the source, or None without a source."""
         if self.source is None:
             return None
-        return Place.of(self.source.name) if span is None else Place.in_text(self.source, span)
+        return Place(self.source.name) if span is None else Place.in_text(self.source, span)
 
 
 def path_text(path: Path) -> str:

@@ -15,4 +15,4 @@ def wrong_suffix(name: str) -> Finding | None:
     if not name.endswith(".yml"):
         return None
     what = "the suffix .yml is not .yaml"
-    return finding_at("lbann-refuses", Place.of(name), what=what, hint="rename the file")
+    return finding_at("lbann-refuses", Place(name), what=what, hint="rename the file")

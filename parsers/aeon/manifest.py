@@ -64,7 +64,7 @@ def parse(
             raise FormatError(message, source=source, span=Span(0, 1), hint=advice)
         has_words = is_header_without_at(source.data)
         advice = "if the first line is the header, put `@` before it; else " if has_words else ""
-        place = Place.of(source.name)
+        place = Place(source.name)
         findings.add(finding_at("aeon-dialect", place, dialect=chosen, advice=advice))
     return _Parser(source, findings, engine, chosen).parse()
 
@@ -185,7 +185,7 @@ class _Parser:
 
     def report(self, types: int, width: int) -> None:
         """Add the findings about the manifest as a whole."""
-        place = Place.of(self.source.name)
+        place = Place(self.source.name)
         if not self.state[c.RECORDS]:
             self.findings.add(finding_at("aeon-no-records", place))
         if width > types:

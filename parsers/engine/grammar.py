@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from exset import grammars
 from exset.core import disk_cache
-from exset.core.digest import digest
+from exset.core.disk_cache import digest
 from exset.core.kernels import Engine
 from exset.core.source import Source
 from exset.parsers.engine.driver import KERNELS, TOKENS, Block, Driver

@@ -7,8 +7,9 @@ from typing import ClassVar, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.core.errors import Findings, FormatError, Place
+from exset.core.errors import Findings, FormatError, LimitError, Place
 from exset.core.kernels import Kernels
+from exset.core.limits import limit_hint
 from exset.core.source import Source, Span
 from exset.grammars.columns.arrays import Flags, Longs
 from exset.parsers.engine.grammar import Grammar
@@ -85,3 +86,8 @@ class Tokens:
     def error(self, token: int, code: str, message: str, hint: str | None = None) -> FormatError:
         """Return an error about a token."""
         return FormatError(message, source=self.source, span=self.span(token), hint=hint, code=code)
+
+    def limit_error(self, token: int, limit: str, message: str) -> LimitError:
+        """Return the error of a token that exceeds a limit, by the name of the limit."""
+        hint = limit_hint(limit)
+        return LimitError(message, source=self.source, span=self.span(token), hint=hint)

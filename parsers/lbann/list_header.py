@@ -26,7 +26,7 @@ class Header(NamedTuple):
     def place(self, count: str, source: Source) -> Place:
         """Return the place of a count in line 2, or the whole source if it is missing."""
         if count not in self.spans:
-            return Place.of(source.name)
+            return Place(source.name)
         return Place.in_text(source, self.spans[count])
 
 

@@ -6,9 +6,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from exset.core.errors import LimitError
 from exset.core.kernels import Kernels
-from exset.core.limits import Limits, limit_hint
+from exset.core.limits import Limits
 from exset.grammars.columns.ragged import Strings
 from exset.grammars.lbann.list_findings import finding_at
 from exset.grammars.lbann.list_types import Kind
@@ -95,5 +94,4 @@ class Words(Tokens):
         long = np.flatnonzero(self.ends - self.starts > limits.max_name)
         if long.size:
             message = f"the word is longer than {limits.max_name:,} bytes"
-            hint = limit_hint("max_name")
-            raise LimitError(message, source=self.source, span=self.span(int(long[0])), hint=hint)
+            raise self.limit_error(int(long[0]), "max_name", message)

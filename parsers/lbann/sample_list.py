@@ -75,7 +75,7 @@ def parse(
     check_files(header, samples, np.concatenate(starts), source, findings)
     if sum(samples.included.tolist()) > MAX_SAMPLES:
         message = "the list has more samples than exset can count"
-        raise LimitError(message, place=Place.of(source.name))
+        raise LimitError(message, place=Place(source.name))
     return samples.with_columns(totals=check_totals(header, samples, source, findings))
 
 
@@ -84,7 +84,7 @@ def _begin(source: Source, findings: Findings) -> int:
     if not source.data.startswith(_BOM):
         return 0
     what, advice = "a byte order mark at the start", "save the file as UTF-8 without it"
-    findings.add(finding_at("lbann-refuses", Place.of(source.name), what=what, hint=advice))
+    findings.add(finding_at("lbann-refuses", Place(source.name), what=what, hint=advice))
     return len(_BOM)
 
 

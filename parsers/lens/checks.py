@@ -6,8 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from exset.core.errors import FormatError, LimitError
-from exset.core.limits import Limits, limit_hint
+from exset.core.errors import FormatError
+from exset.core.limits import Limits
 from exset.core.lookalikes import foreign
 from exset.core.text import counted
 from exset.parsers.engine.errors import shown
@@ -92,7 +92,7 @@ def check_integers(text: Text, ints: Ints) -> None:
         wrong = int(np.argmax((ints > c.MAX_INT) | (ints < -c.MAX_INT - 1)))
         message = f"{shown(text.raw(wrong))} does not fit in 32 bits"
         advice = None if text.source.start else foreign(text.source.data)
-        raise _error(text, wrong, "lens-integer", message, advice)
+        raise text.error(wrong, "lens-integer", message, advice)
 
 
 def check_event_counts(
@@ -106,13 +106,13 @@ def check_event_counts(
     stated = tokens.before[tokens.steps == c.NUM_EVENTS] - 1
     zero = stated[tokens.ints[stated] == 0]
     if len(zero):
-        raise _error(text, zero[0], "lens-num-events", "an example has one event or more", None)
+        raise text.error(zero[0], "lens-num-events", "an example has one event or more")
     last = tokens.before[tokens.steps == c.EXAMPLE] - 1
     many = before + np.cumsum(counts) > text.ends[last] + limits.max_events
     if many.any():
         after = stated[stated < last[many.argmax()]]
         message = f"more than {limits.max_events:,} events beyond one for each byte"
-        raise _limit(text, int(after[-1]), message, "max_events")
+        raise text.limit_error(int(after[-1]), "max_events", message)
 
 
 def check_strings(text: Text, quoted: Quoted, limits: Limits) -> None:
@@ -122,7 +122,7 @@ def check_strings(text: Text, quoted: Quoted, limits: Limits) -> None:
         long = np.flatnonzero(lengths > limits.max_name)
         if len(long):
             message = f"a string longer than {limits.max_name:,} bytes"
-            raise _limit(text, quoted.pairs[long[0], 0], message, "max_name")
+            raise text.limit_error(quoted.pairs[long[0], 0], "max_name", message)
     if not quoted.found & DEEP:
         return
     for first, after in quoted.pairs[(quoted.flags & DEEP) != 0].tolist():
@@ -136,7 +136,7 @@ def check_strings(text: Text, quoted: Quoted, limits: Limits) -> None:
             stack.append(mark)
             if len(stack) > limits.max_depth:
                 message = f"delimiters nest deeper than {limits.max_depth}"
-                raise _limit(text, token, message, "max_depth")
+                raise text.limit_error(token, "max_depth", message)
 
 
 def impossible(text: Text, columns: Columns, limits: Limits) -> FormatError:
@@ -149,29 +149,29 @@ def impossible(text: Text, columns: Columns, limits: Limits) -> FormatError:
     match Reason(int(state[c.REASON])):
         case Reason.OUT_OF_RANGE:
             message = f"event {number} is out of range: {example} has {events}"
-            return _error(text, token, "lens-event-range", message, _count_hint(text, columns))
+            return text.error(token, "lens-event-range", message, _count_hint(text, columns))
         case Reason.BAD_SPAN:
             advice = "a single event is written alone, a span from its lower number to its higher"
             message = f"a span of events cannot end at {number}"
-            return _error(text, token, "lens-event-order", message, advice)
+            return text.error(token, "lens-event-order", message, advice)
         case Reason.NO_EVENT_LEFT:
             message = f"these would be for event {number}, but {example} has {events}"
-            return _error(text, token, "lens-no-event-left", message, _count_hint(text, columns))
+            return text.error(token, "lens-no-event-left", message, _count_hint(text, columns))
         case Reason.INPUTS_TWICE | Reason.TARGETS_TWICE as reason:
             role = "inputs" if reason is Reason.INPUTS_TWICE else "targets"
             advice = f"an event list such as `[0]` says which events the next {role} are for"
             message = f"event {number} of {example} already has {role}"
-            return _error(text, token, "lens-given-twice", message, advice)
+            return text.error(token, "lens-given-twice", message, advice)
         case Reason.NO_UNIT_BEFORE | Reason.UNIT_SPAN_DOWN as reason:
             why = f"the unit before it is {number}"
             if reason is Reason.NO_UNIT_BEFORE:
                 why = "none has begun"
             message = f"{shown(text.raw(token))} would end a span of units, but {why}"
             advice = "a span is written from its lower unit to its higher, as 4-6"
-            return _error(text, token, "lens-unit-order", message, advice)
+            return text.error(token, "lens-unit-order", message, advice)
         case Reason.TOO_MANY:
             message = f"the event lists name more than {limits.max_expand} events in all"
-            return _limit(text, token, message, "max_expand")
+            return text.limit_error(token, "max_expand", message)
 
 
 def _count_hint(text: Text, columns: Columns) -> str:
@@ -187,13 +187,3 @@ def _count_hint(text: Text, columns: Columns) -> str:
         "events count from 0; write the number of events before an example's data,"
         " and `;` at its end"
     )
-
-
-def _error(text: Text, token: int, code: str, message: str, advice: str | None) -> FormatError:
-    span = text.span(int(token))
-    return FormatError(message, source=text.source, span=span, hint=advice, code=code)
-
-
-def _limit(text: Text, token: int, message: str, limit: str) -> LimitError:
-    span = text.span(int(token))
-    return LimitError(message, source=text.source, span=span, hint=limit_hint(limit))

@@ -33,21 +33,20 @@ class StringsOf(NamedTuple):
     group: Quoted
 
 
-def report(
-    text: Text,
-    tokens: Tokens,
-    columns: Columns,
-    count: Ints,
-    hard: Ints,
-    strings: StringsOf,
-    groups: Iterable[bytes | None],
-    findings: Findings,
-) -> None:
-    """Add the findings.
+class Meaning(NamedTuple):
+    """What a chunk means. count: of the steps of each kind. hard: the tokens of reals to check."""
 
-    count: of the steps of each kind. hard: the tokens of reals to check. groups: the
-    distinct names.
-    """
+    text: Text
+    tokens: Tokens
+    columns: Columns
+    count: Ints
+    hard: Ints
+    strings: StringsOf
+
+
+def report(chunk: Meaning, groups: Iterable[bytes | None], findings: Findings) -> None:
+    """Add the findings. groups: the distinct names."""
+    text, tokens, columns, count, hard, strings = chunk
     kept: list[tuple[int, str, int, int, int]] = []
     for code, at in (
         *_counts(tokens, count),

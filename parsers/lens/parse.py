@@ -7,8 +7,8 @@ lost: comments, blanks, and how numbers and strings were written.
 """
 
 import re
-from collections.abc import Callable, Iterator
-from typing import Final, ParamSpec, TypeVar
+from collections.abc import Iterator
+from typing import Final
 
 import numpy as np
 
@@ -35,9 +35,9 @@ from exset.parsers.lens.checks import (
     impossible,
     swallowed,
 )
-from exset.parsers.lens.lint import StringsOf, report
+from exset.parsers.lens.lint import Meaning, report
 from exset.parsers.lens.list_order import arrange, room_for
-from exset.parsers.lens.steps import Columns, Ints, Tokens, empty_columns
+from exset.parsers.lens.steps import Columns, Tokens, empty_columns
 from exset.parsers.lens.tokens import GRAMMAR, Text
 
 KERNELS: Final = Kernels(
@@ -52,9 +52,6 @@ _LAST_COMMENT: Final = re.compile(rb"(?:\A|[\r\n])(#[^\r\n]*)\Z")
 _SMALLEST: Final = 4  # bytes: Lens looks for the magic of a binary file first
 _TOKENS: Final = 1 << 18  # in a chunk
 _FEW_TOKENS: Final = 1 << 16  # in a chunk of a text that is still being read
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 
 def parse(
@@ -96,7 +93,10 @@ def stream(
 
 
 class _Reading:
-    """A text that is read in chunks; each chunk but the last ends with an example."""
+    """A text that is read in chunks; each chunk but the last ends with an example.
+
+    Without a `window` the source is the whole text.
+    """
 
     def __init__(
         self,
@@ -106,7 +106,6 @@ class _Reading:
         engine: Engine,
         window: Window | None = None,
     ) -> None:
-        """Look at the first bytes; without a window the source is the whole text."""
         self.source = source
         self.window = window
         self.limits = limits
@@ -133,26 +132,18 @@ class _Reading:
                 yield from self.examples(chunk)
             if self.window is not None and len(chunk.ends):
                 self.window.release(int(chunk.ends[-1]))
-        if finding := too_many_groups(len(self.groups), Place.of(self.source.name)):
+        if finding := too_many_groups(len(self.groups), Place(self.source.name)):
             self.findings.add(finding)
-
-    def is_compiled(self) -> bool:
-        """Return whether to use compiled kernels: for a long text, as far as its size is known."""
-        return KERNELS.should_compile(size_of(self.window or self.source), self.engine)
-
-    def run(self, kernel: Callable[P, R]) -> Callable[P, R]:
-        """Return a kernel, compiled if the text is long."""
-        return KERNELS.choose(kernel, self.is_compiled())
 
     def examples(self, stream: ParseStream) -> Iterator[ExampleSet]:
         """Yield the examples of a chunk; before an error those that come before it."""
         if self.window is not None:
             self.source = self.window.source
-        compiled = self.is_compiled()
+        # The size is that of the whole text, or of what has been read if that is not known.
+        compiled = KERNELS.should_compile(size_of(self.window or self.source), self.engine)
         text = Text(self.source, stream, compiled=compiled, limits=self.limits)
-        count = np.bincount(stream.steps, minlength=len(c.STEPS))
         try:
-            tokens, columns, hard, strings = self.meaning(stream, text, count)
+            chunk = self.meaning(stream, text)
         except FormatError:
             ends = np.flatnonzero(stream.steps == c.EXAMPLE)
             if len(ends) < 2:
@@ -161,20 +152,19 @@ class _Reading:
                 yield from self.examples(half)
             return
         if self.header is None:
-            [proc] = text.strings(strings.header_proc)
-            reals_of_set = zip(REAL_FIELDS, columns.header.tolist(), strict=True)
+            [proc] = text.strings(chunk.strings.header_proc)
+            reals_of_set = zip(REAL_FIELDS, chunk.columns.header.tolist(), strict=True)
             self.header = SetHeader(proc=proc, **dict(reals_of_set))
-        self.events += columns.uses.shape[1]
-        examples = example_set(text, columns, strings, self.header)
-        report(text, tokens, columns, count, hard, strings, examples.groups, self.findings)
+        self.events += chunk.columns.uses.shape[1]
+        examples = example_set(text, chunk.columns, chunk.strings, self.header)
+        report(chunk, examples.groups, self.findings)
         if len(self.groups) <= MAX_GROUPS:
             self.groups.update(examples.groups)
         yield examples
 
-    def meaning(
-        self, stream: ParseStream, text: Text, count: Ints
-    ) -> tuple[Tokens, Columns, Ints, StringsOf]:
-        """Return tokens, columns, doubtful reals and strings of a chunk. Raises FormatError."""
+    def meaning(self, stream: ParseStream, text: Text) -> Meaning:
+        """Run the actions on a chunk. Raises FormatError."""
+        count = np.bincount(stream.steps, minlength=len(c.STEPS))
         reals, ints, hard = text.numbers()
         spans = (text.starts, text.ends)
         before = stream.tokens_before
@@ -189,18 +179,18 @@ class _Reading:
         columns = done = empty_columns(count, offsets, values, units, limit)
         if self.done is not None:
             c.resume(columns, self.done)
-        self.run(act)(tokens, columns)
+        KERNELS.choose(act, text.compiled)(tokens, columns)
         if columns.state[c.REASON]:
             raise impossible(text, columns, self.limits)
         if columns.state[c.UNORDERED]:
             arranged, numbers = room_for(columns)
-            self.run(arrange)(columns, arranged, numbers)
+            KERNELS.choose(arrange, text.compiled)(columns, arranged, numbers)
             columns = arranged
         strings = strings_of(text, columns)
         for quoted in strings:
             check_strings(text, quoted, self.limits)
         self.done = done
-        return tokens, columns, hard, strings
+        return Meaning(text, tokens, columns, count, hard, strings)
 
 
 def _hint(found: Unexpected) -> str | None:
@@ -209,7 +199,7 @@ def _hint(found: Unexpected) -> str | None:
 
 def _begin(source: Source, findings: Findings) -> int:
     """Return the first byte to parse; check the first bytes as Lens does (readExampleSet)."""
-    data, place = source.data, Place.of(source.name)
+    data, place = source.data, Place(source.name)
     if not data:
         raise FormatError("the file is empty", source=source, span=Span(0, 0), code="lens-empty")
     if len(data) < _SMALLEST:

@@ -52,7 +52,7 @@ def render(
 
 
 class Pieces:
-    """Write a set in chunks, as `render` does at once: its beginning, examples and end."""
+    """Write a set in chunks, as `render` with the same options: beginning, examples and end."""
 
     is_counted = False
 

@@ -4,8 +4,8 @@ A set is written in chunks, so that the columns made on the way take little spac
 compiled kernels. For small sets the kernels run as plain Python, over lists.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Final, ParamSpec, TypeVar, cast
+from collections.abc import Iterator, Sequence
+from typing import Final, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,8 +55,6 @@ _BUFFER: Final = 1 << 20  # bytes; more for an example that needs more
 
 _UNIT_ROOM: Final = 12  # bytes that the text of a unit takes at most, the blank before it included
 
-P = ParamSpec("P")
-R = TypeVar("R")
 Columns = TypeVar("Columns", bound=tuple[object, ...])
 
 
@@ -72,7 +70,7 @@ def chunks(
             out = _room(chunk.room, compiled)
         example = 0
         while example < end - start:
-            example, size = chunk.run(write)(out, example, compact, *columns)
+            example, size = KERNELS.choose(write, compiled)(out, example, compact, *columns)
             yield bytes(out[:size])
 
 
@@ -155,10 +153,6 @@ class _Chunk:
             self.as_arguments(lists),
         )
 
-    def run(self, kernel: Callable[P, R]) -> Callable[P, R]:
-        """Return a kernel, compiled if the chunk is written so."""
-        return KERNELS.compiled(kernel) if self.compiled else kernel
-
     def as_arguments(self, columns: Columns) -> Columns:
         """Return columns as the kernels take them: all contiguous and read-only, or all lists."""
         make = type(columns)._make  # type: ignore[attr-defined]
@@ -218,13 +212,13 @@ class _Chunk:
         numbers = self.column(self.numbers.reshape(-1))
         chains = p.Chains(numbers, self.filled(p.NOTHING, 3 * m), self.filled(0, 3 * m))
         crossed, last = self.filled(p.NOTHING, n), self.filled(p.NOTHING, 3 * size)
-        self.run(p.link)(offsets, chains, last, crossed)
+        KERNELS.choose(p.link, self.compiled)(offsets, chains, last, crossed)
         self.is_first = np.array(chains.is_first).reshape(3, m) > 0
         first = self.first_steps(crossed, chains)
         room = 3 * m + len(first.script.role)
         script = p.Script(*(self.filled(0, room) for _ in range(4)))
         turn, begins = self.filled(0, p.TURN_SIZE), self.filled(0, n + 1)
-        self.run(p.plan)(offsets, chains, crossed, first, turn, script, begins)
+        KERNELS.choose(p.plan, self.compiled)(offsets, chains, crossed, first, turn, script, begins)
         return chains, script, np.array(begins), np.array(crossed) == p.NOTHING
 
     def plan_single(self) -> tuple[p.Chains, p.Script, Longs, Flags]:

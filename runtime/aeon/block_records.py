@@ -33,7 +33,7 @@ def parse(
     if found.columns(ElementType.FILE):
         message = "the manifest has a FILE column, so its elements are in other files"
         hint = "exset cache build reads these files"
-        raise FormatError(message, place=Place.of(source.name), hint=hint, code="format")
+        raise FormatError(message, place=Place(source.name), hint=hint, code="format")
     records: list[list[bytes]] = []
     for row in encoded(found):
         failed = [each for each in row if isinstance(each, ElementError)]

@@ -129,7 +129,7 @@ class Cache:
             except (FormatError, OSError) as error:
                 place = error.place if isinstance(error, FormatError) else None
                 why = error.message if isinstance(error, FormatError) else error.strerror
-                place = place or Place.of(path)
+                place = place or Place(path)
                 findings.add(finding_at("aeon-cache-block", place, number=number, why=why))
                 continue
             findings.add_all(of_block)
@@ -141,10 +141,10 @@ class Cache:
             else:
                 has = counted(block.width or 0, "element")
                 words = {"number": number, "width": has, "expected": width}
-                findings.add(finding_at("aeon-cache-width", Place.of(path), **words))
+                findings.add(finding_at("aeon-cache-width", Place(path), **words))
 
     def _check_folder(self, findings: Findings) -> None:
-        place = Place.of(self.path)
+        place = Place(self.path)
         if self.uid is None:
             findings.add(finding_at("aeon-cache-name", place, name=self.name))
         if not self.blocks:

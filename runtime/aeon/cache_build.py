@@ -54,7 +54,7 @@ def build(plan: Plan, directory: str, *, clock: Callable[[], float] = time.time)
             if len(intact) != len(plan.blocks) or len(cache) != len(intact):
                 raise FormatError(
                     "the folder has a complete cache, but it is damaged or not the requested one",
-                    place=Place.of(folder),
+                    place=Place(folder),
                     hint="exset cache check shows the difference; exset cache repair fixes it",
                     code="aeon-cache-other",
                 )

@@ -51,7 +51,7 @@ class CacheDataset(RecordDataset):
         """
         kinds = None if types is None else _types(types)
         openers, counts = [], []
-        self._place = Place.of(blocks.path) if isinstance(blocks, Cache) else None
+        self._place = Place(blocks.path) if isinstance(blocks, Cache) else None
         findings = Findings() if findings is None else findings
         for number, (opener, block) in enumerate(_opened(blocks, findings)):
             if len(block) and kinds is None:

@@ -66,7 +66,7 @@ def extract_cache(
     intact = plan.check(cache, findings) if plan else dict(cache.check(findings, width or None))
     if not cache.blocks:
         message = "the cache has no blocks"
-        raise FormatError(message, place=Place.of(cache.path), code="aeon-cache-none")
+        raise FormatError(message, place=Place(cache.path), code="aeon-cache-none")
     if not damaged and len(intact) != len(cache.blocks):
         worst = next(each for each in findings if each.severity is Severity.ERROR)
         hint = "--damaged extracts the intact records"
@@ -116,7 +116,7 @@ def extract_block(
         records = Records.rescued(block, limits, len(types or ()), findings)
         if not records.width:
             message = "the number of elements of a record is unknown: their names do not say it"
-            place = Place.of(block.name)
+            place = Place(block.name)
             hint = "name the types of the elements of a record with --types"
             raise FormatError(message, place=place, hint=hint, code="aeon-block-width")
     with Extractor(folder) as out:

@@ -105,7 +105,7 @@ class Plan:
 
     def check(self, cache: Cache, findings: Findings) -> dict[int, Block]:
         """Add a finding for everything wrong; return the blocks of this plan by their numbers."""
-        place = Place.of(cache.path)
+        place = Place(cache.path)
         if cache.uid != self.uid:
             findings.add(self.wrong_uid(cache))
         intact = dict(cache.check(findings, len(self.manifest.types)))
@@ -115,9 +115,7 @@ class Plan:
                 same_size = number < len(self.blocks) and len(block) == len(self.blocks[number])
                 hint = _OTHER_VALUES if same_size else _OTHER_SIZE
                 words = {"number": number, "size": self.block_size, "why": why, "hint": hint}
-                findings.add(
-                    finding_at("aeon-cache-count", Place.of(cache.blocks[number]), **words)
-                )
+                findings.add(finding_at("aeon-cache-count", Place(cache.blocks[number]), **words))
         for number in range(max(cache.blocks, default=-1) + 1, len(self.blocks)):
             findings.add(finding_at("aeon-cache-gap", place, number=number))
         return intact
@@ -125,7 +123,7 @@ class Plan:
     def wrong_uid(self, cache: Cache) -> Finding:
         """Return the finding for the cache of another manifest."""
         words = {"found": cache.uid or _NO_UID, "expected": self.uid}
-        return finding_at("aeon-cache-uid", Place.of(cache.path), **words)
+        return finding_at("aeon-cache-uid", Place(cache.path), **words)
 
     def difference(self, number: int, block: Block) -> str | None:
         """Return how a block differs from these records, or None if it has them.

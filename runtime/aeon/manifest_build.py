@@ -55,7 +55,7 @@ def _is_hidden(name: str) -> bool:
 
 
 def _nothing(folder: str, message: str, hint: str | None) -> FormatError:
-    return FormatError(message, place=Place.of(folder), hint=hint, code="aeon-nothing-to-build")
+    return FormatError(message, place=Place(folder), hint=hint, code="aeon-nothing-to-build")
 
 
 def from_table(

@@ -39,7 +39,7 @@ def files_in(paths: Sequence[str]) -> list[str]:
     if not found:
         raise FormatError(
             "the folder contains no HDF5 files",
-            place=Place.of(paths[0]) if paths else None,
+            place=Place(paths[0]) if paths else None,
             hint=f"exset looks for the suffixes {', '.join(HDF5_SUFFIXES)}; name other files"
             " one by one",
             code="hdf5-no-files",
@@ -51,7 +51,7 @@ def failure(path: str, error: FormatError | OSError | None) -> Finding:
     """Return the finding of a file that could not be read."""
     if isinstance(error, FormatError):
         return error.finding
-    place = Place.of(path)
+    place = Place(path)
     if isinstance(error, ChildProcessError):
         message = "the HDF5 library crashed on this file: it is damaged, or hostile"
         return Finding("hdf5-crash", Severity.ERROR, message, place, "remove the file")

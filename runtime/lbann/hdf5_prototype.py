@@ -115,7 +115,7 @@ def guess_sample(file: File) -> str:
         hint = "name a sample with --sample PATH"
         raise FormatError(
             "the file contains no sample" if is_empty else "the file itself looks like one sample",
-            place=Place.of(file.path),
+            place=Place(file.path),
             hint=hint if is_empty else f"samples are groups: {hint}",
             code="hdf5-no-sample",
         )

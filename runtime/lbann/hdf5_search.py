@@ -132,7 +132,7 @@ def _groups(
         left -= 1
         if left < 0:
             message = f"the file has more than {limits.max_nodes:,} groups"
-            raise LimitError(message, place=Place.of(file.path), hint=limit_hint("max_nodes"))
+            raise LimitError(message, place=Place(file.path), hint=limit_hint("max_nodes"))
         if where.count("/") > DEEPEST:
             message = f"groups are nested more than {DEEPEST} deep, or form a cycle"
             place = Place(file.path, field=f"{where[:40]}...")

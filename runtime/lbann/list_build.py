@@ -65,7 +65,7 @@ def built(
     for path, result in results_of(outcomes, "list-odd-sample", findings):
         rejected += len(result.rejected)
         name = os.path.relpath(path, directory)
-        if _is_skipped("file", name, Place.of(path), findings):
+        if _is_skipped("file", name, Place(path), findings):
             continue
         ids = [
             sample

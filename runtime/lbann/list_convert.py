@@ -119,7 +119,7 @@ def _single(samples: SampleList, add_loss: Callable[[str], None]) -> SampleList:
 
 def _add_loss(what: str, findings: Findings, lossy: bool) -> None:
     """Add the finding of information that the other kind cannot store; FormatError unless lossy."""
-    message, place = f"a list of this kind cannot store {what}", Place.of("sample list")
+    message, place = f"a list of this kind cannot store {what}", Place("sample list")
     if not lossy:
         hint = "drop it with --lossy, or lossy=True in Python"
         raise FormatError(message, place=place, hint=hint, code="lbann-lost")

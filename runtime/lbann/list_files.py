@@ -38,7 +38,7 @@ def check(
     if len(samples.name) and not is_folder(directory):
         message = f"the base directory {directory} does not exist: no file was checked"
         hint = "a relative path starts at the current folder, or at --base"
-        place = Place.of(name)
+        place = Place(name)
         findings.add(Finding("lbann-missing-directory", Severity.ERROR, message, place, hint))
     elif samples.kind.is_single or samples.has_integer_ids:
         _check_names(samples, probe, findings)
@@ -72,7 +72,7 @@ def _check_labels(samples: SampleList, path: str, probe: Probe, findings: Findin
     if not is_inside(path, probe.access.roots):
         findings.add(outside_roots(path))
         return
-    place, code = Place.of(path), "lbann-missing-labels"
+    place, code = Place(path), "lbann-missing-labels"
     try:
         check_regular_file(path)
         source = files.read(files.local(path), limits=probe.limits)

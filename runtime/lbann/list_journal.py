@@ -59,7 +59,7 @@ def _read_journal(path: str, search: Search) -> dict[str, tuple[list[int], Searc
     if lines and lines[0] != _header(search):
         message = "the file is not a journal of this search"
         hint = "name another file, or delete this one"
-        raise FormatError(message, place=Place.of(path), hint=hint, code="list-journal")
+        raise FormatError(message, place=Place(path), hint=hint, code="list-journal")
     for line in lines[1:]:
         try:
             row = json.loads(line)

@@ -48,7 +48,7 @@ def merged(
             rows[name] = row
     if repeated:
         message = f"several lists name {repeated:,} files: their samples are combined"
-        findings.add(Finding("list-merged", Severity.NOTE, message, Place.of("sample list")))
+        findings.add(Finding("list-merged", Severity.NOTE, message, Place("sample list")))
     made = SampleList.of(first.kind, base, rows.values(), label_file=first.label_file)
     return made.with_integer_ids() if first.has_integer_ids else made
 

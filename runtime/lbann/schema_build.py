@@ -78,7 +78,7 @@ def build(
             spreads[name].add(spread)
         if not result.samples:
             message = f"the file has no sample like {prototype.sample}"
-            findings.add(Finding("hdf5-no-sample", Severity.WARNING, message, Place.of(path)))
+            findings.add(Finding("hdf5-no-sample", Severity.WARNING, message, Place(path)))
     schema = _schema(prototype, spreads, normalise, samples, findings)
     return Built(schema, prototype, samples, findings)
 

@@ -118,7 +118,7 @@ class ExampleArrays:
         if max(most, longest * ticks) > limits.max_expand:
             raise LimitError(
                 f"the events have {most:.3g} ticks, more than the limit of {limits.max_expand:,}",
-                place=Place.of(MODEL),
+                place=Place(MODEL),
                 hint=limit_hint("max_expand"),
             )
         count = ticks_until(xp, self.max_time, ticks)
@@ -229,7 +229,7 @@ def check_size(
         raise LimitError(
             f"{counted(events, 'event')} with {layout.units:,} {side} need {cells:,} numbers, "
             f"more than the limit of {limits.max_expand:,}",
-            place=Place.of(MODEL),
+            place=Place(MODEL),
             hint=f"pass {side}=... to confirm, or use to_csr; or {limit_hint('max_expand')}",
         )
 

@@ -117,7 +117,7 @@ class ExampleDataset(Dataset):
             examples = counted(chosen.size, "example")
             message = f"{examples} of up to {counts.max():,} events need {size:,} bytes"
             hint = f"take fewer at a time, or one row an event; or {limit_hint('max_array')}"
-            raise LimitError(message, place=Place.of(MODEL), hint=hint)
+            raise LimitError(message, place=Place(MODEL), hint=hint)
         arrays = self._events(xp, row_indices(starts, counts))
         row = to_device(xp, np.repeat(np.arange(chosen.size), counts))
         return arrays.stacked(row, chosen.size)

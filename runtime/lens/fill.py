@@ -165,7 +165,7 @@ def filling_of(
     filled = 0 if sparse.length is None else int(sparse.length.sum())
     if filled > most:
         message = f"the spans of {side} have {filled:,} units, more than the limit of {most:,}"
-        raise LimitError(message, place=Place.of(MODEL), hint=limit_hint("max_expand"))
+        raise LimitError(message, place=Place(MODEL), hint=limit_hint("max_expand"))
     return Filling(columns, dense, sparse, uses.several)
 
 

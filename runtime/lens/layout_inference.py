@@ -42,7 +42,7 @@ def _infer(examples: ExampleSet, side: Side, reach: Longs, findings: Findings) -
         raise FormatError(
             f"the layout of {side} is unknown: some ranges name groups, others units of the whole "
             f"network (up to {sizes[-1] - 1})",
-            place=Place.of(MODEL),
+            place=Place(MODEL),
             hint=f"pass {side}={{group: size, ...}} in the order of the network",
             code="lens-layout",
         )
@@ -52,7 +52,7 @@ def _infer(examples: ExampleSet, side: Side, reach: Longs, findings: Findings) -
     named = ", ".join(f"{printable(name)} {size}" for name, size in groups.items())
     detail = f"{named}; in the order of first use" if groups else "no groups"
     message = f"{side}: {units} units, the least that contain all ranges ({detail})"
-    place = Place.of(MODEL)
+    place = Place(MODEL)
     findings.add(Finding("lens-layout-inferred", Severity.NOTE, message, place))
     starred = [f"group {printable(name)}" for name, size in groups.items() if size == 0]
     if starred or (units == 0 and examples.ranges.units.lengths[used].any()):

@@ -68,7 +68,7 @@ def suffix(path: FilePath) -> str:
     if found not in SUFFIXES:
         message = "unknown type of picture"
         hint = f"use one of the suffixes {', '.join(SUFFIXES)}"
-        raise FormatError(message, place=Place.of(name), hint=hint, code="file-name")
+        raise FormatError(message, place=Place(name), hint=hint, code="file-name")
     return found
 
 

@@ -85,7 +85,7 @@ def picture_rows(
     if units > CELLS:
         message = f"{units:,} units are too many for a picture"
         hint = "pass inputs=... and targets=... for some of the groups (--inputs GROUP=SIZE)"
-        raise LimitError(message, place=Place.of(MODEL), hint=hint)
+        raise LimitError(message, place=Place(MODEL), hint=hint)
     room = min(ROWS, CELLS // units)
     rows = row_indices(starts[:room], counts[:room])[:room]
     arrays = arrays_of(np, examples, layouts, findings, limits, rows)

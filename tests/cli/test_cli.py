@@ -116,7 +116,7 @@ def test_info_json_of_files_that_cannot_be_read() -> None:
         "severity": "error",
         "message": os.strerror(errno.ENOENT),
         "hint": None,
-        "place": Place.of("missing.ex").to_dict(),
+        "place": Place("missing.ex").to_dict(),
     }
     assert bad["error"]["code"] == "syntax" and bad["error"]["place"]["line"] == 2
     assert (bad["ok"], bad["format"], bad["bytes"], bad["summary"]) == (False, None, None, None)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from exset.core import digest
+from exset.core import disk_cache
 
 
 def source_of(module: str) -> bytes:
@@ -25,4 +25,4 @@ def edit(module: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             return ModuleSpec(name, None, origin=str(edited))
         return find_spec(name)
 
-    monkeypatch.setattr(digest, "find_spec", found)
+    monkeypatch.setattr(disk_cache, "find_spec", found)

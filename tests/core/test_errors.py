@@ -159,7 +159,7 @@ FIELD = "examples[3].inputs[0].range_numUnits"
         (Place.in_bytes(SOURCE, 12, FIELD), f"dir/x.ex: byte 12 ({FIELD})"),
         (Place.in_bytes(SOURCE, 12), "dir/x.ex: byte 12"),
         (Place("x", field="a.b"), "x: (a.b)"),
-        (Place.of("x\x1b\n"), r"x\x1b\x0a"),
+        (Place("x\x1b\n"), r"x\x1b\x0a"),
         (Place.in_bytes(Source("\x9b", b""), 0, "\x07"), r"\x9b: byte 0 (\x07)"),
     ],
 )
@@ -218,7 +218,7 @@ def test_finding_as_json(name: str, message: str) -> None:
 
 def test_place_of_an_error() -> None:
     assert FormatError("m").place is None
-    assert FormatError("m", source=SOURCE).place == Place.of("dir/x.ex")
+    assert FormatError("m", source=SOURCE).place == Place("dir/x.ex")
     assert FormatError("m", source=SOURCE, span=Span(16, 17)).place == TEXT
     assert FormatError("m", place=TEXT).place is TEXT
     field = FormatError("m", place=Place("dir/x.ex", field="a"))

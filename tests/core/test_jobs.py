@@ -17,7 +17,7 @@ R = TypeVar("R")
 def length(path: str) -> int:
     """Return the length of a path; some paths fail in different ways."""
     if path == "bad":
-        raise FormatError("it is bad", place=Place.of(path), hint="repair it")
+        raise FormatError("it is bad", place=Place(path), hint="repair it")
     if path == "missing":
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
     if path == "vast":

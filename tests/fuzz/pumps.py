@@ -11,7 +11,7 @@ from exset.core.errors import Findings, FormatError
 from exset.core.protocols import Selectable
 from exset.core.source import Source
 from exset.families.format import Format
-from exset.testing import seeds
+from exset.testing import targets
 
 PUMPS: Final = (
     *(b"a", b"1", b"-", b" ", b"\n", b"\r", b"\t", b"#", b"#\n", b"\\", b"\\\n", b'"', b"'", b"\0"),
@@ -38,7 +38,7 @@ def contexts(fmt: Format) -> tuple[bytes, ...]:
     """Return the texts that may precede the repeated words."""
     if fmt.name in CONTEXTS:
         return CONTEXTS[fmt.name]
-    return (b"", *(data[: len(data) // 2] for data in seeds.drawn(fmt, 3, 0)))
+    return (b"", *(data[: len(data) // 2] for data in targets.drawn(fmt, 3, 0)))
 
 
 def pumped(fmt: Format, size: int) -> Iterator[tuple[str, bytes]]:
@@ -51,7 +51,7 @@ def pumped(fmt: Format, size: int) -> Iterator[tuple[str, bytes]]:
             for word in _words(fmt):
                 count = max(size // len(word), 1)
                 yield f"{context!r} and {word!r}", context + word * count
-    for number, data in enumerate(seeds.drawn(fmt, 12, 0)):
+    for number, data in enumerate(targets.drawn(fmt, 12, 0)):
         try:
             model = fmt.read(Source("x", data), findings=Findings())
             if isinstance(model, Selectable) and 0 < len(model) < len(data) < 1000:
@@ -80,4 +80,4 @@ def paired(fmt: Format, size: int, pairs: int) -> Iterator[tuple[str, bytes]]:
 
 
 def _words(fmt: Format) -> list[bytes]:
-    return list(dict.fromkeys((*PUMPS, *seeds.words(fmt.reader))))
+    return list(dict.fromkeys((*PUMPS, *targets.words(fmt.reader))))

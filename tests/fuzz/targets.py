@@ -14,7 +14,7 @@ from exset.core.source import Source
 from exset.families.family import load
 from exset.grammars.lbann.labels import Labels
 from exset.parsers.lbann import labels
-from exset.testing import seeds, targets
+from exset.testing import targets
 from exset.testing.targets import ReaderTarget, Target
 from tests.fuzz import checksums
 from tests.fuzz.folders import joined, joined_from
@@ -44,7 +44,7 @@ class FolderTarget(Target):
     def seeds(self, folders: Iterable[str], draw: int, start: int) -> list[bytes]:
         """Return small files or folders."""
         made = cast(Callable[[], st.SearchStrategy[_Drawn]], load(self.strategy))
-        drawn = seeds.collected(made(), draw, start)
+        drawn = targets.collected(made(), draw, start)
         files = [each if isinstance(each, bytes) else joined(each) for each in drawn]
         for folder in folders:
             for here, _, names in sorted(os.walk(folder)):
@@ -100,7 +100,7 @@ class LabelTarget(ReaderTarget):
 
     def words(self) -> list[bytes]:
         """Return the words of the grammar."""
-        return seeds.words("exset.parsers.lbann.labels:parse")
+        return targets.words("exset.parsers.lbann.labels:parse")
 
 
 _HEADS: Final = tuple(

@@ -25,11 +25,11 @@ from exset.core.protocols import Model
 from exset.core.source import Source
 from exset.families.format import Format
 from exset.formats import FORMATS
-from exset.testing import fuzz, seeds
+from exset.testing import fuzz
 from exset.testing.contract import check
-from exset.testing.fuzzer import Fuzzer, build
+from exset.testing.fuzz import Fuzzer, build
 from exset.testing.mutations import Mutator, minimised
-from exset.testing.targets import ReaderTarget, Target
+from exset.testing.targets import ReaderTarget, Target, drawn, words
 from exset.testing.trials import SLOW
 from tests.fuzz import checksums, targets
 from tests.fuzz.folders import created, joined, joined_from, separated
@@ -97,14 +97,14 @@ def test_every_target_has_seeds(target: Target) -> None:
 
 @pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.name)
 def test_every_format_has_seeds(fmt: Format) -> None:
-    drawn = seeds.drawn(fmt, 20, 1)
-    assert drawn == seeds.drawn(fmt, 20, 1) != seeds.drawn(fmt, 20, 2)
-    assert len(drawn) > 10 and sum(check(fmt, data, deep=False) for data in drawn) > 10
+    made = drawn(fmt, 20, 1)
+    assert made == drawn(fmt, 20, 1) != drawn(fmt, 20, 2)
+    assert len(made) > 10 and sum(check(fmt, data, deep=False) for data in made) > 10
 
 
 def test_words_are_those_of_the_grammar() -> None:
-    assert {b"proc:", b"[", b"*"} <= set(seeds.words(formats.get("ex").reader))
-    assert not seeds.words(formats.get("bex").reader)
+    assert {b"proc:", b"[", b"*"} <= set(words(formats.get("ex").reader))
+    assert not words(formats.get("bex").reader)
 
 
 class Faulty:
@@ -125,9 +125,9 @@ class Faulty:
             return bytearray(1 << 46)
         if b"other" in data and engine == "table":
             return [1]
-        place = Place.of("x")
+        place = Place("x")
         if b"wild" in data:
-            findings.add(Finding("wild", Severity.NOTE, "\x9b", place and Place.of("x\udcff")))
+            findings.add(Finding("wild", Severity.NOTE, "\x9b", place and Place("x\udcff")))
         if b"nowhere" in data:
             raise FormatError("bad")
         if b"beyond" in data:
@@ -228,7 +228,7 @@ class Deadly(Target):
 def test_a_crash_is_a_fault_unless_another_library_crashed(
     is_deadly: bool, apart: Processes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("exset.testing.fuzzer.PATIENCE", 1)
+    monkeypatch.setattr("exset.testing.fuzz.PATIENCE", 1)
     target = Deadly(is_deadly=is_deadly)
     fuzzer = Fuzzer(target, build(target), processes=apart)
     number = next(n for n in range(99) if b"kill" in fuzzer.case(n))

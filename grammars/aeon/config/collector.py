@@ -98,7 +98,7 @@ class Collector:
         if isinstance(self._source, str):
             return Place(self._source, field=path or None)
         if span is None:
-            return Place.of(self._source.name)
+            return Place(self._source.name)
         return Place.in_text(self._source, span)
 
 

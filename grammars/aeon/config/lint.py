@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
 from exset.grammars.aeon.config.findings import Problem
+from exset.grammars.aeon.config.numbers import NoLength, spans_of
 from exset.grammars.aeon.config.outputs import element_outputs
 from exset.grammars.aeon.config.settings import Settings
-from exset.grammars.aeon.config.sizes import NoLength, spans_of
 
 Problems: TypeAlias = Iterator[Problem]
 

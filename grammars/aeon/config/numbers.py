@@ -1,9 +1,16 @@
-"""Numbers of a configuration as nlohmann::json converts them to C++ types on x86-64."""
+"""Numbers that aeon computes from a configuration, as C++ does on x86-64: conversions and sizes."""
 
+import math
+import re
 import struct
-from typing import Final
+from typing import Final, NamedTuple
+
+from exset.grammars.aeon.config.settings import Settings
 
 _BITS: Final = {"int32": 32, "uint32": 32, "size": 64}
+_DURATION: Final = re.compile(
+    r"[ \t\n\v\f\r]*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(.*)", re.DOTALL
+)
 
 
 def float32(number: float) -> float:
@@ -29,3 +36,57 @@ def integer(number: float, kind: str) -> int:
             return 0
     rest = int(number) & ((1 << bits) - 1)
     return rest - (1 << bits) if kind == "int32" and rest >> (bits - 1) else rest
+
+
+def total_anchors(element: Settings) -> int:
+    """Return the number of anchors of an image."""
+    scale, count = element["scaling_factor"], 1
+    assert isinstance(scale, int | float)
+    for name in ("ratios", "scales"):
+        values = element[name]
+        count *= len(values) if isinstance(values, tuple) else 0
+    for name in ("height", "width"):
+        cells = float32(float32(element.number(name)) * scale)
+        count *= integer(float(math.floor(cells)) if math.isfinite(cells) else cells, "int32")
+    return integer(count, "size")
+
+
+class NoLength(ValueError):
+    """A member that is not a length of time; the message is its name."""
+
+
+class Spans(NamedTuple):
+    """The lengths of a sound and of a frame, and the step from frame to frame, in samples."""
+
+    duration: int
+    length: int
+    stride: int
+
+
+def spans_of(element: Settings) -> Spans:
+    """Return the lengths of an audio object; raise NoLength for a member that is not one."""
+    rate = element.number("sample_freq_hz")
+    found = []
+    for name in ("max_duration", "frame_length", "frame_stride"):
+        samples = _samples(str(element[name]), rate)
+        if samples is None:
+            raise NoLength(name)
+        found.append(samples)
+    return Spans(*found)
+
+
+def _samples(text: str, rate: int) -> int | None:
+    """Return the samples in `4 seconds`, in binary32 as aeon counts; None if it is no length."""
+    match = _DURATION.match(text)
+    if match is None or math.isinf(value := float32(float(match[1]))):
+        return None
+    unit, per_second = match[2], float32(rate)
+    if "samples" in unit:
+        samples = value
+    elif "milliseconds" in unit:
+        samples = float32(float32(value * per_second) / 1000)
+    elif "seconds" in unit:
+        samples = float32(value * per_second)
+    else:
+        return None
+    return integer(samples, "uint32") if math.isfinite(samples) else None

@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from exset.grammars.aeon.config.numbers import integer
+from exset.grammars.aeon.config.numbers import integer, spans_of, total_anchors
 from exset.grammars.aeon.config.schema_types import Dialect
 from exset.grammars.aeon.config.settings import Settings
-from exset.grammars.aeon.config.sizes import spans_of, total_anchors
 
 
 @dataclass(frozen=True)

@@ -127,10 +127,7 @@ def _by_name(*tables: Table) -> Mapping[str, Table]:
 ETL: Final = _by_name(
     Table("image", *_IMAGE),
     Table(
-        "label",
-        _NAME,
-        Member("binary", "bool", False, "four bytes, not text"),
-        _output("uint32_t"),
+        "label", _NAME, Member("binary", "bool", False, "four bytes, not text"), _output("uint32_t")
     ),
     Table(
         "blob",
