@@ -9,16 +9,8 @@ from typing import Final, cast
 
 import numpy as np
 
+from exset.codecs.aeon import layout
 from exset.codecs.aeon.cpio_lint import report
-from exset.codecs.aeon.layout import (
-    ARCHIVE,
-    HEADER,
-    HEADER_SIZE,
-    LEAST_ENTRY,
-    MAGIC,
-    first_entries,
-    header_offset,
-)
 from exset.codecs.engine import Fields, read
 from exset.codecs.engine.failures import TruncatedError
 from exset.core.errors import Findings, FormatError, Place
@@ -43,7 +35,7 @@ from exset.grammars.columns.arrays import Flags, Longs, compact, frozen
 from exset.grammars.columns.blobs import Blobs
 from exset.grammars.columns.strings import Strings
 
-_MAGIC: Final = MAGIC.to_bytes(2, "little")
+_MAGIC: Final = layout.MAGIC.to_bytes(2, "little")
 _INSPECTED: Final = 1 << 16  # bytes, to see whether a block was converted to text
 
 
@@ -92,7 +84,7 @@ def decode_archive(
 ) -> Block:
     """Decode an archive; its files are views of the source. Parameters and errors as `decode`."""
     findings = Findings() if findings is None else findings
-    fields = read(ARCHIVE, source, limits=limits, engine=engine)
+    fields = read(layout.ARCHIVE, source, limits=limits, engine=engine)
     entries = _entries(fields, source, findings)
     count = len(entries)
     return Block.unchecked(
@@ -109,7 +101,7 @@ def salvage(source: Source, *, limits: Limits = DEFAULT, engine: Engine = "auto"
     Raises FormatError if the header is not complete.
     """
     try:
-        fields = read(ARCHIVE, source, limits=limits, engine=engine)
+        fields = read(layout.ARCHIVE, source, limits=limits, engine=engine)
     except FormatError as error:
         fields = _complete(source, error, limits, engine)
     entries = _entries(fields, source, Findings())
@@ -124,7 +116,7 @@ def salvage(source: Source, *, limits: Limits = DEFAULT, engine: Engine = "auto"
 def _fields(source: Source, limits: Limits, engine: Engine) -> tuple[Fields, bool]:
     """Read a block; also return whether it has the last entry, which aeon does not read."""
     try:
-        return read(ARCHIVE, source, limits=limits, engine=engine), True
+        return read(layout.ARCHIVE, source, limits=limits, engine=engine), True
     except FormatError as error:
         if source.view[: len(_MAGIC)] == _MAGIC:
             fields = _complete(source, error, limits, engine)
@@ -144,7 +136,7 @@ def _complete(source: Source, error: FormatError, limits: Limits, engine: Engine
     count = error.place.index("entries") if error.place is not None else None
     if not count:
         raise error
-    return read(first_entries(count), source, limits=limits, engine=engine)
+    return read(layout.first_entries(count), source, limits=limits, engine=engine)
 
 
 def _truncated(error: FormatError, complete: int, why: str | None) -> FormatError:
@@ -193,26 +185,28 @@ def _names(fields: Fields, source: Source, findings: Findings) -> Strings:
 def _header(entries: Entries, source: Source, limits: Limits, engine: Engine) -> BlockHeader:
     """Read the header in the first entry. Raises FormatError if it is not a header of aeon."""
     at, size = int(entries.data.starts[0]), int(entries.data.lengths[0])
-    if size != HEADER_SIZE:
+    if size != layout.HEADER_SIZE:
         place = Place.in_bytes(source, 0, "entries[0]")
-        message = f"the first entry has {size} bytes, but the header of a block has {HEADER_SIZE}"
+        message = (
+            f"the first entry has {size} bytes, but the header of a block has {layout.HEADER_SIZE}"
+        )
         hint = "if the file is another cpio archive, use --from cpio"
         raise FormatError(message, place=place, hint=hint)
     inner = Source(source.name, bytes(source.view[at : at + size]))
     try:
-        fields = read(HEADER, inner, limits=limits, engine=engine)
+        fields = read(layout.HEADER, inner, limits=limits, engine=engine)
     except FormatError as error:
         place = Place.in_bytes(source, at, "entries[0].data.magic")
         raise FormatError(error.message, place=place) from None
     words = {
         name: int(cast(Longs, fields[name])[0])
-        for name, leaf in HEADER.leaves.items()
+        for name, leaf in layout.HEADER.leaves.items()
         if leaf.is_number
     }
     data_type, rest = (fields.strings(name)[0] or b"" for name in ("data_type", "rest"))
     header = BlockHeader(**words, data_type=data_type, rest=rest)
-    if header.record_count > len(source.view) // LEAST_ENTRY:
-        offset = at + header_offset("record_count")
+    if header.record_count > len(source.view) // layout.LEAST_ENTRY:
+        offset = at + layout.header_offset("record_count")
         place = Place.in_bytes(source, offset, "entries[0].data.record_count")
         message = f"record_count is {header.record_count}, more than the file can hold"
         raise FormatError(message, place=place)

@@ -25,16 +25,8 @@ from exset.codecs.lens.list_placement import ListPlacement, place_lists, place_p
 from exset.core.errors import Findings, FormatError, LimitError
 from exset.core.limits import Limits, limit_hint
 from exset.core.source import Source
-from exset.grammars.columns.arrays import (
-    Flags,
-    Floats,
-    Ints,
-    Longs,
-    T,
-    compact,
-    constant,
-    offsets_of,
-)
+from exset.grammars.columns import arrays
+from exset.grammars.columns.arrays import Flags, Floats, Ints, Longs, T
 from exset.grammars.columns.ragged import Ragged, Reals, Strings
 from exset.grammars.lens.columns import REAL_FIELDS, Events, Ranges, SetHeader
 from exset.grammars.lens.examples import ExampleSet
@@ -130,7 +122,7 @@ def _check_frequencies(fields: Fields, source: Source) -> None:
 
 def _event_offsets(fields: Fields, source: Source, limits: Limits, before: Offsets) -> Longs:
     counts = fields.ints("examples.example_numEvents")
-    offsets = offsets_of(counts)
+    offsets = arrays.offsets_of(counts)
     starts = fields.starts["examples.example_numEvents"]
     many = before.events + offsets[1:] > before.size + starts + limits.max_events
     if many.any():
@@ -148,7 +140,7 @@ def _lists(fields: Fields, order: Longs | None = None) -> Longs:
         lengths[0::2], lengths[1::2] = inputs, targets
     else:
         lengths[:] = np.concatenate([inputs, targets])[order]
-    return offsets_of(compact(lengths))
+    return arrays.offsets_of(arrays.compact(lengths))
 
 
 def _event_lists(
@@ -198,7 +190,7 @@ def _events(fields: Fields, event_offsets: Longs, placed: ListPlacement) -> Even
 
 def _effective(column: Reals, inherited: float) -> Floats:
     if not column.present.any():
-        return constant(inherited, len(column), np.float32)
+        return arrays.constant(inherited, len(column), np.float32)
     return np.where(column.present, column.values, np.float32(inherited))
 
 
@@ -212,7 +204,7 @@ def _ranges(fields: Fields) -> tuple[Ranges, Strings]:
     indices = fields.merged_rows(*(f"{path}.unit_index" for path in units))
     names = cast(Strings, _both(fields, *["range_groupName"] * 2))
     named = np.flatnonzero(names.lengths) if names.data.size else np.empty(0, np.int64)
-    group = constant(-1, sparse.size, np.int32)
+    group = arrays.constant(-1, sparse.size, np.int32)
     if named.size:
         group = np.full(sparse.size, -1, np.int32)
         group[named] = np.arange(named.size)
@@ -273,8 +265,8 @@ def _rows(rows: Ragged[T], where: Flags) -> Ragged[T]:
     if len(rows) == where.size:
         return rows
     if len(rows) == 0:
-        return Ragged(rows.values, constant(0, where.size + 1, np.int64))
-    return Ragged(rows.values, offsets_of(_spread(rows.lengths, where)))
+        return Ragged(rows.values, arrays.constant(0, where.size + 1, np.int64))
+    return Ragged(rows.values, arrays.offsets_of(_spread(rows.lengths, where)))
 
 
 def _absent_if_empty(strings: Strings) -> Strings:

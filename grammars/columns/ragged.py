@@ -12,18 +12,8 @@ from typing import Generic, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.grammars.columns.arrays import (
-    Flags,
-    Floats,
-    Longs,
-    T,
-    check_column,
-    check_offsets,
-    concat,
-    concat_offsets,
-    constant,
-    gather_ragged,
-)
+from exset.grammars.columns import arrays
+from exset.grammars.columns.arrays import Flags, Floats, Longs, T
 from exset.grammars.columns.rows import Column
 from exset.grammars.columns.strings import Strings
 
@@ -40,20 +30,20 @@ class Ragged(Column[NDArray[T]], Generic[T]):
     def __post_init__(self) -> None:
         if not isinstance(self.values, np.ndarray) or self.values.ndim != 1:
             raise ValueError("values: expected a one-dimensional array")
-        check_offsets("offsets", self.offsets, self.values.size)
+        arrays.check_offsets("offsets", self.offsets, self.values.size)
         self._freeze()
 
     @classmethod
     def empty(cls, n: int, dtype: type[T]) -> Self:
         """Return a column of n empty rows."""
-        return cls.unchecked(values=np.empty(0, dtype), offsets=constant(0, n + 1, np.int64))
+        return cls.unchecked(values=np.empty(0, dtype), offsets=arrays.constant(0, n + 1, np.int64))
 
     @classmethod
     def concat(cls, columns: Sequence[Self]) -> Self:
         """Join the rows of one or more columns."""
         return cls.unchecked(
-            values=concat([column.values for column in columns]),
-            offsets=concat_offsets([column.offsets for column in columns]),
+            values=arrays.concat([column.values for column in columns]),
+            offsets=arrays.concat_offsets([column.offsets for column in columns]),
         )
 
     def __len__(self) -> int:
@@ -72,7 +62,7 @@ class Ragged(Column[NDArray[T]], Generic[T]):
 
     def take(self, indices: Longs) -> Self:
         """Return the rows at the indices, int64 [k]. Raises IndexError."""
-        values, offsets = gather_ragged(self.values, self.offsets, indices)
+        values, offsets = arrays.gather_ragged(self.values, self.offsets, indices)
         return self.unchecked(values=values, offsets=offsets)
 
 
@@ -87,8 +77,8 @@ class Reals(Column[float | None]):
     present: Flags
 
     def __post_init__(self) -> None:
-        check_column("values", self.values, np.float32)
-        check_column("present", self.present, np.bool_, self.values.size)
+        arrays.check_column("values", self.values, np.float32)
+        arrays.check_column("present", self.present, np.bool_, self.values.size)
         if (~self.present & (self.values.view(np.uint32) != 0)).any():
             object.__setattr__(self, "values", np.where(self.present, self.values, np.float32(0)))
         self._freeze()
@@ -96,7 +86,7 @@ class Reals(Column[float | None]):
     @classmethod
     def empty(cls, n: int) -> Self:
         """A column of n values, none of them present."""
-        values, present = constant(0, n, np.float32), constant(False, n, np.bool_)
+        values, present = arrays.constant(0, n, np.float32), arrays.constant(False, n, np.bool_)
         return cls.unchecked(values=values, present=present)
 
     def __len__(self) -> int:

@@ -14,20 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from exset.core.errors import FormatError
 from exset.core.text import counted
-from exset.grammars.columns.arrays import (
-    Longs,
-    check_column,
-    check_offsets,
-    chosen_rows,
-    compact,
-    concat,
-    concat_offsets,
-    constant,
-    gather_ragged,
-    offsets_of,
-    same,
-    take,
-)
+from exset.grammars.columns import arrays
+from exset.grammars.columns.arrays import Longs
 from exset.grammars.columns.html import table, text
 from exset.grammars.columns.inputs import check_kind, raw, shown
 from exset.grammars.columns.rows import Table
@@ -109,8 +97,8 @@ class SampleList(Table):
         check_kind("name", self.name, Strings)
         if not isinstance(self.ids, Strings | Spans):
             raise ValueError(f"ids: must be Strings or Spans, not {type(self.ids).__name__}")
-        check_column("others", self.others, np.uint64, len(self.name))
-        check_offsets("id_offsets", self.id_offsets, len(self.ids))
+        arrays.check_column("others", self.others, np.uint64, len(self.name))
+        arrays.check_offsets("id_offsets", self.id_offsets, len(self.ids))
         if self.id_offsets.size != len(self.name) + 1:
             message = f"id_offsets: must have {len(self.name) + 1} rows, not {self.id_offsets.size}"
             raise ValueError(message)
@@ -149,7 +137,7 @@ class SampleList(Table):
         values = [each for row in rows for each in row.ids]
         numbers = bool(values) and all(isinstance(each, int | np.integer) for each in values)
         ids: Ids
-        id_offsets = offsets_of(compact(lengths))
+        id_offsets = arrays.offsets_of(arrays.compact(lengths))
         if numbers:
             ids, id_offsets = normal_spans(np.array(values, np.int64), id_offsets)
         else:
@@ -163,7 +151,7 @@ class SampleList(Table):
             label_file=raw("label_file", label_file),
             totals=None,
             name=Strings.of(row.name for row in rows),
-            others=compact(np.array([row.others for row in rows], np.uint64)),
+            others=arrays.compact(np.array([row.others for row in rows], np.uint64)),
             id_offsets=id_offsets,
             ids=ids,
         )
@@ -201,15 +189,15 @@ class SampleList(Table):
     def named(self) -> Longs:
         """The number of ids of each file, ranges expanded: int64 [files]."""
         if isinstance(self.ids, Spans):
-            ends = offsets_of(self.ids.counts)[self.id_offsets]
+            ends = arrays.offsets_of(self.ids.counts)[self.id_offsets]
             return np.diff(ends)
-        return compact(np.diff(self.id_offsets))
+        return arrays.compact(np.diff(self.id_offsets))
 
     @property
     def included(self) -> Counts:
         """The number of included samples of each file: uint64 [files]."""
         if self.kind.is_single:
-            return constant(1, len(self.name), np.uint64)
+            return arrays.constant(1, len(self.name), np.uint64)
         return self.others if self.kind.is_exclusion else self.named.astype(np.uint64)
 
     @property
@@ -271,7 +259,7 @@ class SampleList(Table):
         `which`. All others count as excluded. Raises IndexError and ValueError as `chosen_rows`;
         FormatError for a part of a file in an exclusion list.
         """
-        chosen = chosen_rows(which, len(self))
+        chosen = arrays.chosen_rows(which, len(self))
         files = self._files_of(chosen)
         used, first, counts = np.unique(files, return_index=True, return_counts=True)
         by_use = np.argsort(first, kind="stable")
@@ -282,7 +270,7 @@ class SampleList(Table):
         kept = self._of_files(used[by_use])
         if self.kind.is_exclusion:
             whole = np.unique(chosen).size == chosen.size
-            if not whole or not same(counts[by_use].astype(np.uint64), kept.included):
+            if not whole or not arrays.same(counts[by_use].astype(np.uint64), kept.included):
                 raise FormatError(
                     "an exclusion list does not name its samples: only whole files can be selected",
                     hint="select whole files, or convert it to CONDUIT_HDF5_INCLUSION first",
@@ -290,17 +278,17 @@ class SampleList(Table):
                 )
             return kept
         chosen = chosen[np.argsort(order[files], kind="stable")]
-        offsets = offsets_of(counts[by_use])
+        offsets = arrays.offsets_of(counts[by_use])
         left = kept.named - counts[by_use]
         others = kept.others
         if self.kind.has_excluded:
-            others = compact(kept.others + np.maximum(left, 0).astype(np.uint64))
+            others = arrays.compact(kept.others + np.maximum(left, 0).astype(np.uint64))
         ids, id_offsets = take_ids(self.ids, chosen, offsets)
         return kept.with_columns(others=others, ids=ids, id_offsets=id_offsets)
 
     def select_files(self, which: ArrayLike | slice) -> Self:
         """Return some of the files with all their samples: indices, a mask or a slice."""
-        return self._of_files(chosen_rows(which, len(self.name)))
+        return self._of_files(arrays.chosen_rows(which, len(self.name)))
 
     def concat(self, *others: Self) -> Self:
         """Return the files of this list, then those of the others.
@@ -319,8 +307,8 @@ class SampleList(Table):
         return self.with_columns(
             totals=None,
             name=Strings.concat([each.name for each in lists]),
-            others=compact(concat([each.others for each in lists])),
-            id_offsets=concat_offsets([each.id_offsets for each in lists]),
+            others=arrays.compact(arrays.concat([each.others for each in lists])),
+            id_offsets=arrays.concat_offsets([each.id_offsets for each in lists]),
             ids=type(first).concat(columns),  # type: ignore[arg-type]
         )
 
@@ -331,7 +319,8 @@ class SampleList(Table):
         named = self.named
         numbers = self.ids.numbers().tolist()
         return self.with_columns(
-            ids=Strings.of(b"%d" % number for number in numbers), id_offsets=offsets_of(named)
+            ids=Strings.of(b"%d" % number for number in numbers),
+            id_offsets=arrays.offsets_of(named),
         )
 
     def with_integer_ids(self) -> Self:
@@ -354,11 +343,11 @@ class SampleList(Table):
         return np.searchsorted(ends, rows, side="right")
 
     def _of_files(self, files: Longs) -> Self:
-        rows, id_offsets = gather_ragged(np.arange(len(self.ids)), self.id_offsets, files)
+        rows, id_offsets = arrays.gather_ragged(np.arange(len(self.ids)), self.id_offsets, files)
         return self.with_columns(
             totals=None,
             name=self.name.take(files),
-            others=take(self.others, files),
+            others=arrays.take(self.others, files),
             id_offsets=id_offsets,
             ids=self.ids.take(rows),
         )

@@ -12,16 +12,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from exset.grammars.columns.arrays import (
-    Floats,
-    Ints,
-    Longs,
-    check_column,
-    check_offsets,
-    constant,
-    frozen,
-    is_constant,
-)
+from exset.grammars.columns import arrays
+from exset.grammars.columns.arrays import Floats, Ints, Longs
 from exset.grammars.columns.inputs import check_kind, raw, real
 from exset.grammars.columns.ragged import Ragged, Reals, Strings
 from exset.grammars.columns.rows import Rows, Table
@@ -110,14 +102,14 @@ class Events(Rows):
         for field in REAL_FIELDS:
             _check_rows(f"events.{field}", self.real(field), Reals, len(self.proc))
         for name, numbers in (("inputs", self.inputs), ("targets", self.targets)):
-            check_column(f"events.{name}", numbers, np.int64, len(self.proc))
+            arrays.check_column(f"events.{name}", numbers, np.int64, len(self.proc))
         self._freeze()
 
     @classmethod
     def empty(cls, m: int) -> Self:
         """Events [m] that say nothing; `dataclasses.replace` gives them fields."""
         reals = {field: Reals.empty(m) for field in REAL_FIELDS}
-        nothing = constant(-1, m, np.int64)
+        nothing = arrays.constant(-1, m, np.int64)
         return cls.unchecked(proc=Strings.empty(m), **reals, inputs=nothing, targets=nothing)
 
     def __len__(self) -> int:
@@ -146,14 +138,14 @@ class Ranges(Rows):
     units: Ragged[np.int32]
 
     def __post_init__(self) -> None:
-        check_column("ranges.group", self.group, np.int32)
+        arrays.check_column("ranges.group", self.group, np.int32)
         r = self.group.size
-        check_column("ranges.first", self.first, np.int32, r)
-        check_column("ranges.value", self.value, np.float32, r)
+        arrays.check_column("ranges.first", self.first, np.int32, r)
+        arrays.check_column("ranges.value", self.value, np.float32, r)
         _check_rows("ranges.values", self.values, Ragged, r)
         _check_rows("ranges.units", self.units, Ragged, r)
-        check_column("ranges.values", self.values.values, np.float32)
-        check_column("ranges.units", self.units.values, np.int32)
+        arrays.check_column("ranges.values", self.values.values, np.float32)
+        arrays.check_column("ranges.units", self.units.values, np.int32)
         if self.values.values.size and self.units.values.size:
             both = (self.values.lengths > 0) & (self.units.lengths > 0)
             if both.any():
@@ -164,9 +156,9 @@ class Ranges(Rows):
     def empty(cls, r: int) -> Self:
         """Ranges [r] of the whole network without items."""
         return cls.unchecked(
-            group=constant(-1, r, np.int32),
-            first=constant(0, r, np.int32),
-            value=constant(0, r, np.float32),
+            group=arrays.constant(-1, r, np.int32),
+            first=arrays.constant(0, r, np.int32),
+            value=arrays.constant(0, r, np.float32),
             values=Ragged.empty(r, np.float32),
             units=Ragged.empty(r, np.int32),
         )
@@ -198,15 +190,15 @@ class ExampleColumns(Table):
         kinds = {"header": SetHeader, "events": Events, "ranges": Ranges, "groups": Strings}
         for what, kind in kinds.items():
             check_kind(what, getattr(self, what), kind)
-        check_offsets("event_offsets", self.event_offsets, len(self.events))
+        arrays.check_offsets("event_offsets", self.event_offsets, len(self.events))
         n = self.event_offsets.size - 1
         _check_rows("name", self.name, Strings, n)
         _check_rows("proc", self.proc, Strings, n)
-        check_column("frequency", self.frequency, np.float32, n)
+        arrays.check_column("frequency", self.frequency, np.float32, n)
         empty = self.event_offsets[1:] == self.event_offsets[:-1]
         if empty.any():
             raise ValueError(f"event_offsets: example {empty.argmax()} has no event")
-        check_offsets("lists", self.lists, len(self.ranges))
+        arrays.check_offsets("lists", self.lists, len(self.ranges))
         _check_numbers("events.inputs", self.events.inputs, self.lists.size - 1)
         _check_numbers("events.targets", self.events.targets, self.lists.size - 1)
         _check_numbers("ranges.group", self.ranges.group, len(self.groups))
@@ -229,7 +221,7 @@ class ExampleColumns(Table):
         numbers = np.arange(len(self))
         if self.num_events > len(self):
             numbers = np.repeat(numbers, np.diff(self.event_offsets))
-        return frozen(numbers)
+        return arrays.frozen(numbers)
 
     def effective(self, field: str, rows: Longs | None = None) -> Floats:
         """Return the value of a real field at each event, its own or the set's: float32 [m].
@@ -240,9 +232,9 @@ class ExampleColumns(Table):
         column, inherited = self.events.real(field), self.header.real(field)
         if rows is not None:
             column = column.take(rows)
-        if is_constant(column.present) and not column.present[:1].any():
-            return constant(inherited, len(column), np.float32)
-        return frozen(np.where(column.present, column.values, inherited))
+        if arrays.is_constant(column.present) and not column.present[:1].any():
+            return arrays.constant(inherited, len(column), np.float32)
+        return arrays.frozen(np.where(column.present, column.values, inherited))
 
 
 def _real_field(columns: SetHeader | Events, field: str) -> Any:
@@ -260,6 +252,6 @@ def _check_rows(
 
 
 def _check_numbers(what: str, numbers: Longs | Ints, n: int) -> None:
-    wrong = numbers[:1] if is_constant(numbers) else numbers
+    wrong = numbers[:1] if arrays.is_constant(numbers) else numbers
     if wrong.size and (wrong.min() < -1 or wrong.max() >= n):
         raise ValueError(f"{what}: each number must be from -1 to {n - 1}")

@@ -13,18 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from exset.core.text import counted
-from exset.grammars.columns.arrays import (
-    Longs,
-    chosen_rows,
-    compact,
-    concat,
-    concat_offsets,
-    constant,
-    is_constant,
-    offsets_of,
-    row_indices,
-    take,
-)
+from exset.grammars.columns import arrays
+from exset.grammars.columns.arrays import Longs
 from exset.grammars.columns.html import table
 from exset.grammars.columns.inputs import check_kind
 from exset.grammars.columns.ragged import Reals, Strings
@@ -71,9 +61,9 @@ class ExampleSet(ExampleColumns):
             name=Strings.empty(0),
             proc=Strings.empty(0),
             frequency=np.empty(0, np.float32),
-            event_offsets=offsets_of(np.empty(0, np.int64)),
+            event_offsets=arrays.offsets_of(np.empty(0, np.int64)),
             events=Events.empty(0),
-            lists=offsets_of(np.empty(0, np.int64)),
+            lists=arrays.offsets_of(np.empty(0, np.int64)),
             ranges=Ranges.empty(0),
             groups=Strings.empty(0),
         )
@@ -146,10 +136,10 @@ class ExampleSet(ExampleColumns):
 
         Raises IndexError for an index out of bounds, ValueError for a mask of another length.
         """
-        chosen = chosen_rows(which, len(self))
+        chosen = arrays.chosen_rows(which, len(self))
         starts = self.event_offsets[:-1][chosen]
-        lengths = compact(self.event_offsets[1:][chosen] - starts)
-        events = self.events.take(row_indices(starts, lengths))
+        lengths = arrays.compact(self.event_offsets[1:][chosen] - starts)
+        events = self.events.take(arrays.row_indices(starts, lengths))
         # Only the window of lists that is used; the normal form drops what lies between.
         used = np.concatenate([events.inputs, events.targets])
         end = int(used.max(initial=-1)) + 1
@@ -159,8 +149,8 @@ class ExampleSet(ExampleColumns):
             self.with_columns(
                 name=self.name.take(chosen),
                 proc=self.proc.take(chosen),
-                frequency=take(self.frequency, chosen),
-                event_offsets=offsets_of(lengths),
+                frequency=arrays.take(self.frequency, chosen),
+                event_offsets=arrays.offsets_of(lengths),
                 events=_renumbered(events, -begin),
                 lists=self.lists[begin : end + 1] - self.lists[begin],
                 ranges=self.ranges.take(window),
@@ -194,10 +184,10 @@ class ExampleSet(ExampleColumns):
             header=sets[0].header,
             name=Strings.concat([each.name for each in sets]),
             proc=Strings.concat([each.proc for each in sets]),
-            frequency=concat([each.frequency for each in sets]),
-            event_offsets=concat_offsets([each.event_offsets for each in sets]),
+            frequency=arrays.concat([each.frequency for each in sets]),
+            event_offsets=arrays.concat_offsets([each.event_offsets for each in sets]),
             events=Events.concat(events),
-            lists=concat_offsets([each.lists for each in sets]),
+            lists=arrays.concat_offsets([each.lists for each in sets]),
             ranges=Ranges.concat(ranges),
             groups=groups,
         )
@@ -220,7 +210,7 @@ def _renumbered(events: Events, by: int) -> Events:
 
 def _shifted(numbers: Longs, by: int) -> Longs:
     """Return the numbers that are not -1, moved."""
-    if by == 0 or (is_constant(numbers) and not (numbers[:1] >= 0).any()):
+    if by == 0 or (arrays.is_constant(numbers) and not (numbers[:1] >= 0).any()):
         return numbers
     return np.where(numbers < 0, numbers, numbers + by)
 
@@ -234,7 +224,7 @@ def _numbered_together(sets: Sequence[ExampleSet]) -> tuple[list[Ranges], String
         if new == list(range(len(new))):
             ranges.append(each.ranges)
         else:
-            group = compact(np.array([*new, -1], np.int32)[each.ranges.group])
+            group = arrays.compact(np.array([*new, -1], np.int32)[each.ranges.group])
             ranges.append(each.ranges.with_columns(group=group))
     return ranges, Strings.of(numbers)
 
@@ -253,5 +243,5 @@ def _under(header: SetHeader, other: ExampleSet) -> ExampleSet:
         values = other.effective(field)
         if field in TIME_FIELDS and np.isnan(values).any():
             raise ValueError(f"concat: {field} is NaN in one set, which no event can say")
-        changed[field] = Reals(values, constant(True, other.num_events, np.bool_))
+        changed[field] = Reals(values, arrays.constant(True, other.num_events, np.bool_))
     return other.with_columns(header=header, events=other.events.with_columns(**changed))

@@ -23,18 +23,9 @@ from exset.grammars.aeon.manifest_types import Dialect, ElementType
 from exset.grammars.columns.arrays import Longs, constant, row_indices
 from exset.grammars.columns.strings import Strings
 from exset.parsers.aeon import manifest_columns as c
+from exset.parsers.aeon import manifest_dialects as dialects
 from exset.parsers.aeon.manifest_checks import check_elements
 from exset.parsers.aeon.manifest_columns import KERNELS
-from exset.parsers.aeon.manifest_dialects import (
-    GRAMMARS,
-    HEADER,
-    RECORD,
-    TYPES,
-    guess_dialect,
-    hint,
-    is_header_without_at,
-    width_hint,
-)
 from exset.parsers.engine.stream import ParseStream
 
 _TOKENS: Final = 1 << 16
@@ -57,12 +48,12 @@ def parse(
     an unknown dialect.
     """
     findings = Findings() if findings is None else findings
-    chosen = guess_dialect(source.data) if dialect is None else Dialect(dialect)
+    chosen = dialects.guess_dialect(source.data) if dialect is None else Dialect(dialect)
     if dialect is None and chosen is not Dialect.HEAD:
         if advice := foreign(source.data):
             message = "this is not a manifest"
             raise FormatError(message, source=source, span=Span(0, 1), hint=advice)
-        has_words = is_header_without_at(source.data)
+        has_words = dialects.is_header_without_at(source.data)
         advice = "if the first line is the header, put `@` before it; else " if has_words else ""
         place = Place(source.name)
         findings.add(finding_at("aeon-dialect", place, dialect=chosen, advice=advice))
@@ -79,7 +70,7 @@ class _Parser:
         self.findings = findings
         self.engine = engine
         self.dialect = dialect
-        self.grammar = GRAMMARS[dialect]
+        self.grammar = dialects.GRAMMARS[dialect]
         self.compiled = KERNELS.should_compile(len(source.data), engine)
         self.find = KERNELS.choose(c.find_fields, self.compiled)
         self.buffer = np.frombuffer(source.data, np.uint8)
@@ -96,7 +87,7 @@ class _Parser:
 
     def parse(self) -> Manifest:
         streams = self.grammar.parse(
-            self.source, self.engine, hint=hint, boundary=RECORD, tokens=_TOKENS
+            self.source, self.engine, hint=dialects.hint, boundary=dialects.RECORD, tokens=_TOKENS
         )
         for stream in streams:
             self.add_chunk(stream)
@@ -119,12 +110,12 @@ class _Parser:
     def add_chunk(self, stream: ParseStream) -> None:
         """Add the records of a chunk."""
         begin = 0
-        if stream.steps.size and stream.steps[0] == HEADER:
+        if stream.steps.size and stream.steps[0] == dialects.HEADER:
             begin = int(stream.tokens_before[0])
             self.types = tuple(
                 ElementType(self.grammar.terminals[kind])
                 for kind in stream.kinds[:begin].tolist()
-                if self.grammar.terminals[kind] in TYPES
+                if self.grammar.terminals[kind] in dialects.TYPES
             )
         if self.width is None:
             self.set_width(stream, begin)
@@ -210,7 +201,7 @@ class _Parser:
         start = int(stream.ends[token])
         end = self.source.data.find(b"\n", start)
         span = Span(start, len(self.source.data) if end < 0 else end)
-        hint = width_hint(self.source.data[span.start : span.end], self.dialect)
+        hint = dialects.width_hint(self.source.data[span.start : span.end], self.dialect)
         place = Place.in_text(self.source, span)
         return FormatError(message, place=place, hint=hint, code="aeon-record-width")
 

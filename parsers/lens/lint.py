@@ -34,22 +34,22 @@ class StringsOf(NamedTuple):
 
 
 class Meaning(NamedTuple):
-    """What a chunk means. count: of the steps of each kind. hard: the tokens of reals to check."""
+    """What a chunk means. counts: of steps of each kind. hard: the tokens of reals to check."""
 
     text: Text
     tokens: Tokens
     columns: Columns
-    count: Ints
+    counts: Ints
     hard: Ints
     strings: StringsOf
 
 
 def report(chunk: Meaning, groups: Iterable[bytes | None], findings: Findings) -> None:
     """Add the findings. groups: the distinct names."""
-    text, tokens, columns, count, hard, strings = chunk
+    text, tokens, columns, counts, hard, strings = chunk
     kept: list[tuple[int, str, int, int, int]] = []
     for code, at in (
-        *_counts(tokens, count),
+        *_counts(tokens, counts),
         *_strings(strings),
         *_groups(text, strings.group, groups),
         *_reals(text, tokens, hard),

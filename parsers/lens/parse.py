@@ -24,17 +24,10 @@ from exset.parsers.engine.errors import Unexpected
 from exset.parsers.engine.grammar import size_of
 from exset.parsers.engine.stream import ParseStream
 from exset.parsers.engine.window import Window
+from exset.parsers.lens import checks
 from exset.parsers.lens import steps as c
 from exset.parsers.lens.actions import act, event_offsets
 from exset.parsers.lens.assemble import example_set, strings_of
-from exset.parsers.lens.checks import (
-    check_event_counts,
-    check_integers,
-    check_strings,
-    hint,
-    impossible,
-    swallowed,
-)
 from exset.parsers.lens.lint import Meaning, report
 from exset.parsers.lens.list_order import arrange, room_for
 from exset.parsers.lens.steps import Columns, Tokens, empty_columns
@@ -169,10 +162,10 @@ class _Reading:
         spans = (text.starts, text.ends)
         before = stream.tokens_before
         tokens = Tokens(stream.steps, before, *spans, ints, reals, text.buffer, text.base)
-        check_integers(text, tokens.ints)
+        checks.check_integers(text, tokens.ints)
         offsets = event_offsets(tokens, count)
         if count[c.NUM_EVENTS]:
-            check_event_counts(text, tokens, np.diff(offsets), self.events, self.limits)
+            checks.check_event_counts(text, tokens, np.diff(offsets), self.events, self.limits)
         values = text.count("VALUE", "UNKNOWN") if count[c.DENSE_VALUES] else 0
         units = text.count("UNIT", "STAR") if count[[c.UNITS, c.ALL_UNITS]].any() else 0
         limit = self.limits.max_expand
@@ -181,20 +174,20 @@ class _Reading:
             c.resume(columns, self.done)
         KERNELS.choose(act, text.compiled)(tokens, columns)
         if columns.state[c.REASON]:
-            raise impossible(text, columns, self.limits)
+            raise checks.impossible(text, columns, self.limits)
         if columns.state[c.UNORDERED]:
             arranged, numbers = room_for(columns)
             KERNELS.choose(arrange, text.compiled)(columns, arranged, numbers)
             columns = arranged
         strings = strings_of(text, columns)
         for quoted in strings:
-            check_strings(text, quoted, self.limits)
+            checks.check_strings(text, quoted, self.limits)
         self.done = done
         return Meaning(text, tokens, columns, count, hard, strings)
 
 
 def _hint(found: Unexpected) -> str | None:
-    return swallowed(found.before, found.word) or hint(found.word, found.expected)
+    return checks.swallowed(found.before, found.word) or checks.hint(found.word, found.expected)
 
 
 def _begin(source: Source, findings: Findings) -> int:
@@ -208,8 +201,8 @@ def _begin(source: Source, findings: Findings) -> int:
         findings.add(finding_at("lens-refuses", place, what=what, hint=advice))
     elif len(data) == _SMALLEST and (unseen := _LAST_COMMENT.search(data)):
         message = "Lens takes no comment in a file of 4 bytes that does not end in a line break"
-        hint = "add a line break"
-        raise FormatError(message, source=source, span=Span(*unseen.span(1)), hint=hint)
+        advice = "add a line break"
+        raise FormatError(message, source=source, span=Span(*unseen.span(1)), hint=advice)
     if data.startswith(_BOM):
         what, advice = "a byte order mark before the text", "save the file as UTF-8 without it"
         findings.add(finding_at("lens-refuses", place, what=what, hint=advice))

@@ -11,34 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.core.kernels import Kernels
-from exset.grammars.columns.arrays import (
-    Bytes,
-    Flags,
-    Floats,
-    Ints,
-    Longs,
-    T,
-    constant,
-    frozen,
-    lengths_of,
-    offsets_of,
-)
+from exset.grammars.columns import arrays
+from exset.grammars.columns.arrays import Bytes, Flags, Floats, Ints, Longs, T
 from exset.grammars.columns.ragged import Ragged, Strings
 from exset.grammars.lens.columns import ExampleColumns
+from exset.parsers.lens import write_kernels as k
 from exset.parsers.lens import write_plan as p
 from exset.parsers.lens.write_checks import Losses
 from exset.parsers.lens.write_crossed import Step
 from exset.parsers.lens.write_fields import own_fields
-from exset.parsers.lens.write_kernels import (
-    EVENT_ROOM,
-    HEAD_ROOM,
-    RANGE_ROOM,
-    ActiveValues,
-    Heads,
-    Lists,
-    Texts,
-    write,
-)
 from exset.parsers.lens.write_strings import quoted_column, quoted_group
 from exset.parsers.shared import numerals
 from exset.parsers.shared.shortest import REAL_ROOM
@@ -70,7 +51,7 @@ def chunks(
             out = _room(chunk.room, compiled)
         example = 0
         while example < end - start:
-            example, size = KERNELS.choose(write, compiled)(out, example, compact, *columns)
+            example, size = KERNELS.choose(k.write, compiled)(out, example, compact, *columns)
             yield bytes(out[:size])
 
 
@@ -124,7 +105,7 @@ class _Chunk:
 
     def columns(
         self,
-    ) -> tuple[list[bytes] | None, Texts, Heads, ActiveValues, p.Chains, p.Script, Lists]:
+    ) -> tuple[list[bytes] | None, k.Texts, k.Heads, k.ActiveValues, p.Chains, p.Script, k.Lists]:
         """Return what `write_kernels.write` takes."""
         names = quoted_column(self.set.name[self.rows])
         procs = quoted_column(self.set.proc[self.rows])
@@ -135,14 +116,14 @@ class _Chunk:
         chains, script, step, is_set = self.plan_single() if is_single else self.plan()
         rooms = self.rooms(texts, lists)
         self.room = max(int(rooms.max()), min(int(rooms.sum()), _BUFFER))
-        heads = Heads(
+        heads = k.Heads(
             frequency=_bits(self.set.frequency[self.rows]),
             events=self.offsets,
             step=step,
             is_set=is_set,
             room=rooms,
         )
-        actives = ActiveValues(self.active("active_input"), self.active("active_target"))
+        actives = k.ActiveValues(self.active("active_input"), self.active("active_target"))
         return (
             items,
             self.as_arguments(texts),
@@ -163,7 +144,7 @@ class _Chunk:
     def column(self, column: NDArray[T]) -> NDArray[T]:
         """Return one column as the kernels take it; the bytes of texts stay bytes."""
         if self.compiled:
-            return frozen(np.ascontiguousarray(column))
+            return arrays.frozen(np.ascontiguousarray(column))
         if isinstance(column, list):
             return column
         return cast("NDArray[T]", bytes(column) if column.dtype == np.uint8 else column.tolist())
@@ -180,7 +161,7 @@ class _Chunk:
             bits[:-1][column.present] = _bits(column.values[column.present])
         return bits
 
-    def range_lists(self) -> tuple[Lists, list[bytes] | None]:
+    def range_lists(self) -> tuple[k.Lists, list[bytes] | None]:
         """Return the window of range lists, and the text of its numbers unless compiled."""
         ranges = self.set.ranges
         offsets = self.set.lists[self.lists.start : self.lists.stop + 1]
@@ -192,7 +173,7 @@ class _Chunk:
             both = zip(dense, sparse, strict=True)
             items = [a or (b" *" if b == b"-1" else b) for a, b in both]
             values, units = Ragged.empty(0, np.float32), Ragged.empty(0, np.int32)
-        lists = Lists(
+        lists = k.Lists(
             offsets=offsets - offsets[0],
             group=ranges.group[rows],
             first=ranges.first[rows],
@@ -237,10 +218,10 @@ class _Chunk:
             event=event,
             listed=np.where(is_own, p.OWN, p.NOTHING),
         )
-        following = constant(p.NOTHING, is_step.size, np.int64)
+        following = arrays.constant(p.NOTHING, is_step.size, np.int64)
         chains = p.Chains(self.numbers.reshape(-1), following, following)
-        is_set = constant(True, len(self.events), np.bool_)
-        return chains, script, offsets_of(is_step.sum(axis=1)), is_set
+        is_set = arrays.constant(True, len(self.events), np.bool_)
+        return chains, script, arrays.offsets_of(is_step.sum(axis=1)), is_set
 
     def first_steps(self, crossed: Longs, chains: p.Chains) -> p.CrossedSteps:
         """Return the steps that come first in crossed examples, and number these examples.
@@ -270,32 +251,32 @@ class _Chunk:
             script, *(self.column(np.array(x, np.int64)) for x in (begins, turns))
         )
 
-    def rooms(self, texts: Texts, lists: Lists) -> Longs:
+    def rooms(self, texts: k.Texts, lists: k.Lists) -> Longs:
         """Return the bytes that each example takes at most."""
-        of_ranges = RANGE_ROOM + _lengths_at(texts.groups, lists.group)
-        of_ranges += REAL_ROOM * lengths_of(lists.value_begins)
-        of_ranges += _UNIT_ROOM * lengths_of(lists.unit_begins)
-        of_lists = offsets_of(of_ranges)[lists.offsets]
-        of_events = EVENT_ROOM + _lengths_at(texts.fields, self.numbers[p.OWN])
+        of_ranges = k.RANGE_ROOM + _lengths_at(texts.groups, lists.group)
+        of_ranges += REAL_ROOM * arrays.lengths_of(lists.value_begins)
+        of_ranges += _UNIT_ROOM * arrays.lengths_of(lists.unit_begins)
+        of_lists = arrays.offsets_of(of_ranges)[lists.offsets]
+        of_events = k.EVENT_ROOM + _lengths_at(texts.fields, self.numbers[p.OWN])
         # A list is written once, or as inputs and as targets.
         for kind in (p.INPUTS, p.TARGETS):
             of_kind = _lengths_at(of_lists, self.numbers[kind])
             of_events += np.where(self.is_first[kind], of_kind, 0)
-        of_examples = HEAD_ROOM + lengths_of(texts.names) + lengths_of(texts.procs)
-        return of_examples + lengths_of(offsets_of(of_events)[self.offsets])
+        of_examples = k.HEAD_ROOM + arrays.lengths_of(texts.names) + arrays.lengths_of(texts.procs)
+        return of_examples + arrays.lengths_of(arrays.offsets_of(of_events)[self.offsets])
 
 
 def _lengths_at(offsets: Longs, numbers: Longs | Ints) -> Longs:
     """Return the lengths of the rows with these numbers; -1 is the number of none."""
-    return np.append(lengths_of(offsets), 0)[numbers]
+    return np.append(arrays.lengths_of(offsets), 0)[numbers]
 
 
-def _texts(*columns: Strings) -> Texts:
+def _texts(*columns: Strings) -> k.Texts:
     """Return the bytes of all strings one after the other, and their offsets."""
     data = np.concatenate([column.data for column in columns])
-    starts = offsets_of(np.array([column.data.size for column in columns]))
+    starts = arrays.offsets_of(np.array([column.data.size for column in columns]))
     offsets = (column.offsets + start for column, start in zip(columns, starts, strict=False))
-    return Texts(data, *offsets)
+    return k.Texts(data, *offsets)
 
 
 def _bits(array: Floats) -> Ints:
