@@ -10,8 +10,8 @@ FOLDERS = ("grammars", "parsers", "codecs", "runtime")
 PLAIN = {
     *("exset.core.errors", "exset.core.source", "exset.core.limits", "exset.core.disk_cache"),
     *("exset.core.notices", "exset.core.text", "exset.core.lookalikes", "exset.core.signals"),
-    *("exset.io.blocks", "exset.io.handles"),
-    *("exset.io.files", "exset.io.compression", "exset.io.compressors", "exset.io.remote"),
+    *("exset.io.files", "exset.io.blocks", "exset.io.compression", "exset.io.compressors"),
+    "exset.io.remote",
     *("exset.io.atomic_write", "exset.io.extraction", "exset.io.content_types"),
 }
 """The core modules that need nothing but the standard library."""

@@ -18,9 +18,8 @@ from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
 from exset.io import remote
 from exset.io.atomic_write import FULL, replacing, with_file_name
-from exset.io.blocks import Blocks, too_long
+from exset.io.blocks import Blocks, check_device, size_of, too_long
 from exset.io.compression import MAGIC, SUFFIXES, compressing, kind_of
-from exset.io.handles import check_device, size_of
 
 FilePath: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 

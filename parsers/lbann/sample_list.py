@@ -1,4 +1,4 @@
-"""Parse LBANN sample lists; `sample_list_text` writes them.
+"""Parse LBANN sample lists, and write them as text that LBANN reads back as the same list.
 
 The language is `grammars/sample_list.lark`. exset reads what LBANN reads (commit 04c297bd), with
 the same values. A list on which LBANN hangs, or uses uninitialised memory, is an error. The files
@@ -6,6 +6,8 @@ that a list names are not opened: `exset.runtime.lbann.list_files` checks them.
 """
 
 import re
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -15,11 +17,13 @@ from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
 from exset.grammars.columns.arrays import Longs
+from exset.grammars.columns.ragged import Strings
+from exset.grammars.columns.spans import Spans
 from exset.grammars.lbann.list_files import HDF5_SUFFIXES
 from exset.grammars.lbann.list_findings import finding_at
 from exset.grammars.lbann.sample_list import MAX_SAMPLES, SampleList
 from exset.parsers.lbann.list_checks import check_files, check_totals, hint
-from exset.parsers.lbann.list_header import Header, header_of
+from exset.parsers.lbann.list_header import Header, count_names, header_of
 from exset.parsers.lbann.list_records import Records, records_of
 from exset.parsers.lbann.list_tokens import GRAMMAR, KERNELS, RECORD, Words
 
@@ -104,3 +108,60 @@ def _guess_ids(words: Words, records: Records) -> str | None:
         return "text"
     words.report("lbann-ids-guessed", records.ids[:1])
     return "integer"
+
+
+def render(samples: SampleList, *, findings: Findings | None = None, expand: bool = False) -> bytes:
+    """Return the text of a list, with the correct totals.
+
+    expand: write each number of a range, not `first ... last`.
+    """
+    kind = samples.kind
+    totals = {**samples.computed._asdict(), "files": len(samples.name)}
+    lines = [
+        kind.value.encode("ascii"),
+        " ".join(str(totals[name]) for name in count_names(kind)).encode("ascii"),
+        samples.directory,
+    ]
+    if samples.label_file is not None:
+        lines.append(samples.label_file or b" ")  # LBANN refuses an empty line
+    lines += [name or b"" for name in samples.name] if kind.is_single else _records(samples, expand)
+    return b"\n".join([*lines, b""])
+
+
+def _records(samples: SampleList, expand: bool) -> Iterator[bytes]:
+    counts = [samples.included.tolist()]
+    if samples.kind.has_excluded:
+        counts.append(samples.excluded.tolist())
+    ids = samples.ids
+    if isinstance(ids, Strings):
+        texts = _texts(ids, samples.id_offsets)
+    else:
+        texts = _numbers(ids, samples.id_offsets, expand)
+    for row, (name, text) in enumerate(zip(samples.name, texts, strict=True)):
+        record = [name or b"", *(b"%d" % count[row] for count in counts)]
+        if text:
+            record.append(text)
+        yield b" ".join(record)
+
+
+def _texts(ids: Strings, id_offsets: Longs) -> Iterator[bytes]:
+    """Yield the ids of each file, separated by blanks."""
+    words = np.insert(ids.data, ids.offsets[1:-1], 0x20).tobytes()
+    begins = ids.offsets[id_offsets] + id_offsets
+    for begin, end in zip(begins[:-1].tolist(), begins[1:].tolist(), strict=True):
+        yield words[begin : max(end - 1, begin)]
+
+
+def _numbers(ids: Spans, id_offsets: Longs, expand: bool) -> Iterator[bytes]:
+    """Yield the ids of each file: ranges, or with `expand` every number."""
+    ends = id_offsets.tolist()
+    for begin, end in pairwise(ends):
+        spans = ids.take(np.arange(begin, end))
+        if expand:
+            yield b" ".join(b"%d" % number for number in spans.numbers().tolist())
+            continue
+        pairs = zip(spans.first.tolist(), spans.last.tolist(), strict=True)
+        yield b" ".join(
+            b"%d" % first if first == last else b"%d ... %d" % (first, last)
+            for first, last in pairs
+        )

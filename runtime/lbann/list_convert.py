@@ -17,7 +17,7 @@ from exset.grammars.lbann.list_findings import finding_at
 from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import SampleList
 from exset.io.access import DEFAULT_ACCESS, Access
-from exset.parsers.lbann.sample_list_text import render
+from exset.parsers.lbann.sample_list import render
 
 
 def write(
