@@ -6,8 +6,7 @@ from typing import Final
 import numpy as np
 
 from exset.codecs.engine import Fields
-from exset.codecs.lens.event_lists import is_invalid
-from exset.codecs.lens.events import INPUTS, EventLists
+from exset.codecs.lens.event_lists import INPUTS, EventLists, is_invalid
 from exset.codecs.lens.list_placement import ListPlacement
 from exset.core.errors import Findings, Place
 from exset.core.source import Source, Span

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from exset.codecs.engine import Fields
-from exset.codecs.lens.event_lists import blocks
-from exset.codecs.lens.events import INPUTS, SHARED, TARGETS, EventLists
+from exset.codecs.lens.event_lists import INPUTS, SHARED, TARGETS, EventLists, blocks
 from exset.grammars.columns.arrays import Flags, Longs
 
 

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.codecs.engine import Fields, Values
-from exset.codecs.lens.event_lists import owners
-from exset.codecs.lens.events import (
+from exset.codecs.lens.event_lists import (
     INPUTS,
     SHARED,
     TARGETS,
     EventLists,
     check_expansion,
+    owners,
     read_event_lists,
 )
 from exset.codecs.lens.lint import may_have_findings, report
