@@ -147,7 +147,7 @@ def _check(
         require_option("--manifest", *planning)
     cache = Cache(folder, common.limits)
     if manifest is None:
-        intact = dict(cache.check(findings))
+        intact = cache.check(findings)
     else:
         intact = plan_of(manifest, common, planning, cache, findings).check(cache, findings)
     records = sum(len(block) for block in intact.values())

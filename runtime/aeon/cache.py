@@ -116,11 +116,15 @@ class Cache:
         """Return a block, mapped into memory. Raises KeyError, FormatError and OSError."""
         return decode(self.source(number), limits=self.limits, findings=findings)
 
-    def check(self, findings: Findings, width: int | None = None) -> Iterator[tuple[int, Block]]:
-        """Add a finding for everything wrong; yield the numbers and the intact blocks, in order.
+    def check(self, findings: Findings, width: int | None = None) -> dict[int, Block]:
+        """Add a finding for everything wrong; return the intact blocks by their numbers.
 
         width: the number of elements of a record, by default that of the first intact block.
         """
+        return dict(self.intact(findings, width))
+
+    def intact(self, findings: Findings, width: int | None = None) -> Iterator[tuple[int, Block]]:
+        """Yield the numbers and blocks of `check` one at a time."""
         self._check_folder(findings)
         for number, path in self.blocks.items():
             of_block = Findings()

@@ -151,7 +151,7 @@ def _opened(
         yield source, source()
     else:
         of_cache = Findings()
-        for number, block in source.check(of_cache):
+        for number, block in source.intact(of_cache):
             yield partial(source.block, number), block
         for finding in of_cache:
             if finding.severity is Severity.ERROR and finding.code != "aeon-cache-incomplete":

@@ -63,7 +63,7 @@ def extract_cache(
     if plan is not None:
         types = plan.manifest.types
     width = len(types or ())
-    intact = plan.check(cache, findings) if plan else dict(cache.check(findings, width or None))
+    intact = plan.check(cache, findings) if plan else cache.check(findings, width or None)
     if not cache.blocks:
         message = "the cache has no blocks"
         raise FormatError(message, place=Place(cache.path), code="aeon-cache-none")

@@ -108,7 +108,7 @@ class Plan:
         place = Place(cache.path)
         if cache.uid != self.uid:
             findings.add(self.wrong_uid(cache))
-        intact = dict(cache.check(findings, len(self.manifest.types)))
+        intact = cache.check(findings, len(self.manifest.types))
         for number, block in [*intact.items()]:
             if (why := self.difference(number, block)) is not None:
                 del intact[number]

@@ -34,7 +34,7 @@ def raises(code: str) -> Iterator[pytest.ExceptionInfo[FormatError]]:
 def codes(cache: Cache, plan: Plan | None = None) -> list[str]:
     findings = Findings()
     if plan is None:
-        dict(cache.check(findings))
+        cache.check(findings)
     else:
         plan.check(cache, findings)
     return [finding.code for finding in findings]

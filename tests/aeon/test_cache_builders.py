@@ -103,7 +103,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
         if path.exists():
             cache = Cache(str(path))
             if cache.is_complete:
-                assert list(dict(cache.check(Findings()))) == list(range(50))
+                assert list(cache.check(Findings())) == list(range(50))
             else:
                 with pytest.raises(FormatError):
                     list(cache)
@@ -159,7 +159,7 @@ def test_stopped_at_every_step(
         if lock.exists():  # this process was not really killed
             lock.write_bytes(Owner(2**22 + 1, host()).to_json())
         if path.exists() and Cache(str(path)).is_complete:
-            assert list(dict(Cache(str(path)).check(Findings()))) == [0, 1]
+            assert list(Cache(str(path)).check(Findings())) == [0, 1]
         assert seen(build(plan, str(folder)).folder) == records(6)
         assert set(os.listdir(path)) >= {COMPLETE} and JOURNAL not in os.listdir(path)
     pytest.fail("the build never ends")
