@@ -76,13 +76,13 @@ def get(name: str) -> Format:
             if fmt.name == name:
                 return fmt
     there = ", ".join(fmt.name for fmt in all_formats())
-    raise ValueError(f"there is no format {safe(name)!r}; there are {there}")
+    raise ValueError(f"unknown format {safe(name)!r}: choose one of {there}")
 
 
 def engine(name: str) -> Engine:
     """Return an engine by its name; raises ValueError that lists the names."""
     if name not in get_args(Engine):
-        raise ValueError(f"no engine is called {name!r}; there are {', '.join(get_args(Engine))}")
+        raise ValueError(f"unknown engine {name!r}: choose one of {', '.join(get_args(Engine))}")
     return cast(Engine, name)
 
 

@@ -40,7 +40,7 @@ def report(block: Block, source: Source, begin: int, findings: Findings) -> None
 
 
 def short_records(block: Block) -> str:
-    """Say which records have fewer elements than others, by the names that aeon gave them."""
+    """Return a part of a message: the records with fewer elements, by the names of the elements."""
     numbers = record_numbers(block.elements.name)
     if numbers is None or numbers.max() >= len(block):
         return ""
@@ -49,4 +49,4 @@ def short_records(block: Block) -> str:
     if not short:
         return ""
     shown = ", ".join(map(str, short[:_SHOWN])) + (" ..." if len(short) > _SHOWN else "")
-    return f": by the names, record {shown} has fewer than others"
+    return f": by the names of the elements, record {shown} has fewer than others"

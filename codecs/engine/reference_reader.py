@@ -36,7 +36,7 @@ def read(layout: Layout, source: Source, limits: Limits) -> Fields:
         traced(layout.tree.root, reading.parse).parse_stream(stream)
     except (cs.ConstructError, ArithmeticError) as error:
         place = Place.in_bytes(source, stream.tell())
-        raise FormatError(f"an expression has no value: {error}", place=place) from error
+        raise FormatError(f"the layout cannot be evaluated: {error}", place=place) from error
     return reading.fields(stream.tell())
 
 

@@ -24,14 +24,14 @@ def write(layout: Layout, fields: Mapping[str, Values]) -> bytes:
     try:
         traced(layout.tree.root, writing.build).build_stream(None, stream)
     except (cs.ConstructError, ArithmeticError) as error:
-        raise FormatError(f"an expression has no value: {error}") from error
+        raise FormatError(f"the layout cannot be evaluated: {error}") from error
     for path, column in fields.items():
         check_end(path, column, writing.used[path])
     return stream.getvalue()
 
 
 class _Writing:
-    """The columns to write, and the number of values that are written."""
+    """The columns to write, and how many values of each are already written."""
 
     def __init__(self, layout: Layout, fields: Mapping[str, Values]) -> None:
         check_columns(layout, fields)

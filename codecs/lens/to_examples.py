@@ -127,7 +127,10 @@ def _event_offsets(fields: Fields, source: Source, limits: Limits, before: Offse
     many = before.events + offsets[1:] > before.size + starts + limits.max_events
     if many.any():
         place = fields.place(source, "examples.example_numEvents", int(many.argmax()))
-        message = f"more than {limits.max_events:,} events beyond one for each byte"
+        message = (
+            f"too many events: the limit here is {limits.max_events:,}"
+            " plus one for each byte before this place"
+        )
         raise LimitError(message, place=place, hint=limit_hint("max_events"))
     return offsets
 

@@ -16,22 +16,28 @@ if TYPE_CHECKING:
     from exset.runtime.aeon.cache import Cache
     from exset.runtime.aeon.cache_plan import Plan
 
-manifest_option = option("--manifest", metavar="FILE", help="The manifest of the cache.")
+manifest_option = option(
+    "--manifest", metavar="FILE", help="Use the manifest of which the cache was built."
+)
 
 plan_options = options(
     option(
-        "--manifest-root", "root", metavar="FOLDER", default="", help="Folder of relative paths."
+        "--manifest-root",
+        "root",
+        metavar="FOLDER",
+        default="",
+        help="Find relative paths in this folder.",
     ),
     option(
         "--block-size",
         type=Whole(1),
-        help="Records in a block (default: as in existing blocks, else 5000).",
+        help="Set the records in a block (default: as in existing blocks, else 5000).",
     ),
     secondary_option(
         "--dialect",
         metavar="DIALECT",
         type=click.Choice([*map(str, Dialect)]),
-        help="The version of aeon: head, seed or csv.",
+        help="Use this version of aeon: head, seed or csv.",
     ),
     selection_options,
 )

@@ -120,7 +120,7 @@ def _options(job: Job, common: CommonOptions) -> dict[str, Any]:
     for name in options:
         if job.format.option(name) is None:
             switch = format_options.switch(name, writing=True)
-            usage_error(f"{switch} is not an option of {job.format.name} ({safe(job.target)})")
+            usage_error(f"unknown option {switch} of {job.format.name} ({safe(job.target)})")
     job.format.chosen(options)
     if common.access.roots:
         unset = {each.name: each.untrusted for each in job.format.options if each.untrusted}

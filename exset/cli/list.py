@@ -124,7 +124,7 @@ def merge(
 
 @lists.command()
 @one_file
-@option("--seed", type=Whole(0), required=True, help="The seed.")
+@option("--seed", type=Whole(0), required=True, help="Use this seed.")
 @model_output(FORMAT)
 @reading_options
 def shuffle(file: str, seed: int, output: str, common: CommonOptions) -> Report:

@@ -34,7 +34,7 @@ selection_options = options(
         "--random-seed",
         type=Whole(0, 2**32 - 1),
         default=0,
-        help="Seed of fraction and shuffle (0).",
+        help="Set the seed of --subset-fraction and --shuffle-manifest (0).",
     ),
 )
 """Add the options of aeon that select records of a manifest."""

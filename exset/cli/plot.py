@@ -25,17 +25,23 @@ _SLICE = re.compile(r"(-?\d+)|(-?\d*):(-?\d*)(?::(-?\d*))?", re.ASCII)
 
 @click.command(cls=Command)
 @one_file
-@option("-o", "--output", metavar="FILE", required=True, help="The picture: .png, .svg or .pdf.")
+@option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    required=True,
+    help="Write to this file: .png, .svg, .pdf.",
+)
 @option(
     "-e",
     "--examples",
     "chosen",
     metavar="WHICH",
     multiple=True,
-    help="An index from 0, a slice START:STOP:STEP, or a pattern of names.",
+    help="Draw these: an index from 0, a slice START:STOP:STEP, or a pattern of names.",
 )
-@option("--inputs", metavar="GROUP=SIZE", multiple=True, help="The input groups, in order.")
-@option("--targets", metavar="GROUP=SIZE", multiple=True, help="The target groups, in order.")
+@option("--inputs", metavar="GROUP=SIZE", multiple=True, help="Name the input groups, in order.")
+@option("--targets", metavar="GROUP=SIZE", multiple=True, help="Name the target groups, in order.")
 @secondary_option("--ticks", type=Whole(1), help="Draw a row a tick, N a unit of time.")
 @json_option("examples", "counts", "findings", file="file", output="output")
 @reading_options

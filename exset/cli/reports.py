@@ -133,7 +133,7 @@ def json_option(*keys: str, **parameters: str) -> Decorator:
         is_eager=True,
         expose_value=False,
         callback=remember,
-        help="Write JSON, one object a line.",
+        help="Write JSON, one object per line.",
     )
 
 

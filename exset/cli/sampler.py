@@ -38,7 +38,7 @@ def sampler() -> None:
 )
 @option("--world-size", "num_replicas", type=Whole(1, 100_000), default=1, help="Number of ranks.")
 @option("--seed", metavar="N", type=int, default=1234, help="Seed of the batches (1234).")
-@secondary_option("--epoch", type=Whole(0), default=0, help="The epoch (0).")
+@secondary_option("--epoch", type=Whole(0), default=0, help="Plan the batches of this epoch (0).")
 @secondary_option("--drop-last", is_flag=True, help="Drop batches instead of repeating some.")
 @secondary_option(
     "--no-shuffle", "shuffle", flag_value=False, default=True, help="Keep the order of the data."

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 def schema_options(*keys: str) -> Decorator:
-    """Add two schemas and the options of their use; `keys` are members of the JSON."""
+    """Add the arguments DATA and EXPERIMENT, and their options; `keys`: members of the JSON."""
     return options(
         file_argument("data", "DATA"),
         file_argument("experiment", "EXPERIMENT"),
         option(
             "--sample", metavar="FILE ID", type=(str, str), help="Use this sample of this file."
         ),
-        option("--compat", type=click.Choice(["lbann"]), help="Refuse what LBANN refuses."),
+        option("--compat", type=click.Choice(["lbann"]), help="Reject what LBANN rejects."),
         json_option(*keys, "counts", "findings", data="data", experiment="experiment"),
         access_options,
         common_options,

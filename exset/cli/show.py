@@ -44,7 +44,7 @@ def cat(file: str, common: CommonOptions, **writing: bool) -> Report:
     "count",
     type=Whole(0),
     default=10,
-    help="The number of examples or records (10).",
+    help="Print this many examples or records (10).",
 )
 @text_options
 def head(file: str, count: int, common: CommonOptions, **writing: bool) -> Report:

@@ -27,7 +27,7 @@ _PART = re.compile(
 @one_file
 @click.argument("parts", metavar="[OUTPUT=SIZE]...", nargs=-1)
 @option("--trainers", type=Whole(1), help="Write N equal files t0_FILE, t1_FILE, ...")
-@option("-o", "--output", metavar="FOLDER", help="The folder for the files of --trainers.")
+@option("-o", "--output", metavar="FOLDER", help="Write the files of --trainers to this folder.")
 @option("--seed", type=Whole(0), help="Choose at random with this seed.")
 @option("--by", metavar="GROUP", help="Keep each group in one file.")
 @option("--stratify", metavar="GROUP", help="Divide each group in the same ratio.")

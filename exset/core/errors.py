@@ -293,7 +293,7 @@ def collect_findings(strict: bool, findings: Findings | None) -> Findings:
     if findings is None:
         return Findings(strict=strict)
     if strict:
-        raise ValueError("strict=True and findings= exclude each other: pass Findings(strict=True)")
+        raise ValueError("strict=True and findings= cannot be combined: pass Findings(strict=True)")
     return findings
 
 

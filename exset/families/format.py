@@ -188,11 +188,15 @@ class Format:
                 if value or name not in _OPTION_NAMES:
                     taken = self.read_options if reading else self.options
                     names = ", ".join(each.name for each in taken) or "none"
-                    message = f"the format {self.name!r} takes no option {name!r}; it takes {names}"
+                    message = (
+                        f"unknown option {name!r} of the format {self.name!r}; its options: {names}"
+                    )
                     raise OptionError(message)
             elif value and option.choices and value not in option.choices:
                 choices = ", ".join(option.choices)
-                message = f"the format {self.name!r} has no {name} {value!r}; there are {choices}"
+                message = (
+                    f"unknown {name} {value!r} of the format {self.name!r}: choose one of {choices}"
+                )
                 raise OptionError(message)
         return {name: value for name, value in options.items() if value}
 

@@ -41,7 +41,7 @@ def as_archive(block: Block, lossy: bool, findings: Findings) -> Block:
     width = block.known_width()
     header = block.header
     usual = BlockHeader(len(block), header.elements_per_record)
-    losses = ["other words of the header"] if header != usual else []
+    losses = ["header values other than the defaults of aeon"] if header != usual else []
     if record_numbers(block.elements.name) is None and len(block.elements):
         losses.append("the names of the elements")
     for what in losses:

@@ -56,7 +56,7 @@ class Table:
 
 
 class Rows(Table, ABC):
-    """The base of tables whose columns all have the same rows."""
+    """The base of tables whose columns all have the same number of rows."""
 
     @abstractmethod
     def __len__(self) -> int:

@@ -16,7 +16,7 @@ class Kind(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
-        raise ValueError(f"unknown kind of list {value!r}: choose one of {', '.join(cls)}")
+        raise ValueError(f"unknown type of list {value!r}: choose one of {', '.join(cls)}")
 
     @property
     def is_single(self) -> bool:

@@ -144,7 +144,9 @@ class SampleList(Table):
             ids = Strings.of(each for each in values)  # type: ignore[misc]
         for row in rows:
             if not isinstance(row.others, int) or not 0 <= row.others < 2**64:
-                raise ValueError(f"others: must be a number of samples, not {shown(row.others)}")
+                raise ValueError(
+                    f"others: expected a whole number below 2**64, not {shown(row.others)}"
+                )
         return cls(
             kind=kind,
             directory=raw("directory", directory) or b"",

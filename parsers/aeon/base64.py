@@ -44,7 +44,7 @@ def issues(buffer: Bytes, starts: Longs, ends: Longs, compiled: bool) -> Bytes:
 
 
 def decoded(buffer: Bytes, starts: Longs, ends: Longs, compiled: bool) -> Strings:
-    """Return the bytes of each field buffer[start:end]; absent for `MEMORY`."""
+    """Decode each field buffer[start:end]; a field that aeon cannot decode is absent (`MEMORY`)."""
     if compiled and not _invalid(buffer, starts, ends).any():
         sizes = (ends - starts) // 4 * 3
         some = np.flatnonzero(sizes)

@@ -1,4 +1,4 @@
-"""What a stack of parser states allows next, and the brackets that are open."""
+"""Find the terminals that a stack of parser states allows next, and the open brackets."""
 
 from collections.abc import Sequence
 from types import MappingProxyType

@@ -48,7 +48,7 @@ class Window:
         self._first = max(self._first, end - BEHIND)
 
     def chunks(self) -> Iterator[bytes]:
-        """Yield the text as it is read."""
+        """Yield the text in chunks, which end at a line end where possible."""
         waiting = b""
         for block in self._blocks:
             self._new.append(block)

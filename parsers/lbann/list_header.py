@@ -73,7 +73,7 @@ def _counts(words: Words, kind: Kind, line: range) -> tuple[dict[str, int], dict
         expected = " ".join(f"<{name}>" for name in names)
         words.report("lbann-no-number", [at], expected=expected)
     else:
-        hint = f"a {kind} list counts {', '.join(names)}"
+        hint = f"line 2 of a {kind} list has these numbers: {', '.join(names)}"
         words.report("lbann-header-words", line[len(names) :][:1], hint=hint)
     counts = dict.fromkeys(names, 0) | dict(zip(names, values.tolist(), strict=False))
     return counts, {name: words.span(word) for name, word in zip(names, found, strict=False)}

@@ -127,7 +127,7 @@ class Records:
                 raw = shown(self.words.raw(int(self.ids[among[0]])))
                 hint = f"LBANN reads {raw} as one number: write ranges as `first ... last`"
         declares, has = counted(value, f"{what} sample"), counted(count, "id")
-        message = f"the line counts {declares}, but has {has}"
+        message = f"the line declares {declares}, but has {has}"
         raise self.words.error(int(declared[row]), "lbann-id-count", message, hint)
 
     def _texts(self, declared: Ints) -> tuple[Strings, Ints]:

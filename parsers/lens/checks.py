@@ -49,7 +49,7 @@ def swallowed(before: bytes, found: bytes) -> str | None:
     near = before[-_NEAR:]
     words = _bare("(?:name|proc):").findall(near)
     if words and (b";" in words[-1] or words[-1].endswith(b":")):
-        return f"the word {shown(words[-1])} took in what follows it: put a blank after the name"
+        return f"the word ends only at a blank: {shown(words[-1])}; put a blank after the name"
     names = [match.end() for match in _bare("name:").finditer(near)]
     if names and not near[names[-1] :].strip(b" \t") and found + b":" not in _keywords():
         return "write a name with blanks or brackets in { }, as `name: {big cat}`"
@@ -111,7 +111,10 @@ def check_event_counts(
     many = before + np.cumsum(counts) > text.ends[last] + limits.max_events
     if many.any():
         after = stated[stated < last[many.argmax()]]
-        message = f"more than {limits.max_events:,} events beyond one for each byte"
+        message = (
+            f"too many events: the limit here is {limits.max_events:,}"
+            " plus one for each byte before this place"
+        )
         raise text.limit_error(int(after[-1]), "max_events", message)
 
 
@@ -180,8 +183,8 @@ def _count_hint(text: Text, columns: Columns) -> str:
         and text.is_a("COUNT", among=np.zeros(1, np.int64))[0]
     ):
         return (
-            f"{shown(text.raw(0))} at the start of the file was thrown away, as Lens does;"
-            " put `;` before it to make it the number of events"
+            f"Lens ignores {shown(text.raw(0))} at the start of the file;"
+            " if it is the number of events, put `;` before it"
         )
     return (
         "events count from 0; write the number of events before an example's data,"

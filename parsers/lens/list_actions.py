@@ -111,7 +111,7 @@ def end_list(columns: Columns) -> None:
 
 @inline_kernel
 def note_active(columns: Columns, kind: int, field: int, low: int, high: int) -> None:
-    """Note an event of a span whose active value is not the one that its sparse ranges took."""
+    """Record the first sparse range whose active value is not that of an event of the span."""
     for event in range(low, high):
         if effective(columns, field, event) != columns.active[0]:
             for index in range(columns.state[c.LIST_START], columns.state[c.NUM_RANGES]):
@@ -127,7 +127,7 @@ def note_active(columns: Columns, kind: int, field: int, low: int, high: int) ->
 
 @inline_kernel
 def begin_range(columns: Columns) -> None:
-    """Begin a range of which nothing is known yet."""
+    """Begin a range: reset its group, first unit and values."""
     columns.state[c.GROUP_START] = -1
     columns.state[c.GROUP_END] = -1
     columns.state[c.FIRST] = 0

@@ -129,7 +129,7 @@ class _Builder:
 
     def _add(self, members: dict[str, Member], name: str, span: Span, value: Node) -> None:
         if name in members:
-            message = f"{name!r} is given twice: the last one counts"
+            message = f"{name!r} is repeated: the last one counts"
             place, hint = Place.in_text(self.source, span), "remove one of the two"
             self.findings.add(Finding("json-duplicate", Severity.WARNING, message, place, hint))
         members[name] = Member(value, span)

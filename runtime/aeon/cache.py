@@ -67,7 +67,7 @@ class Cache:
 
     @cached_property
     def blocks(self) -> dict[int, str]:
-        """The paths of the blocks by their numbers, in order."""
+        """The paths of the blocks as {number: path}, in order."""
         found: dict[int, str] = {}
         for name in self._names:
             match = _BLOCK.fullmatch(name) or (self._is_old and _OLD_BLOCK.fullmatch(name)) or None
@@ -117,7 +117,7 @@ class Cache:
         return decode(self.source(number), limits=self.limits, findings=findings)
 
     def check(self, findings: Findings, width: int | None = None) -> dict[int, Block]:
-        """Add a finding for everything wrong; return the intact blocks by their numbers.
+        """Add a finding for each error; return the intact blocks as {number: block}.
 
         width: the number of elements of a record, by default that of the first intact block.
         """

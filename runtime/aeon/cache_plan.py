@@ -104,7 +104,7 @@ class Plan:
         return self.manifest.select(slice(rows.start, rows.stop))
 
     def check(self, cache: Cache, findings: Findings) -> dict[int, Block]:
-        """Add a finding for everything wrong; return the blocks of this plan by their numbers."""
+        """Add a finding for each error; return the intact blocks of this plan, {number: block}."""
         place = Place(cache.path)
         if cache.uid != self.uid:
             findings.add(self.wrong_uid(cache))

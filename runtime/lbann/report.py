@@ -17,9 +17,9 @@ SHOWN = 12
 
 
 def sample_list(model: SampleList, detailed: bool = False) -> Report:
-    """Report the numbers of a list: what the list says, without a look at its files.
+    """Report the numbers of a list: what the list says, without reading its files.
 
-    detailed: whether to add what takes longer, such as files with an id that is given twice.
+    detailed: whether to add what takes longer, such as files with a repeated id.
     """
     files, samples, excluded = len(model.name), len(model), model.computed.excluded
     low, high = limits_of(model.included)
@@ -64,7 +64,7 @@ def _details(made: Report, model: SampleList) -> None:
     made.row("per file", f"{median:g} samples (median)")
     made.row("folders", f"{folders:,}")
     made.row("ids", f"{bounds[0]:,} to {bounds[1]:,}{unit}")
-    made.row("repeating", f"{repeating:,} files with an id given twice")
+    made.row("repeating", f"{repeating:,} files with a repeated id")
 
 
 def sample_names(model: SampleList) -> Iterator[bytes]:

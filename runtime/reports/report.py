@@ -49,7 +49,7 @@ def some(count: int, what: str) -> str:
 
 
 def limits_of(values: NDArray[Any]) -> tuple[int, int]:
-    """Return the smallest and the largest number, twice 0 for no numbers."""
+    """Return the smallest and the largest number, or (0, 0) if there are none."""
     return (int(values.min()), int(values.max())) if values.size else (0, 0)
 
 

@@ -65,10 +65,10 @@ class BalrSampler(NxMSampler):
 
 
 class RandomNxMSampler(BalrSampler):
-    """Each class once an epoch, with M of its items drawn at random, even without `shuffle`.
+    """Draws each class once per epoch, with M random items of it, even without `shuffle`.
 
-    The last batch is filled up with further items of the first classes, or dropped with
-    `drop_last`. A class of fewer than M items repeats all of them about equally often.
+    The last batch is filled with more items of the first classes; `drop_last` drops it instead.
+    If a class has fewer than M items, all its items repeat about equally often.
     """
 
     _always_shuffles = True

@@ -122,7 +122,7 @@ def test_an_unknown_target_is_refused_before_anything_is_read(folder: Path) -> N
         exset.convert("xor.ex", "xor.txt")
     exset.convert("xor.ex", "xor.txt", to="bex")
     assert exset.detect("xor.txt").name == "bex"
-    with pytest.raises(ValueError, match="there are ex, bex"):
+    with pytest.raises(ValueError, match="choose one of ex, bex"):
         exset.save(exset.loads(XOR), "xor.ex", format="nonsense")
     assert (folder / "xor.ex").read_bytes() == XOR
 
@@ -183,7 +183,7 @@ def test_messages_name_standard_input(monkeypatch: pytest.MonkeyPatch, folder: P
 def test_an_unknown_option_is_a_type_error(folder: Path, value: bool) -> None:
     model = exset.loads(XOR)
     for name in LENS:
-        with pytest.raises(TypeError, match=f"{name!r} takes no option 'losy'"):
+        with pytest.raises(TypeError, match=f"unknown option 'losy' of the format {name!r}"):
             exset.dumps(model, format=name, losy=value)
         with pytest.raises(TypeError, match="'losy'"):
             exset.save(model, f"x.{name}", losy=value)
@@ -231,13 +231,13 @@ def test_paths_may_be_bytes(folder: Path) -> None:
 
 
 def test_invalid_arguments_are_refused_before_anything_is_read(folder: Path) -> None:
-    with pytest.raises(ValueError, match="there are ex, bex"):
+    with pytest.raises(ValueError, match="choose one of ex, bex"):
         exset.load("missing", format="nonsense")
-    with pytest.raises(ValueError, match="there are ex, bex"):
+    with pytest.raises(ValueError, match="choose one of ex, bex"):
         exset.convert("missing", "x.ex", from_format="nonsense")
     with pytest.raises(ValueError, match="strict"):
         exset.load("missing", strict=True, findings=exset.Findings())
-    with pytest.raises(ValueError, match="there are auto, reference, table"):
+    with pytest.raises(ValueError, match="choose one of auto, reference, table"):
         exset.load("missing", engine="fast")  # type: ignore[call-overload]
 
 
@@ -274,7 +274,7 @@ def test_the_engine_is_passed_on(
     exset.convert("x", "y.ex", engine="reference")
     assert not [*exset.stream("x", engine="table")]
     assert engines == ["reference", "table", "auto", "table", "reference", "table"]
-    with pytest.raises(ValueError, match="there are auto, reference, table"):
+    with pytest.raises(ValueError, match="choose one of auto, reference, table"):
         exset.convert("x", "y.ex", engine="fast")  # type: ignore[arg-type]
 
 

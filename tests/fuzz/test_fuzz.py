@@ -90,6 +90,7 @@ def test_regressions(path: Path) -> None:
 
 @pytest.mark.parametrize("target", targets.all_targets(), ids=lambda target: target.name)
 def test_every_target_has_seeds(target: Target) -> None:
+    target.seeds((), 20, 1)  # imports modules: Hypothesis draws constants of all that are imported
     made = target.seeds((), 20, 1)
     assert made and made == target.seeds((), 20, 1)
     assert sum(target.check(data, 1) for data in made) > len(made) // 2
@@ -97,6 +98,7 @@ def test_every_target_has_seeds(target: Target) -> None:
 
 @pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.name)
 def test_every_format_has_seeds(fmt: Format) -> None:
+    drawn(fmt, 20, 1)  # imports modules: Hypothesis draws constants of all that are imported
     made = drawn(fmt, 20, 1)
     assert made == drawn(fmt, 20, 1) != drawn(fmt, 20, 2)
     assert len(made) > 10 and sum(check(fmt, data, deep=False) for data in made) > 10

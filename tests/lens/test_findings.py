@@ -134,8 +134,8 @@ def test_errors_have_places(text: str, line: int, column: int, message: str | No
         ("I:1", "ends with `;`"),
         ("I:-x;", "a dash is NaN only"),
         ("name:{a", "must balance"),
-        ("name:x;I:1;", "took in what follows"),
-        ("name:xI: 1.5;", "took in what follows"),
+        ("name:x;I:1;", "ends only at a blank"),
+        ("name:xI: 1.5;", "ends only at a blank"),
     ],
 )
 def test_hints(text: str, hint: str) -> None:

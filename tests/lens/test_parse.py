@@ -154,7 +154,7 @@ def test_manual_event_lists() -> None:
 def test_manual_first_in_a_file_loses_its_number_of_events() -> None:
     with pytest.raises(FormatError, match="event 2 is out of range") as caught:
         read("6 [0-2 4] I: 0 1 0 I: 1 0 1 T: 1 0;")
-    assert "`6` at the start of the file was thrown away" in (caught.value.hint or "")
+    assert "Lens ignores `6` at the start of the file" in (caught.value.hint or "")
 
 
 @pytest.mark.parametrize(
