@@ -1,4 +1,4 @@
-"""Kernels for manifests: find and copy fields, check and decode base64."""
+"""Kernels for manifests: find and copy fields, read integers, check and decode base64."""
 
 from typing import Final
 
@@ -19,6 +19,9 @@ KERNELS: Final = Kernels("exset.parsers.engine.conversion", "exset.parsers.aeon.
 # number, outside the range that aeon reads.
 (FINE, TAIL, FRACTION, OVERFLOW, NO_NUMBER, RANGE) = range(6)
 
+_DIGITS: Final = 18  # fit in 63 bits
+_LEAST: Final = -(1 << 31)
+_LIMIT: Final = 1 << 31
 _PADDING: Final = 61
 _INVALID: Final = 0x80
 
@@ -106,6 +109,43 @@ def partition(buffer: Bytes, starts: Longs, ends: Longs, fields: Longs) -> int:
             rest -= 1
             fields[rest] = field
     return count
+
+
+@bare_kernel
+def read_ints(
+    buffer: Bytes, starts: Longs, ends: Longs, values: Ints, issues: Bytes, hard: Longs
+) -> int:
+    """Read integers as aeon does, with their issues.
+
+    Fills `hard` with the fields that it cannot read, and returns their count.
+    """
+    left = 0
+    for field in range(len(starts)):
+        at, end = starts[field], ends[field]
+        while at < end and (buffer[at] == 32 or 9 <= buffer[at] <= 13):
+            at += 1
+        negative = at < end and buffer[at] == 45
+        if negative or (at < end and buffer[at] == 43):
+            at += 1
+        value, first = 0, at
+        while at < end and 48 <= buffer[at] <= 57 and at - first < _DIGITS:
+            value = value * 10 + int(buffer[at]) - 48
+            at += 1
+        issue = FINE
+        if at < end:
+            # A point, `e` or `x` may continue the number; anything else ends it.
+            byte = buffer[at] | 32
+            issue = RANGE if buffer[at] == 46 or byte == 101 or byte == 120 else TAIL
+        if at == first or at - first == _DIGITS or issue == RANGE:
+            hard[left] = field
+            left += 1
+            continue
+        if negative:
+            value = -value
+        if value < _LEAST or value >= _LIMIT:
+            value, issue = _LEAST, OVERFLOW
+        values[field], issues[field] = value, issue
+    return left
 
 
 @bare_kernel

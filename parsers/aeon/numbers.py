@@ -15,7 +15,7 @@ from exset.grammars.aeon.manifest_types import ElementType
 from exset.grammars.columns.arrays import Bytes, Longs
 from exset.parsers.aeon import manifest_columns as c
 from exset.parsers.aeon.manifest_columns import KERNELS
-from exset.parsers.engine.conversion import INTEGER, REAL, convert
+from exset.parsers.engine.conversion import REAL, convert
 from exset.parsers.engine.numbers import exact, float32s, float64
 
 _NUMBER: Final = re.compile(
@@ -51,16 +51,18 @@ def numbers(
     hard = np.arange(count)
     if compiled:
         starts, ends = np.ascontiguousarray(starts), np.ascontiguousarray(ends)
-        easy = hard[: KERNELS.compiled(c.partition)(buffer, starts, ends, hard)]
-        floats, ints = np.zeros(easy.size, np.float32), np.zeros(easy.size, np.int64)
-        kinds, left = np.zeros(easy.size, np.int16), np.empty(easy.size, np.int64)
-        role = np.array([INTEGER if is_integer else REAL])
-        run = KERNELS.compiled(convert)
-        some = run(buffer, 0, kinds, starts[easy], ends[easy], role, floats, ints, left)
-        values[easy] = ints.clip(_LEAST, -_LEAST - 1) if is_integer else floats
-        too_large = easy[(ints < _LEAST) | (ints >= -_LEAST)]
-        values[too_large], issues[too_large] = _LEAST, c.OVERFLOW
-        hard = np.append(hard[easy.size :], easy[left[:some]])
+        if is_integer:
+            read_ints = KERNELS.compiled(c.read_ints)
+            hard = hard[: read_ints(buffer, starts, ends, values.view(np.int32), issues, hard)]
+        else:
+            size = KERNELS.compiled(c.partition)(buffer, starts, ends, hard)
+            easy = slice(None) if size == count else hard[:size]  # copy nothing if all are easy
+            floats, ints = np.zeros(size, np.float32), np.zeros(0, np.int64)
+            kinds, left = np.zeros(size, np.int16), np.empty(size, np.int64)
+            run, roles = KERNELS.compiled(convert), np.array([REAL])
+            some = run(buffer, 0, kinds, starts[easy], ends[easy], roles, floats, ints, left)
+            values[easy] = floats
+            hard = np.append(hard[size:], hard[left[:some]])
     read = int32 if is_integer else real
     bits = values.view(np.int32 if is_integer else np.uint32)
     for field in hard.tolist():
