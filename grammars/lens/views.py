@@ -8,6 +8,7 @@ Views are equal if they say the same: own values bit for bit, NaN equal to NaN. 
 set's header and which lists are shared are not compared. They have no hash.
 """
 
+from abc import ABC, abstractmethod
 from functools import partial
 from typing import Literal, overload
 
@@ -17,11 +18,12 @@ from exset.grammars.columns.views import Views
 from exset.grammars.lens.columns import REAL_FIELDS, ExampleColumns
 
 
-class _View:
+class _View(ABC):
     """An object that is equal to one of its class with the same key."""
 
+    @abstractmethod
     def _key(self) -> tuple[object, ...]:
-        raise NotImplementedError
+        """Return what equal objects have in common."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):

@@ -53,7 +53,8 @@ def quoted_column(column: Strings) -> Strings:
         return column
     in_braces = column.present & ~are_bare
     marks = np.stack([starts, ends], axis=1)[in_braces]
-    data = np.insert(data, marks.ravel(), np.resize(np.frombuffer(b"{}", np.uint8), marks.size))
+    braces = np.tile(np.frombuffer(b"{}", np.uint8), len(marks))
+    data = np.insert(data, marks.ravel(), braces)
     offsets = column.offsets + 2 * offsets_of(in_braces)
     return Strings.unchecked(data=data, offsets=offsets, present=column.present)
 
