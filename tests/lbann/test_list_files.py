@@ -168,7 +168,7 @@ def test_single_sample_lists_and_others(folder: Path) -> None:
     findings = Findings()
     assert recast(other, "SINGLE-SAMPLE", findings, lossy=True).label_file == b""
     assert {finding.code for finding in findings} == {"lbann-lost", "lbann-no-label-file"}
-    with pytest.raises(ValueError, match="unknown kind of list"):
+    with pytest.raises(ValueError, match="unknown type of list"):
         recast(other, "SINGLE", Findings())
 
 
