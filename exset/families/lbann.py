@@ -5,7 +5,7 @@ from typing import Final
 from exset.families.family import Family
 from exset.families.format import LOSSY, Format, Option
 from exset.families.signatures import any_of
-from exset.grammars.lbann.list_types import Kind
+from exset.grammars.lbann.list_types import Kind, Reader
 
 SAMPLE_LISTS: Final = Family(
     name="lbann-list",
@@ -91,6 +91,12 @@ FORMATS: Final = (
                 choices=("text", "integer"),
                 default="guessed from the ids",
                 attribute="has_integer_ids",
+            ),
+            Option(
+                "reader",
+                "Read lines of a sample list as this reader of LBANN: file and ids, or a file.",
+                choices=tuple(reader.value for reader in Reader),
+                default="by the type in line 1",
             ),
         ),
         findings=("exset.grammars.lbann:sample-lists.findings",),

@@ -1,4 +1,4 @@
-"""The six types of sample lists, and the parts of each."""
+"""The six types of sample lists, the parts of each, and the readers of them."""
 
 from enum import StrEnum
 from typing import NoReturn
@@ -37,3 +37,20 @@ class Kind(StrEnum):
     def has_label_file(self) -> bool:
         """Whether its fourth line names a label file."""
         return self.is_single or self in (Kind.MULTI_SAMPLE_EXCLUSION, Kind.MULTI_SAMPLE_INCLUSION)
+
+
+class Reader(StrEnum):
+    """A reader of LBANN. It decides, and not the type, what the lines below the header are.
+
+    HDF5: the HDF5, JAG and SMILES readers, whose lines are records. IMAGE: the image reader, whose
+    lines are files.
+    """
+
+    HDF5 = "hdf5"
+    IMAGE = "image"
+
+    def kind_of(self, kind: Kind) -> Kind:
+        """Return the type that a list of a type is for this reader."""
+        if self is Reader.IMAGE:
+            return Kind.SINGLE_SAMPLE
+        return Kind.MULTI_SAMPLE_INCLUSION if kind.is_single else kind

@@ -38,11 +38,15 @@ def hint(unexpected: Unexpected) -> str | None:
             return "separate words with blanks, not commas"
         if line.lstrip().startswith(b"#"):
             return "a sample list cannot contain comments: remove the line"
-        counts = "included samples, excluded samples" if kind.has_excluded else "included samples"
+        counts = "included samples"
+        if kind.has_excluded or kind.is_single:
+            counts += ", excluded samples"
         advice = "LBANN hangs on this, or reads uninitialised memory"
         advice += f"; write: file, {counts}, ids"
         if before.count(b"\n") == 3 and found in (b"\n", b"") and not kind.has_label_file:
             advice += f"; a {kind} list has no label file line"
+        if kind.is_single:
+            advice += '; only an image reader reads one file in each line (reader="image")'
         return advice
     return None
 
@@ -52,6 +56,8 @@ def check_files(
 ) -> None:
     """Check the number of files, and repeated files. starts: the offsets of their names."""
     _check_file_count(header, len(samples.name), source)
+    if samples.kind.is_single and not header.kind.is_single:
+        _check_included(header, len(samples.name), source)
     if samples.kind.is_single or len(samples.name) < 2:
         return
     first = duplicate_files(samples)
@@ -99,10 +105,24 @@ def _check_file_count(header: Header, count: int, source: Source) -> None:
     raise FormatError(message, place=place, hint=hint, code="lbann-file-count")
 
 
+def _check_included(header: Header, count: int, source: Source) -> None:
+    """Check the number of samples for the image reader, for which each file is one."""
+    declared = header.counts["included"]
+    if declared == count:
+        return
+    samples = counted(declared, "included sample")
+    message = f"the header counts {samples}, but the image reader finds {count:,}, one in each file"
+    hint = 'if its samples have ids, read the list with reader="hdf5" (--reader hdf5)'
+    place = header.place("included", source)
+    raise FormatError(message, place=place, hint=hint, code="lbann-file-count")
+
+
 def check_totals(
     header: Header, samples: SampleList, source: Source, findings: Findings
 ) -> Totals | None:
     """Return the totals of the header if they differ from the sums over the files, else None."""
+    if samples.kind is not header.kind:  # for this reader, the header has no totals
+        return None
     found = samples.computed
     declared = Totals(
         header.counts.get("included", found.included), header.counts.get("excluded", found.excluded)

@@ -9,7 +9,7 @@ from exset.core.errors import FormatError, Place
 from exset.core.source import Source, Span
 from exset.grammars.lbann.list_types import Kind
 from exset.parsers.engine.stream import ParseStream
-from exset.parsers.lbann.list_tokens import GRAMMAR, KINDS, Words
+from exset.parsers.lbann.list_tokens import KINDS, Words
 
 LINES: Final = ("type", "count", "base directory", "label file")
 
@@ -39,7 +39,7 @@ def count_names(kind: Kind) -> tuple[str, ...]:
 
 def header_of(words: Words, stream: ParseStream) -> Header:
     """Return the header, from the first chunk of a list."""
-    kind = KINDS[GRAMMAR.terminals[words.kinds[1]]]
+    kind = KINDS[words.grammar.terminals[words.kinds[1]]]
     ends = stream.tokens_before[: 4 if kind.has_label_file else 3].tolist()
     # The words of each line, after the line break.
     lines = [range(start + 1, end) for start, end in pairwise([0, *ends])]

@@ -1,5 +1,6 @@
 """The words of a sample list, by number."""
 
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -10,7 +11,7 @@ from exset.core.kernels import Kernels
 from exset.core.limits import Limits
 from exset.grammars.columns.ragged import Strings
 from exset.grammars.lbann.list_findings import finding_at
-from exset.grammars.lbann.list_types import Kind
+from exset.grammars.lbann.list_types import Kind, Reader
 from exset.grammars.lbann.sample_list import Counts
 from exset.parsers.engine.conversion import INTEGER, convert
 from exset.parsers.engine.errors import shown
@@ -40,6 +41,11 @@ GRAMMAR: Final = Grammar(
         }
     ),
 )
+HDF5: Final = replace(GRAMMAR, start="hdf5_list")
+IMAGE: Final = replace(GRAMMAR, start="image_list")
+GRAMMARS: Final = MappingProxyType({None: GRAMMAR, Reader.HDF5: HDF5, Reader.IMAGE: IMAGE})
+"""The grammars by the reader; None: the type decides."""
+
 RECORD: Final = GRAMMAR.steps.index("record")
 
 

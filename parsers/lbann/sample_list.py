@@ -21,11 +21,12 @@ from exset.grammars.columns.ragged import Strings
 from exset.grammars.columns.spans import Spans
 from exset.grammars.lbann.list_files import HDF5_SUFFIXES
 from exset.grammars.lbann.list_findings import finding_at
+from exset.grammars.lbann.list_types import Kind, Reader
 from exset.grammars.lbann.sample_list import MAX_SAMPLES, SampleList
 from exset.parsers.lbann.list_checks import check_files, check_totals, hint
 from exset.parsers.lbann.list_header import Header, count_names, header_of
 from exset.parsers.lbann.list_records import Records, records_of
-from exset.parsers.lbann.list_tokens import GRAMMAR, KERNELS, RECORD, Words
+from exset.parsers.lbann.list_tokens import GRAMMARS, KERNELS, RECORD, Words
 
 _BOM: Final = b"\xef\xbb\xbf"
 _NUMBERS: Final = re.compile(rb"(?:\d++|\.\.\.)(?:\s++(?:\d++|\.\.\.))*+")
@@ -44,31 +45,36 @@ def parse(
     findings: Findings | None = None,
     engine: Engine = "auto",
     ids: str | None = None,
+    reader: str | None = None,
 ) -> SampleList:
     """Return the list of a text.
 
-    ids: "text"; or "integer", with ranges `first ... last`, as LBANN's SMILES reader; guessed by
-    default. findings: collects warnings. engine: as in `Grammar.parse`. Raises FormatError where
+    ids: "text"; or "integer", with ranges `first ... last`, as LBANN's SMILES reader; by default
+    text for a `reader`, else guessed. reader: "hdf5" or "image", as `Reader`; by default the type
+    decides. findings: collects warnings. engine: as in `Grammar.parse`. Raises FormatError where
     LBANN fails, crashes or hangs; LimitError.
     """
+    who = None if reader is None else Reader(reader)
+    grammar = GRAMMARS[who]
     findings = Findings() if findings is None else findings
     begin = _begin(source, findings)
     compiled = KERNELS.should_compile(len(source.data), engine)
     header: Header | None = None
     chunks: list[SampleList] = []
     starts: list[Longs] = []
-    for stream in GRAMMAR.parse(source, engine, hint=hint, begin=begin, boundary=RECORD):
-        words = Words(GRAMMAR, source, stream, compiled=compiled, findings=findings)
+    for stream in grammar.parse(source, engine, hint=hint, begin=begin, boundary=RECORD):
+        words = Words(grammar, source, stream, compiled=compiled, findings=findings)
         if header is None:
             header = header_of(words, stream)
-        records = records_of(words, stream, header.kind)
+            kind, label_file = _as_read(header, who, words)
+        records = records_of(words, stream, kind)
         if ids is None:
-            ids = _guess_ids(words, records)
+            ids = _guess_ids(words, records) if who is None else "text"
         chunks.append(
             SampleList.unchecked(
-                kind=header.kind,
+                kind=kind,
                 directory=header.directory,
-                label_file=header.label_file,
+                label_file=label_file,
                 totals=None,
                 **records.columns(ids or "text", limits),
             )
@@ -90,6 +96,17 @@ def _begin(source: Source, findings: Findings) -> int:
     what, advice = "a byte order mark at the start", "save the file as UTF-8 without it"
     findings.add(finding_at("lbann-refuses", Place(source.name), what=what, hint=advice))
     return len(_BOM)
+
+
+def _as_read(header: Header, reader: Reader | None, words: Words) -> tuple[Kind, bytes | None]:
+    """Return the type of the list for a reader, and the label file."""
+    kind = header.kind if reader is None else reader.kind_of(header.kind)
+    if kind is not header.kind:
+        words.report("lbann-other-type", [1], reader=reader, kind=header.kind, other=kind)
+    if not kind.has_label_file or header.label_file is not None:
+        return kind, header.label_file
+    words.report("lbann-no-label-file", [1])
+    return kind, b""
 
 
 def _guess_ids(words: Words, records: Records) -> str | None:

@@ -353,3 +353,47 @@ def test_default_columns_take_no_memory() -> None:
 def test_every_kind_is_a_type_of_the_grammar() -> None:
     assert {kind.value.replace("-", "_") for kind in Kind} == {kind.name for kind in Kind}
     assert np.array_equal(read(V2 % (0, 0, b"")).included, [])
+
+
+SINGLE_WITH_IDS = b"SINGLE-SAMPLE\n2\n/d\nlabels\na.h5 2 1 s1 ...\nb.h5 1 0 7\n"
+
+
+def test_the_hdf5_reader_reads_records_in_a_list_of_single_samples() -> None:
+    assert [name for _, name in read(SINGLE_WITH_IDS)] == ["a.h5", "b.h5"]
+    findings = Findings()
+    samples = parse(Source("x", SINGLE_WITH_IDS), reader="hdf5", findings=findings)
+    assert [name for _, name in samples] == ["s1", "...", "7"]
+    assert (samples.kind, samples.label_file) == (Kind.MULTI_SAMPLE_INCLUSION, b"labels")
+    assert samples.excluded.tolist() == [1, 0]
+    assert [finding.code for finding in findings] == ["lbann-other-type", "lbann-dots"]
+    assert read(render(samples), "text") == samples
+    ranges = b"SINGLE-SAMPLE\n1\n/d\nlabels\na.smi 4 0 0 ... 3\n"
+    assert len(parse(Source("x", ranges), reader="hdf5", ids="integer")) == 4
+
+
+def test_the_hdf5_reader_refuses_files_alone() -> None:
+    with pytest.raises(FormatError) as caught:
+        parse(Source("x", b"SINGLE-SAMPLE\n1\n/d\nlabels\ncat.png\n"), reader="hdf5")
+    assert caught.value.code == "syntax"
+
+
+@pytest.mark.parametrize("kind", [kind for kind in Kind if not kind.is_single])
+def test_the_image_reader_takes_each_file_for_a_sample(kind: Kind) -> None:
+    """It reads the first word of a line, and compares the included samples with the files."""
+    label = b"labels\n" if kind.has_label_file else b""
+    numbers = b"%d 2" if kind is Kind.MULTI_SAMPLE_INCLUSION_V2 else b"%d 5 2"
+    text = b"%s\n%s\n/d\n%sa.png 3 0 x\nb.png\n" % (kind.encode(), numbers, label)
+    samples = parse(Source("x", text % 2), reader="image")
+    assert list(samples) == [("/d/a.png", "a.png"), ("/d/b.png", "b.png")]
+    assert (samples.kind, samples.label_file) == (Kind.SINGLE_SAMPLE, label[:-1])
+    assert read(render(samples), "text") == samples
+    with pytest.raises(FormatError) as caught:
+        parse(Source("x", text % 3), reader="image")
+    assert caught.value.code == "lbann-file-count"
+
+
+@given(sample_lists(ids="text"))
+def test_a_named_reader_reads_the_lists_that_are_written_for_it(samples: SampleList) -> None:
+    reader = "image" if samples.kind.is_single else "hdf5"
+    for engine in ("reference", "table"):
+        assert parse(Source("x", render(samples)), reader=reader, engine=engine) == samples

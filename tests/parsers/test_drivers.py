@@ -17,7 +17,7 @@ from exset.core.kernels import Kernels
 from exset.parsers.engine import grammar as engine
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.tables import Lowered
-from exset.parsers.lbann.list_tokens import GRAMMAR as SAMPLE_LIST
+from exset.parsers.lbann.list_tokens import GRAMMARS as SAMPLE_LISTS
 from exset.parsers.lens.steps import EXAMPLE
 from exset.parsers.lens.tokens import GRAMMAR
 from tests.core.sources import edit, source_of
@@ -42,12 +42,12 @@ def sources(pieces: Sequence[bytes]) -> st.SearchStrategy[bytes]:
     ("grammar", "pieces"),
     [
         (GRAMMAR, LENS_PIECES),
-        (SAMPLE_LIST, LIST_PIECES),
+        *((each, LIST_PIECES) for each in SAMPLE_LISTS.values()),
         (JSON, JSON_PIECES),
         (ARITHMETIC, SUM_PIECES),
         (INI, INI_PIECES),
     ],
-    ids=["lens", "sample_list", "json", "arithmetic", "ini"],
+    ids=["lens", "sample_list", "hdf5_list", "image_list", "json", "arithmetic", "ini"],
 )
 @given(data=st.data())
 def test_both_drivers_agree(
