@@ -29,7 +29,7 @@ def dataset(
 
     `source`: a model, the path of a file, or the path of a cache's folder. `format`: of a file, as
     `load`. The options are those of the family: `ExampleDataset` (inputs, targets: the layouts of
-    the network; by: "event" or "example"), `ManifestDataset` (names, padded, root, access),
+    the network; by: "event" or "example"), `ManifestDataset` (names, padded, base, access),
     `CacheDataset` (types, names, padded), and `SampleReader` for a sample list (data, experiment:
     its schemas; base, keep_packed, compat, access).
 

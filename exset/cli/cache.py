@@ -81,7 +81,7 @@ def build(manifest: str, cache_directory: str, common: CommonOptions, **planning
     """Build the cache of a MANIFEST, or resume its build.
 
     \b
-      exset cache build train.tsv caches --manifest-root pictures
+      exset cache build train.tsv caches --base pictures
 
     The cache is a folder below CACHE_DIRECTORY. After an interrupted build, aeon and exset treat
     the cache as incomplete; the next build keeps its complete blocks.

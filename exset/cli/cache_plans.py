@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from exset import api
-from exset.cli.inputs import CommonOptions
+from exset.cli.inputs import CommonOptions, base_option
 from exset.cli.manifest import selection_options
 from exset.cli.options import Whole, option, options, secondary_option
 from exset.cli.output import argument_errors
@@ -21,13 +21,7 @@ manifest_option = option(
 )
 
 plan_options = options(
-    option(
-        "--manifest-root",
-        "root",
-        metavar="FOLDER",
-        default="",
-        help="Find relative paths in this folder.",
-    ),
+    base_option,
     option(
         "--block-size",
         type=Whole(1),

@@ -168,6 +168,9 @@ jobs_option = option(
     default=1,
     help="Use N processes, one for each file; 0 for all cores.",
 )
+base_option = option(
+    "--base", metavar="FOLDER", default="", help="Find relative paths in this folder."
+)
 roots_option = secondary_option(
     "--root",
     "roots",

@@ -76,8 +76,8 @@ def build(
       exset manifest build table.csv -o train.tsv --types FILE,ASCII_INT
       exset manifest build table.csv -o train.tsv --types image:FILE,species:CLASS
 
-    Paths are relative to the folder: use it as the manifest_root. If columns have names, the first
-    line of the table has them. The type CLASS turns class names into numbers.
+    Paths are relative to the folder: aeon calls it manifest_root, and exset --base. If columns have
+    names, the first line of the table has them. The type CLASS turns class names into numbers.
     """
     from exset.grammars.aeon.manifest_types import ElementType
     from exset.runtime.aeon.manifest_build import from_folder

@@ -7,8 +7,14 @@ import click
 from exset import api
 from exset.cli.each_file import FileResult, for_each_file
 from exset.cli.format_options import FormatCommand
-from exset.cli.inputs import CommonOptions, access_options, jobs_option, reading_options
-from exset.cli.options import option, secondary_option
+from exset.cli.inputs import (
+    CommonOptions,
+    access_options,
+    base_option,
+    jobs_option,
+    reading_options,
+)
+from exset.cli.options import option
 from exset.cli.output import Exit, require_option
 from exset.cli.paths import some_files
 from exset.cli.reports import json_option, tally_text, verdict
@@ -19,7 +25,7 @@ from exset.core.errors import Findings
 @some_files
 @option("--files", "check_files", is_flag=True, help="Check the files that it names, too.")
 @json_option()
-@secondary_option("--base", metavar="FOLDER", default="", help="Folder of relative paths.")
+@base_option
 @access_options
 @reading_options
 @jobs_option

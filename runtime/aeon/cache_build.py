@@ -121,7 +121,7 @@ def _write_block(plan: Plan, number: int, path: str, clock: Callable[[], float])
     failed: list[ElementError] = []
     with files.writing(_cleared(path)) as file:
         writer = BlockWriter(file, clock)
-        for record in encoded(plan.manifest, which, root=plan.root, access=plan.access):
+        for record in encoded(plan.manifest, which, base=plan.base, access=plan.access):
             failed += [each for each in record if isinstance(each, ElementError)]
             if not failed:
                 writer.write([each for each in record if isinstance(each, bytes)])

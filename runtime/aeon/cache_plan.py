@@ -32,14 +32,14 @@ _NO_UID: Final = "an unknown manifest, as the folder's name has no checksum"
 class Plan:
     """The cache of a manifest.
 
-    manifest: the records that aeon uses, in its order. uid: its checksum of them. root: aeon's
+    manifest: the records that aeon uses, in its order. uid: its checksum of them. base: aeon's
     manifest_root. block_size: the option of that name. blocks: the records of each block, empty
     blocks left out. access: its roots are the folders in which all files must be.
     """
 
     manifest: Manifest
     uid: str
-    root: str
+    base: str
     block_size: int
     blocks: tuple[range, ...]
     access: Access = DEFAULT_ACCESS
@@ -49,7 +49,7 @@ class Plan:
         cls,
         manifest: Manifest,
         *,
-        root: str = "",
+        base: str = "",
         block_size: int = BLOCK_SIZE,
         subset_fraction: float = 1.0,
         shuffle_manifest: bool = False,
@@ -74,7 +74,7 @@ class Plan:
         if not ranges[-1] and findings is not None:
             words = {"size": block_size, "records": len(selected)}
             findings.add(finding_at("aeon-cache-empty-block", None, **words))
-        return cls(selected, uid, root, block_size, tuple(filter(None, ranges)), access)
+        return cls(selected, uid, base, block_size, tuple(filter(None, ranges)), access)
 
     def with_blocks_of(self, cache: Cache) -> "Plan":
         """Return the plan with the block size of a cache: that of its first readable block."""
@@ -95,8 +95,8 @@ class Plan:
     def key(self) -> list[object]:
         """What distinguishes this plan from others with the same checksum."""
         types = [kind.value for kind in self.manifest.types]
-        root = os.path.abspath(self.root) if self.root else ""
-        return [types, root, len(self.blocks[0]), len(self.manifest)]
+        base = os.path.abspath(self.base) if self.base else ""
+        return [types, base, len(self.blocks[0]), len(self.manifest)]
 
     def records(self, number: int) -> Manifest:
         """Return the records of a block; none beyond the last block."""

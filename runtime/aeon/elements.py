@@ -20,6 +20,7 @@ from exset.grammars.aeon.manifest_types import ElementType
 from exset.grammars.columns.arrays import chosen_rows
 from exset.grammars.columns.strings import Strings
 from exset.io.access import DEFAULT_ACCESS, Access, is_inside
+from exset.io.files import FilePath
 from exset.parsers.aeon.base64 import decoded
 from exset.parsers.aeon.manifest_checks import NUMBER_FINDINGS
 from exset.parsers.aeon.manifest_columns import KERNELS, NO_NUMBER, RANGE
@@ -60,7 +61,7 @@ class Elements:
     """The elements of a column.
 
     values, [records]: int32 of ASCII_INT, float32 of ASCII_FLOAT, Strings of the other types; of
-    FILE these are the paths, with the root. An element that cannot be made is in `errors`; its
+    FILE these are the paths, with the base. An element that cannot be made is in `errors`; its
     string is absent, its number 0.
     """
 
@@ -84,19 +85,19 @@ class Elements:
 
 
 def elements(
-    manifest: Manifest, column: int, *, root: str | bytes = b"", compiled: bool | None = None
+    manifest: Manifest, column: int, *, base: FilePath = "", compiled: bool | None = None
 ) -> Elements:
     """Return the elements of a column, by its number.
 
-    root: aeon's manifest_root, for relative paths. compiled: whether to use compiled kernels, by
+    base: aeon's manifest_root, for relative paths. compiled: whether to use compiled kernels, by
     default where they are faster. Raises IndexError for a column without a type.
     """
     kind = manifest.types[column]
     column = range(len(manifest.types))[column]
     if kind in (ElementType.FILE, ElementType.STRING):
         fields = manifest.column(column)
-        if kind is ElementType.FILE and root:
-            fields = Strings.of(joined(os.fsencode(root), path or b"") for path in fields)
+        if kind is ElementType.FILE and base:
+            fields = Strings.of(joined(os.fsencode(base), path or b"") for path in fields)
         return Elements(kind, fields, ())
     starts, ends = manifest.spans(column)
     data = manifest.fields.data
@@ -118,12 +119,12 @@ def encoded(
     manifest: Manifest,
     which: ArrayLike | slice = slice(None),
     *,
-    root: str | bytes = b"",
+    base: FilePath = "",
     access: Access = DEFAULT_ACCESS,
 ) -> Iterator[list[Encoded]]:
     """Yield the elements of each record as the bytes that aeon's loader gets; files are read.
 
-    which: the records, by default all. root: aeon's manifest_root. access: its roots are the
+    which: the records, by default all. base: aeon's manifest_root. access: its roots are the
     folders in which all files must be. Numbers are four bytes, little-endian. Errors do not end
     the iteration.
     """
@@ -132,7 +133,7 @@ def encoded(
         batch = rows[begin : begin + _BATCH]
         part = manifest.select(batch)
         columns = [
-            encoded_column(part, column, root=root, access=access)
+            encoded_column(part, column, base=base, access=access)
             for column in range(len(part.types))
         ]
         for record, row in zip(batch.tolist(), zip(*columns, strict=True), strict=True):
@@ -143,10 +144,10 @@ def encoded(
 
 
 def encoded_column(
-    manifest: Manifest, column: int, *, root: str | bytes = b"", access: Access = DEFAULT_ACCESS
+    manifest: Manifest, column: int, *, base: FilePath = "", access: Access = DEFAULT_ACCESS
 ) -> Iterator[Encoded]:
     """Yield the elements of a column as `encoded` does."""
-    found = elements(manifest, column, root=root)
+    found = elements(manifest, column, base=base)
     failed = {error.record: error for error in found.errors}
     if isinstance(found.values, Strings):
         each: Iterator[bytes] = (value or b"" for value in found.values)

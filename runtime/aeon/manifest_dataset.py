@@ -12,6 +12,7 @@ from exset.grammars.aeon.manifest_types import ElementType
 from exset.grammars.columns.arrays import Bytes, Longs, offsets_of
 from exset.grammars.columns.strings import Strings
 from exset.io.access import DEFAULT_ACCESS, Access
+from exset.io.files import FilePath
 from exset.runtime.aeon.elements import ElementError, contents, elements
 from exset.runtime.aeon.record_dataset import Column, RecordDataset
 
@@ -27,14 +28,14 @@ class ManifestDataset(RecordDataset):
         *,
         names: Iterable[str] | None = None,
         padded: bool = False,
-        root: str | bytes = b"",
+        base: FilePath = "",
         access: Access = DEFAULT_ACCESS,
         findings: Findings | None = None,
         limits: Limits = DEFAULT,
     ) -> None:
         """Take a manifest and the names of its columns, by default their numbers.
 
-        padded: give bytes as rows of one length, with a mask. root: aeon's manifest_root. access:
+        padded: give bytes as rows of one length, with a mask. base: aeon's manifest_root. access:
         its roots are the folders in which all files must be. findings: not used, as problems with
         an element are errors of its batch. Raises ValueError for names.
 
@@ -44,7 +45,7 @@ class ManifestDataset(RecordDataset):
         """
         super().__init__(manifest.types, names, padded, limits)
         self.manifest = manifest
-        self._root = root
+        self._base = base
         self._access = access
 
     def __len__(self) -> int:
@@ -53,7 +54,7 @@ class ManifestDataset(RecordDataset):
     def _columns(self, rows: Longs) -> Iterator[Column]:
         part = self.manifest.select(rows)
         for column, kind in enumerate(self.types):
-            found = elements(part, column, root=self._root)
+            found = elements(part, column, base=self._base)
             if found.errors:
                 _fail(found.errors[0], rows)
             if not isinstance(found.values, Strings):

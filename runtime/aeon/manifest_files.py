@@ -44,12 +44,12 @@ def check_files(
             findings.add(finding_at(code, place, path=safe(os.fsdecode(path)), hint=hint))
 
 
-def _named(manifest: Manifest, root: bytes) -> Iterator[tuple[int, int, bytes]]:
+def _named(manifest: Manifest, base: bytes) -> Iterator[tuple[int, int, bytes]]:
     """Yield the record and column that name each file first, and its path."""
     seen: set[bytes] = set()
     for column in manifest.columns(ElementType.FILE):
         for record, field in enumerate(manifest.column(column)):
-            path = path_of(joined(root, field or b""))
+            path = path_of(joined(base, field or b""))
             if field and path not in seen:
                 seen.add(path)
                 yield record, column, path

@@ -161,7 +161,7 @@ def test_elements_that_cannot_be_made(tmp_path: Path) -> None:
     """aeon would write a block in which all later elements are shifted; exset writes none."""
     (tmp_path / "a").write_bytes(b"12345")
     made = Manifest.of(["FILE", "ASCII_INT"], [("a", 1), ("missing", 2), ("a", "x")])
-    plan = Plan.of(made, root=str(tmp_path))
+    plan = Plan.of(made, base=str(tmp_path))
     with raises("aeon-file") as caught:
         build(plan, str(tmp_path))
     places = re.findall(r"record \d, column \d", caught.value.message)
@@ -169,7 +169,7 @@ def test_elements_that_cannot_be_made(tmp_path: Path) -> None:
     folder = tmp_path / plan.folder
     assert os.listdir(folder) == [JOURNAL] and not Cache(str(folder)).is_complete
     (tmp_path / "missing").write_bytes(b"")
-    fixed = Plan.of(made.select([0, 1]), root=str(tmp_path))
+    fixed = Plan.of(made.select([0, 1]), base=str(tmp_path))
     assert seen(build(fixed, str(tmp_path)).folder) == [
         [b"12345", b"\1\0\0\0"],
         [b"", b"\2\0\0\0"],
@@ -182,11 +182,11 @@ def test_files_outside_of_the_roots_are_not_cached(tmp_path: Path) -> None:
     (tmp_path / "secret").write_bytes(b"67890")
     made = Manifest.of(["FILE"], [("a",), ("../secret",)])
     root = str(tmp_path / "in")
-    plan = Plan.of(made, root=root, access=Access(roots=(root,)))
+    plan = Plan.of(made, base=root, access=Access(roots=(root,)))
     with raises("aeon-file-outside"):
         build(plan, str(tmp_path))
     assert os.listdir(tmp_path / plan.folder) == [JOURNAL]
-    assert build(Plan.of(made, root=root), str(tmp_path)).written == (0,)
+    assert build(Plan.of(made, base=root), str(tmp_path)).written == (0,)
 
 
 def test_the_directory_must_exist(plan: Plan, tmp_path: Path) -> None:

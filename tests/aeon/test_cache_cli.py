@@ -61,9 +61,9 @@ def test_manifests_of_strangers(folder: Path) -> None:
     (folder / "x").write_bytes(b"x")
     (folder / "data").mkdir()
     (folder / "f.tsv").write_text("@FILE\n../x\n")
-    done = run("cache build f.tsv . --manifest-root data --root data")
+    done = run("cache build f.tsv . --base data --root data")
     assert done.exit_code == 1 and "[aeon-file-outside]" in done.stderr
-    done = run("cache build f.tsv . --manifest-root data --root data --root .")
+    done = run("cache build f.tsv . --base data --root data --root .")
     assert done.exit_code == 0 and "1 block written" in done.stderr
     (name,) = (path.name for path in folder.glob("aeon_cache_*"))
     done = run(f"cache extract {name} -o out")

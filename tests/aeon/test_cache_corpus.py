@@ -25,7 +25,7 @@ def test_every_cache_of_aeon_is_built_the_same(corpus: Path, tmp_path: Path) -> 
         )
         plan = Plan.of(
             made,
-            root=str(folder / "data") if "--root" in options else "",
+            base=str(folder / "data") if "--root" in options else "",
             block_size=int(value_of(options, "--block-size", "5000")),
             subset_fraction=float(value_of(options, "--subset", "1")),
             shuffle_manifest="--shuffle" in options,

@@ -26,19 +26,19 @@ def test_from_manifest_to_cache_and_back(made: Manifest, size: int, is_known: bo
         source, out = os.path.join(folder, "in"), os.path.join(folder, "out")
         os.mkdir(source)
         given = with_files(made, source)
-        values = [[*record] for record in encoded(given, root=source)]
+        values = [[*record] for record in encoded(given, base=source)]
         whole = [
             i for i, record in enumerate(values) if all(isinstance(each, bytes) for each in record)
         ]
         expected = [values[i] for i in whole]
         assume(expected and [b""] not in expected)  # not a record of a manifest
-        plan = Plan.of(given.select(whole), root=source, block_size=size)
+        plan = Plan.of(given.select(whole), base=source, block_size=size)
         cache = Cache(build(plan, folder).folder)
         assert [[bytes(each) for each in record] for record in cache] == expected
         how = {"plan": plan} if is_known else {"types": plan.manifest.types}
         extract_cache(cache, out, **how, findings=Findings(strict=True))
         back = exset.load(f"{out}/manifest.tsv", model=Manifest, findings=Findings())
-        assert list(encoded(back, root=out)) == expected
+        assert list(encoded(back, base=out)) == expected
 
 
 def with_files(made: Manifest, folder: str) -> Manifest:

@@ -52,14 +52,14 @@ def root(tmp_path: Path) -> str:
 @pytest.fixture
 def cache(manifest: Manifest, root: str, tmp_path: Path) -> str:
     """Its cache, of blocks of 2, 2 and 1 records."""
-    plan = Plan.of(manifest, root=root, block_size=2)
+    plan = Plan.of(manifest, base=root, block_size=2)
     return build(plan, str(tmp_path)).folder
 
 
 def plain(manifest: Manifest, root: str) -> list[Row]:
     """Return the elements of each record, as aeon's loader gets them."""
     every = []
-    for record in encoded(manifest, root=root):
+    for record in encoded(manifest, base=root):
         row: Row = {}
         for name, kind, each in zip(NAMES, TYPES, record, strict=True):
             assert isinstance(each, bytes)
@@ -71,7 +71,7 @@ def plain(manifest: Manifest, root: str) -> list[Row]:
 
 @pytest.mark.parametrize("pad", [False, True])
 def test_records_of_a_manifest(manifest: Manifest, root: str, pad: bool) -> None:
-    dataset = exset.dataset(manifest, names=NAMES, root=root, padded=pad)
+    dataset = exset.dataset(manifest, names=NAMES, base=root, padded=pad)
     assert check(dataset, [3, 3, -5]) == plain(manifest, root)
 
 
@@ -92,7 +92,7 @@ def test_records_of_a_cache_are_those_of_its_manifest(
 
 
 def test_names_of_the_arrays(manifest: Manifest, root: str) -> None:
-    dataset = exset.dataset(manifest, root=root)
+    dataset = exset.dataset(manifest, base=root)
     assert dataset.fields == (
         *("0.values", "0.offsets", "1", "2.values", "2.offsets", "3", "4.values", "4.offsets"),
     )
@@ -101,7 +101,7 @@ def test_names_of_the_arrays(manifest: Manifest, root: str) -> None:
     assert batch["0.values"].tolist() == [0, 1, 2, 3, 0]
     assert batch["0.offsets"].tolist() == [0, 4, 4, 5]
     assert batch["1"].tolist() == [2, -2, -1] and batch["1"].dtype == np.int32
-    whole = exset.dataset(manifest, root=root, names=NAMES, padded=True)
+    whole = exset.dataset(manifest, base=root, names=NAMES, padded=True)
     assert whole.fields[:3] == ("image", "image.mask", "label") and whole.ragged == ()
     batch = whole.batch([2, 0])
     assert batch["image"].tolist() == [[0, 1], [0, 0]]
@@ -118,7 +118,7 @@ def test_all_records_on_a_device(
     manifest: Manifest, root: str, cache: str, device: Device, pad: bool
 ) -> None:
     for dataset in (
-        exset.dataset(manifest, root=root, padded=pad),
+        exset.dataset(manifest, base=root, padded=pad),
         exset.dataset(cache, types=TYPES, padded=pad),
     ):
         expected, arrays = dataset.batch(range(5)), dataset.to_arrays(device)
@@ -178,7 +178,7 @@ def test_an_element_that_aeon_cannot_make(tmp_path: Path) -> None:
     manifest = exset.loads(lines, format="manifest", findings=exset.Findings())
     (tmp_path / "a").write_bytes(b"A")
     (tmp_path / "b").write_bytes(b"B")
-    dataset = exset.dataset(manifest, root=str(tmp_path))
+    dataset = exset.dataset(manifest, base=str(tmp_path))
     assert dataset.batch([0])["0.values"].tolist() == [65]
     with pytest.raises(FormatError, match="record 1, column 1: ") as caught:
         dataset.batch([0, 1])
@@ -200,13 +200,13 @@ def test_files_must_be_in_the_roots(tmp_path: Path) -> None:
     paths = ["a", "../secret", "link", str(tmp_path / "secret"), "a\0b"]
     manifest = Manifest.of(["FILE"], [[path] for path in paths])
     access = Access(roots=(str(inside),))
-    dataset = exset.dataset(manifest, root=str(inside), access=access)
+    dataset = exset.dataset(manifest, base=str(inside), access=access)
     assert dataset.batch([0, 4])["0.values"].tolist() == [65, 65]
     for record in (1, 2, 3):
         with raises("aeon-file-outside") as caught:
             dataset.batch([0, record])
         assert caught.value.place is not None and caught.value.place.field == f"[{record}][0]"
-    assert exset.dataset(manifest, root=str(inside)).batch([1])["0.values"].tolist() == [83]
+    assert exset.dataset(manifest, base=str(inside)).batch([1])["0.values"].tolist() == [83]
 
 
 def test_the_size_of_a_batch_is_limited(tmp_path: Path) -> None:
@@ -296,7 +296,7 @@ def test_pickles_are_small(tmp_path: Path, manifest: Manifest, root: str, cache:
     assert len(pickle.dumps(dataset)) < 3000
     exset.save(Block.of([[bytes(10**6)]]), tmp_path / "big.cpio")
     assert len(pickle.dumps(exset.dataset(tmp_path / "big.cpio"))) < 2000
-    files = exset.dataset(manifest, root=root)
+    files = exset.dataset(manifest, base=root)
     files.batch([1])
     assert len(pickle.dumps(files)) < len(pickle.dumps(manifest)) + 1500
 

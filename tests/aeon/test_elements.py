@@ -49,7 +49,7 @@ def test_failed_elements_keep_their_place() -> None:
 def test_files(tmp_path: Path) -> None:
     (tmp_path / "a.bin").write_bytes(b"alpha")
     text = b"@FILE\tSTRING\na.bin\t1\nno.bin\t2\n.\t3\n\t4\na.bin\0x\t5\n"
-    records = list(encoded(read(text), root=str(tmp_path)))
+    records = list(encoded(read(text), base=str(tmp_path)))
     assert [record[0] for record in records if isinstance(record[0], bytes)] == [b"alpha"] * 2
     messages = [str(record[0]) for record in records[1:4]]
     assert "No such file" in messages[0] and "line 3" in messages[0]
@@ -64,11 +64,11 @@ def test_files_outside_of_the_roots_are_not_read(tmp_path: Path) -> None:
     (inside / "link").symlink_to(outside / "a")
     text = b"@FILE\na\n../out/a\n%s\nlink\n../in/a\n" % os.fsencode(outside / "a")
     given, access = read(text), Access(roots=(str(inside),))
-    found = [each for [each] in encoded(given, root=str(inside), access=access)]
+    found = [each for [each] in encoded(given, base=str(inside), access=access)]
     assert [each if isinstance(each, bytes) else each.code for each in found] == [
         *(b"alpha", "aeon-file-outside", "aeon-file-outside", "aeon-file-outside", b"alpha"),
     ]
-    assert [each for [each] in encoded(given, root=str(inside))] == [b"alpha"] * 5
+    assert [each for [each] in encoded(given, base=str(inside))] == [b"alpha"] * 5
 
 
 @pytest.mark.parametrize(

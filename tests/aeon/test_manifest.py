@@ -61,7 +61,7 @@ def test_a_manifest(engine: Engine) -> None:
 def test_transcriptions() -> None:
     manifest = read(b"@FILE\tFILE\na_1.wav\ta_1.txt\na_2.wav\ta_2.txt\n")
     assert manifest.columns(ElementType.FILE) == (0, 1)
-    assert elements(manifest, 1, root="/data").strings[1] == b"/data/a_2.txt"
+    assert elements(manifest, 1, base="/data").strings[1] == b"/data/a_2.txt"
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def compare(name: str, manifest: Manifest, given: dict[str, str], dump: dict[str
     size = int(given.get("--block-size", 5000))
     assert [len(block) for block in blocks(len(manifest), size)] == dump["blocks"], name
     root = given.get("--root", "")
-    for record, expected in zip(encoded(manifest, root=root), dump["records"], strict=True):
+    for record, expected in zip(encoded(manifest, base=root), dump["records"], strict=True):
         made = [each.hex() for each in record if isinstance(each, bytes)]
         if name in FROM_MEMORY:
             assert made == [expected["elements"][0]["hex"]], name

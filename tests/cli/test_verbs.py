@@ -2,6 +2,7 @@
 
 import json
 import os
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,10 @@ from exset.core.protocols import Model, Selectable
 from exset.families.format import Format
 from exset.formats import FORMATS
 from exset.grammars.aeon.block import Block
+from exset.runtime.aeon.cache_plan import Plan
+from exset.runtime.aeon.elements import elements, encoded
+from exset.runtime.aeon.manifest_dataset import ManifestDataset
+from exset.runtime.lbann.sample_reader import SampleReader
 from tests.cli.command_line import run
 from tests.good_files import good_file
 
@@ -266,11 +271,22 @@ def test_untrusted_lists_stay_in_their_folder(
     assert run("convert", "exset::xor.ex", "x.bex", "--untrusted").exit_code == 0
 
 
+def test_one_name_for_the_folder_of_relative_paths() -> None:
+    """It is `--base` of each command and `base` of each function, also for aeon's manifest_root."""
+    for verb in ("build", "check", "repair", "extract", "predict"):
+        assert "--base FOLDER " in run("cache", verb, "--help").output
+    assert "--base FOLDER " in run("validate", "--help").output
+    functions = exset.validate, Plan.of, elements, encoded, ManifestDataset, SampleReader
+    for function in functions:
+        names = signature(function).parameters
+        assert "base" in names and "root" not in names
+
+
 def test_options_that_need_another_option(tmp_path: Path) -> None:
     flags = (("--follow-links",), ("--allow-plugins",), ("--no-locking",))
     for option in (("--base", "."), ("--root", "."), *flags):
         done = run("validate", "exset::flowers.sample_list", *option)
         assert done.exit_code == 2 and f"{option[0]} needs --files" in done.stderr
     for verb in (("check",), ("extract", "-o", tmp_path), ("repair",)):
-        done = run("cache", *verb, tmp_path, "--manifest-root", ".")
-        assert "--manifest-root needs --manifest" in done.stderr
+        done = run("cache", *verb, tmp_path, "--base", ".")
+        assert "--base needs --manifest" in done.stderr

@@ -56,7 +56,7 @@ def cache_folders(draw: st.DrawFn) -> Mapping[str, bytes]:
             os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
             with open(os.path.join(folder, name), "wb") as file:
                 file.write(data)
-        plan = Plan.of(manifest, root=folder, block_size=draw(st.integers(1, 3)))
+        plan = Plan.of(manifest, base=folder, block_size=draw(st.integers(1, 3)))
         try:
             built = build(plan, folder, clock=lambda: 0.0)
         except FormatError:

@@ -82,7 +82,7 @@ def check_cache(data: bytes, number: int | None = None) -> bool:
             manifest = _read("manifest", os.path.join(folder, "manifest.tsv"))
             plan = None
             if isinstance(manifest, Manifest) and len(manifest):
-                plan = Plan.of(manifest, root=folder, block_size=2, access=Access(roots=(folder,)))
+                plan = Plan.of(manifest, base=folder, block_size=2, access=Access(roots=(folder,)))
             for out, (damaged, some) in zip(
                 outs, product((False, True), (None, plan)), strict=True
             ):
@@ -173,13 +173,13 @@ def check_manifest(data: bytes, number: int | None = None) -> bool:
         attempt("check", check, manifest, findings, **options)  # type: ignore[arg-type]
         _shown(findings)
         dataset = attempt(
-            "dataset", ManifestDataset, manifest, root=folder, access=access, limits=_LIMITS
+            "dataset", ManifestDataset, manifest, base=folder, access=access, limits=_LIMITS
         )
         arrays = None if dataset is None else _arrays(dataset)
         if arrays is None and _is_sound(findings):
             raise Broken("whole", "no findings, but the manifest cannot be read")
         if len(manifest):
-            plan = Plan.of(manifest, root=folder, block_size=2, access=access)
+            plan = Plan.of(manifest, base=folder, block_size=2, access=access)
             out = f"{folder}-out"
             os.mkdir(out)
             built = attempt("build", build, plan, out, clock=lambda: 0.0)
@@ -264,7 +264,7 @@ def _is_whole(plan: Plan, built: Built) -> None:
         raise Broken("whole", f"built, but the findings are {[*map(str, findings)]}")
     for number, rows in enumerate(plan.blocks):
         which = np.arange(rows.start, rows.stop)
-        expected = encoded(plan.manifest, which, root=plan.root, access=plan.access)
+        expected = encoded(plan.manifest, which, base=plan.base, access=plan.access)
         there = cache.block(number)
         for record, other in zip(there, expected, strict=True):
             for kind, one, element in zip(plan.manifest.types, record, other, strict=True):
