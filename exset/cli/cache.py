@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from exset.cli.cache_extract import extract
-from exset.cli.cache_plans import manifest_option, plan_of, plan_options
+from exset.cli.cache_plans import contents_option, manifest_option, plan_of, plan_options
 from exset.cli.commands import Group
 from exset.cli.inputs import CommonOptions, common_options, roots_option
 from exset.cli.options import option
@@ -21,6 +21,7 @@ from exset.io.access import is_folder
 
 if TYPE_CHECKING:
     from exset.runtime.aeon.cache_build import Built
+    from exset.runtime.aeon.cache_compare import Compared
     from exset.runtime.aeon.cache_plan import Plan
 
 CHECK_KEYS = ("uid", "complete", "records", "blocks", "intact", "counts", "findings")
@@ -96,7 +97,9 @@ def build(manifest: str, cache_directory: str, common: CommonOptions, **planning
 @cache.command()
 @file_argument("folder", "FOLDER")
 @manifest_option
+@contents_option
 @plan_options
+@roots_option
 @json_option(*CHECK_KEYS, folder="folder")
 @common_options
 def check(folder: str, manifest: str | None, common: CommonOptions, **planning: Any) -> Report:
@@ -105,7 +108,8 @@ def check(folder: str, manifest: str | None, common: CommonOptions, **planning: 
     \b
       exset cache check caches/aeon_cache_d25abf7d --manifest train.tsv
 
-    With --manifest, exset also compares the cache with the records.
+    With --manifest, exset also compares the cache with the records, and FILE elements with their
+    files: the sizes, and with --contents every byte.
     """
     return _check(folder, manifest, common, planning)
 
@@ -113,6 +117,7 @@ def check(folder: str, manifest: str | None, common: CommonOptions, **planning: 
 @cache.command()
 @file_argument("folder", "FOLDER")
 @manifest_option
+@contents_option
 @plan_options
 @roots_option
 @json_option(*CHECK_KEYS, *BUILD_KEYS, folder="folder")
@@ -132,8 +137,9 @@ def repair(folder: str, manifest: str | None, common: CommonOptions, **planning:
         report = _check(folder, None, common, planning)
         report.values = {**report.values, "written": [], "kept": []}
         return report
+    compared = _compared(planning)
     plan = plan_of(manifest, common, planning, Cache(folder, common.limits))
-    repair = partial(cache_build.repair, plan, folder)
+    repair = partial(cache_build.repair, plan, folder, compare=compared)
     return _built(repair, plan, manifest, common)
 
 
@@ -144,12 +150,14 @@ def _check(
 
     findings = Findings()
     if manifest is None:
-        require_option("--manifest", *planning)
+        require_option("--manifest", *planning, "roots")
     cache = Cache(folder, common.limits)
     if manifest is None:
         intact = cache.check(findings)
     else:
-        intact = plan_of(manifest, common, planning, cache, findings).check(cache, findings)
+        compared = _compared(planning)
+        plan = plan_of(manifest, common, planning, cache, findings)
+        intact = plan.check(cache, findings, compare=compared)
     records = sum(len(block) for block in intact.values())
     row: dict[str, object] = {"uid": cache.uid, "complete": cache.is_complete, "records": records}
     row |= {"blocks": len(cache), "intact": sorted(intact)}
@@ -157,6 +165,11 @@ def _check(
     failed = common.is_failure(findings)
     lines = verdict(folder, findings, failed, summary, common.verbosity < 0)
     return Report(row, findings, lines, shown=0, failed=failed)
+
+
+def _compared(planning: dict[str, Any]) -> "Compared":
+    """Take `--contents` out of the options; return what to compare of files."""
+    return "contents" if planning.pop("contents") else "sizes"
 
 
 def _built(

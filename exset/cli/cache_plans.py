@@ -20,6 +20,10 @@ manifest_option = option(
     "--manifest", metavar="FILE", help="Use the manifest of which the cache was built."
 )
 
+contents_option = option(
+    "--contents", is_flag=True, help="Compare files byte by byte (default: by size)."
+)
+
 plan_options = options(
     base_option,
     option(

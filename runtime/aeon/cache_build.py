@@ -19,6 +19,7 @@ from exset.core.errors import Findings, FormatError, Place
 from exset.io import files
 from exset.io.access import check_regular_file
 from exset.runtime.aeon.cache import COMPLETE, JOURNAL, Cache, block_name
+from exset.runtime.aeon.cache_compare import Compared
 from exset.runtime.aeon.cache_lock import locked
 from exset.runtime.aeon.cache_plan import Plan
 from exset.runtime.aeon.elements import ElementError, encoded
@@ -62,16 +63,20 @@ def build(plan: Plan, directory: str, *, clock: Callable[[], float] = time.time)
         return _complete(plan, cache, keep & intact, is_held, clock)
 
 
-def repair(plan: Plan, folder: str, *, clock: Callable[[], float] = time.time) -> Built:
+def repair(
+    plan: Plan, folder: str, *, compare: Compared = "sizes", clock: Callable[[], float] = time.time
+) -> Built:
     """Write the blocks of a cache that are missing, damaged or not those of the plan.
 
-    Raises as `build`, and FormatError for the cache of another manifest.
+    compare: as in `Plan.check`. Raises as `build`, and FormatError for the cache of another
+    manifest.
     """
     if (cache := Cache(folder)).uid != plan.uid:
         raise FormatError.of(plan.wrong_uid(cache))
     with locked(folder) as is_held:
         cache = Cache(folder)
-        return _complete(plan, cache, plan.check(cache, Findings()).keys(), is_held, clock)
+        keep = plan.check(cache, Findings(), compare=compare).keys()
+        return _complete(plan, cache, keep, is_held, clock)
 
 
 def _complete(
@@ -132,7 +137,7 @@ def _write_block(plan: Plan, number: int, path: str, clock: Callable[[], float])
             raise FormatError(
                 "elements cannot be cached: " + "; ".join(shown),
                 hint="aeon would leave these elements out, and read all later ones as those of"
-                " other records; exset validate --files --base ROOT lists them",
+                " other records; exset validate --files --base FOLDER lists them",
                 code=failed[0].code,
             )
         writer.close()

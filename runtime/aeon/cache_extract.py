@@ -63,7 +63,10 @@ def extract_cache(
     if plan is not None:
         types = plan.manifest.types
     width = len(types or ())
-    intact = plan.check(cache, findings) if plan else cache.check(findings, width or None)
+    if plan is None:
+        intact = cache.check(findings, width or None)
+    else:
+        intact = plan.check(cache, findings, compare="nothing")
     if not cache.blocks:
         message = "the cache has no blocks"
         raise FormatError(message, place=Place(cache.path), code="aeon-cache-none")

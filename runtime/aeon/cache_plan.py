@@ -5,25 +5,19 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
-import numpy as np
-
 from exset.core.errors import Finding, Findings, FormatError, Place
 from exset.core.text import counted
 from exset.grammars.aeon.block import Block
 from exset.grammars.aeon.block_findings import finding_at
 from exset.grammars.aeon.manifest import Manifest
-from exset.grammars.aeon.manifest_types import ElementType
 from exset.io.access import DEFAULT_ACCESS, Access
 from exset.runtime.aeon.cache import Cache
-from exset.runtime.aeon.elements import encoded_column
+from exset.runtime.aeon.cache_compare import Compared, Comparison, Difference
 from exset.runtime.aeon.selection import BLOCK_SIZE, blocks, cache_name, select_records
 
 _OTHER_SIZE: Final = (
     "aeon would miss records or repeat them: name the block size of the cache with --block-size, or"
     " rebuild it"
-)
-_OTHER_VALUES: Final = (
-    "name the manifest that the cache was built from, or rebuild the cache from this one"
 )
 _NO_UID: Final = "an unknown manifest, as the folder's name has no checksum"
 
@@ -103,19 +97,28 @@ class Plan:
         rows = self.blocks[number] if number < len(self.blocks) else range(0)
         return self.manifest.select(slice(rows.start, rows.stop))
 
-    def check(self, cache: Cache, findings: Findings) -> dict[int, Block]:
-        """Add a finding for each error; return the intact blocks of this plan, {number: block}."""
+    def check(
+        self, cache: Cache, findings: Findings, *, compare: Compared = "sizes"
+    ) -> dict[int, Block]:
+        """Add a finding for each error; return the intact blocks of this plan, {number: block}.
+
+        compare: what exset compares of FILE elements and their files. The element of a file that
+        cannot be read is not compared: one finding says so.
+        """
         place = Place(cache.path)
         if cache.uid != self.uid:
             findings.add(self.wrong_uid(cache))
         intact = cache.check(findings, len(self.manifest.types))
+        comparison = Comparison(self.base, self.access, compare)
         for number, block in [*intact.items()]:
-            if (why := self.difference(number, block)) is not None:
+            if (found := self.difference(number, block, comparison)) is not None:
                 del intact[number]
-                same_size = number < len(self.blocks) and len(block) == len(self.blocks[number])
-                hint = _OTHER_VALUES if same_size else _OTHER_SIZE
-                words = {"number": number, "size": self.block_size, "why": why, "hint": hint}
+                words = {"number": number, "size": self.block_size, **found._asdict()}
                 findings.add(finding_at("aeon-cache-count", Place(cache.blocks[number]), **words))
+        if skipped := comparison.skipped:
+            elements = counted(len(skipped), "FILE element")
+            words = {"elements": elements, "why": skipped[0].message}
+            findings.add(finding_at("aeon-cache-file", place, **words))
         for number in range(max(cache.blocks, default=-1) + 1, len(self.blocks)):
             findings.add(finding_at("aeon-cache-gap", place, number=number))
         return intact
@@ -125,29 +128,11 @@ class Plan:
         words = {"found": cache.uid or _NO_UID, "expected": self.uid}
         return finding_at("aeon-cache-uid", Place(cache.path), **words)
 
-    def difference(self, number: int, block: Block) -> str | None:
-        """Return how a block differs from these records, or None if it has them.
-
-        FILE elements are not compared with their files.
-        """
-        width = len(self.manifest.types)
+    def difference(self, number: int, block: Block, comparison: Comparison) -> Difference | None:
+        """Return how a block differs from these records, or None if it has them."""
+        has, part = counted(len(block), "record"), self.records(number)
         if number >= len(self.blocks):
-            return f"it has {counted(len(block), 'record')}, and the manifest has no more"
-        part = self.records(number)
+            return Difference(f"it has {has}, and the manifest has no more", _OTHER_SIZE)
         if len(block) != len(part):
-            return f"it has {counted(len(block), 'record')}, not {len(part):,}"
-        if block.width != width:
-            return f"its records have {counted(block.width or 0, 'element')}, not {width}"
-        differing: list[tuple[int, int]] = []
-        for column, kind in enumerate(part.types):
-            if kind is ElementType.FILE:
-                continue
-            found = block.elements.data.take(np.arange(column, len(block) * width, width)).tolist()
-            pairs = zip(found, encoded_column(part, column), strict=True)
-            differing += [(record, column) for record, (a, b) in enumerate(pairs) if a != b]
-        if not differing:
-            return None
-        record, column = min(differing)
-        others = len(differing) - 1
-        also = f", and {counted(others, 'other element')}" if others else ""
-        return f"element {column} of its record {record} differs{also}"
+            return Difference(f"it has {has}, not {len(part):,}", _OTHER_SIZE)
+        return comparison.difference(block, part)

@@ -6,9 +6,10 @@ other data in its memory, is an `ElementError`; the other elements of its record
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from functools import partial
+from typing import Final, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,7 +27,9 @@ from exset.parsers.aeon.manifest_checks import NUMBER_FINDINGS
 from exset.parsers.aeon.manifest_columns import KERNELS, NO_NUMBER, RANGE
 from exset.parsers.aeon.numbers import numbers
 from exset.parsers.engine.errors import shown
-from exset.runtime.aeon.manifest_files import path_of, read_file
+from exset.runtime.aeon.manifest_files import path_of, read_file, size_of
+
+T = TypeVar("T")
 
 _BATCH: Final = 4096
 _ERRORS: Final = [NO_NUMBER, RANGE]
@@ -175,11 +178,32 @@ def contents(
 
     Raises LimitError for a file of more than `max_bytes`.
     """
+    read = partial(read_file, dialect=manifest.dialect, max_bytes=max_bytes)
+    return _of_file(read, manifest, record, column, path, access)
+
+
+def file_size(
+    manifest: Manifest, record: int, column: int, path: bytes, access: Access = DEFAULT_ACCESS
+) -> int | ElementError:
+    """Return the bytes of the file of a FILE element, or why aeon cannot read it."""
+    read = partial(size_of, dialect=manifest.dialect)
+    return _of_file(read, manifest, record, column, path, access)
+
+
+def _of_file(
+    read: Callable[[bytes], T],
+    manifest: Manifest,
+    record: int,
+    column: int,
+    path: bytes,
+    access: Access,
+) -> T | ElementError:
+    """Call a function with the path of a FILE element, which must be in the roots of `access`."""
     if not is_inside(os.fsdecode(path_of(path)), access.roots):
         outside = finding_at("aeon-file-outside", None, path=safe(os.fsdecode(path)))
         return _error(manifest, record, column, outside.code, outside.message)
     try:
-        return read_file(path_of(path), manifest.dialect, max_bytes)
+        return read(path_of(path))
     except OSError as error:
         why = error.strerror or str(error)
         message = f"{safe(os.fsdecode(path))}: {why}" if path else "the path is empty"

@@ -85,19 +85,24 @@ def path_of(field: bytes) -> bytes:
     return field.partition(b"\0")[0]
 
 
-def read_file(path: bytes, dialect: Dialect, max_bytes: int | None) -> bytes:
-    """Read a file. Raises OSError where aeon fails, hangs or reads something else; LimitError."""
+def size_of(path: bytes, dialect: Dialect) -> int:
+    """Return the bytes of a file. Raises OSError where aeon fails, hangs or reads other bytes."""
     status = os.stat(path)
     if not stat.S_ISREG(status.st_mode):
         what = "a folder" if stat.S_ISDIR(status.st_mode) else "not a regular file"
         raise OSError(f"it is {what}, on which aeon hangs")
     if status.st_size >= HUGE and dialect is Dialect.HEAD:
         raise OSError("it has 2 GiB or more, and aeon reads only zeros")
-    if max_bytes is not None and status.st_size > max_bytes:
+    return status.st_size
+
+
+def read_file(path: bytes, dialect: Dialect, max_bytes: int | None) -> bytes:
+    """Read a file. Raises OSError as `size_of`, and LimitError."""
+    size = size_of(path, dialect)
+    if max_bytes is not None and size > max_bytes:
         raise LimitError(
-            f"{safe(os.fsdecode(path))} has {status.st_size:,} bytes, but only {max_bytes:,} are"
-            " left",
+            f"{safe(os.fsdecode(path))} has {size:,} bytes, but only {max_bytes:,} are left",
             hint=f"take fewer records at a time; or {limit_hint('max_array')}",
         )
     with open(path, "rb") as file:
-        return file.read(status.st_size)
+        return file.read(size)

@@ -6,8 +6,11 @@ from contextlib import contextmanager
 import pytest
 
 from exset.core.errors import Findings, FormatError
+from exset.grammars.aeon.block import Block
 from exset.grammars.aeon.manifest import Manifest
+from exset.io.access import Access
 from exset.runtime.aeon.cache import Cache
+from exset.runtime.aeon.cache_compare import Comparison
 from exset.runtime.aeon.cache_plan import Plan
 
 
@@ -29,6 +32,12 @@ def raises(code: str) -> Iterator[pytest.ExceptionInfo[FormatError]]:
     with pytest.raises(FormatError) as caught:
         yield caught
     assert caught.value.code == code, str(caught.value)
+
+
+def why(plan: Plan, number: int, block: Block) -> str | None:
+    """Return how a block differs from a plan."""
+    found = plan.difference(number, block, Comparison("", Access(), "nothing"))
+    return found.why if found else None
 
 
 def codes(cache: Cache, plan: Plan | None = None) -> list[str]:

@@ -13,7 +13,7 @@ from exset.runtime.aeon import cache_lock
 from exset.runtime.aeon.cache import COMPLETE, JOURNAL, Cache
 from exset.runtime.aeon.cache_build import build, repair
 from exset.runtime.aeon.cache_plan import Plan
-from tests.aeon.caches import codes, manifest, raises, records, seen
+from tests.aeon.caches import codes, manifest, raises, records, seen, why
 from tests.aeon.cpio_files import TIME, TRAILER, block, elements, header
 
 
@@ -50,13 +50,13 @@ def test_a_changed_value_is_reported_by_record_and_element(built: Path) -> None:
     rows[6] = ("name6", 7)
     changed = Plan.of(Manifest.of(["STRING", "ASCII_INT"], rows), block_size=4)
     block = Cache(str(built)).block(1)
-    assert changed.difference(1, block) == "element 1 of its record 2 differs"
+    assert why(changed, 1, block) == "element 1 of its record 2 differs"
     rows[7] = ("other", 8)
     changed = Plan.of(Manifest.of(["STRING", "ASCII_INT"], rows), block_size=4)
     whole = "element 1 of its record 2 differs, and 2 other elements"
-    assert changed.difference(1, block) == whole
+    assert why(changed, 1, block) == whole
     assert "aeon-cache-count" in codes(Cache(str(built)), changed)
-    assert changed.difference(0, Cache(str(built)).block(0)) is None
+    assert why(changed, 0, Cache(str(built)).block(0)) is None
 
 
 def test_another_block_size(built: Path) -> None:

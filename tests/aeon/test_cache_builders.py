@@ -19,7 +19,7 @@ from exset.runtime.aeon.cache import COMPLETE, JOURNAL, Cache
 from exset.runtime.aeon.cache_build import build
 from exset.runtime.aeon.cache_plan import Plan
 from exset.runtime.aeon.lock_owner import Owner, host
-from tests.aeon.caches import codes, manifest, records, seen
+from tests.aeon.caches import codes, manifest, records, seen, why
 from tests.aeon.cpio_files import block
 
 ROOT = Path(__file__).parents[2]
@@ -108,7 +108,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
                 with pytest.raises(FormatError):
                     list(cache)
             for number in cache.blocks:
-                assert whole.difference(number, cache.block(number)) is None
+                assert why(whole, number, cache.block(number)) is None
         done = build(whole, str(folder))
         kept += len(done.kept)
         assert seen(done.folder) == records(count) and not codes(Cache(done.folder), whole)

@@ -99,3 +99,45 @@ def test_blocks_and_archives(folder: Path) -> None:
     assert done.exit_code == 1 and "leads out" in done.stderr
     assert sorted(path.name for path in (folder / "e").iterdir()) == ["ok"]
     assert not (folder / "up").exists()
+
+
+def test_files_that_have_changed_since(folder: Path) -> None:
+    """exset compares FILE elements with their files: the sizes, and with an option every byte."""
+    (folder / "data").mkdir()
+    for name in ("a", "b", "c"):
+        (folder / "data" / name).write_bytes(name.encode() * 5)
+    (folder / "f.tsv").write_text("@FILE\tASCII_INT\na\t1\nb\t2\nc\t3\n")
+    run("cache build f.tsv . --base data --block-size 1")
+    (name,) = (path.name for path in folder.glob("aeon_cache_*"))
+    check = f"cache check {name} --manifest f.tsv --base data"
+    assert run(f"{check} --contents").stdout == f"{name}: ok, 3 of 3 blocks intact, 3 records\n"
+    (folder / "data" / "b").write_bytes(b"B" * 5)
+    assert run(check).exit_code == 0
+    done = run(f"{check} --contents")
+    assert done.exit_code == 1 and "element 0 of its record 0 differs (data/b:" in done.stdout
+    (folder / "data" / "c").write_bytes(b"C" * 6)
+    done = run(check)
+    assert done.exit_code == 1 and "(data/c: 6 bytes, not 5)" in done.stdout
+    assert "block_2.cpio" in done.stdout and "block_1.cpio" not in done.stdout
+    assert run("cache build f.tsv . --base data --block-size 1").exit_code == 1
+    done = run(f"cache repair {name} --manifest f.tsv --base data --contents")
+    assert "2 blocks written, 1 kept" in done.stderr
+    assert run(f"{check} --contents").exit_code == 0
+
+
+def test_files_that_are_gone_are_not_compared(folder: Path) -> None:
+    """aeon needs no files where it has a cache, so a missing one is only a warning."""
+    (folder / "a").write_bytes(b"12345")
+    (folder / "b").write_bytes(b"12345")
+    (folder / "f.tsv").write_text("@FILE\na\nb\n")
+    run("cache build f.tsv .")
+    (name,) = (path.name for path in folder.glob("aeon_cache_*"))
+    (folder / "a").unlink()
+    done = run(f"cache check {name} --manifest f.tsv")
+    assert done.exit_code == 0 and done.stdout.count("[aeon-cache-file]") == 1
+    assert "1 FILE element cannot be compared" in done.stdout
+    assert "0 blocks written, 1 kept" in run(f"cache repair {name} --manifest f.tsv").stderr
+    done = run(f"cache check {name} --manifest f.tsv --untrusted --base /dev")
+    assert done.exit_code == 0 and "2 FILE elements" in done.stdout
+    done = run(f"cache extract {name} -o out --manifest f.tsv")
+    assert done.exit_code == 0 and (folder / "out" / "b").read_bytes() == b"12345"
