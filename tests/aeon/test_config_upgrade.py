@@ -74,11 +74,66 @@ def test_configurations_of_the_first_versions() -> None:
         ({"type": "video,pictures"}, "type"),
         ({"video": 3}, "type"),
         ({"batch_size": 3}, "minibatch_size"),
-        ({"augmentation": []}, "type"),
+        ({"augmentation": 3}, "type"),
+        ({"augment": [{"type": "image", "frame": {"type": "image"}}]}, "type"),
+        ({"augment": [{"type": "audio"}]}, "type"),
     ],
 )
 def test_ambiguous_old_configurations_are_errors(change: dict[str, Any], path: str) -> None:
     assert ("aeon-unknown", path) in places({**OLD, **change}, None)
+
+
+FLIP = {"flip_enable": True}
+
+
+@pytest.mark.parametrize(
+    ("change", "augmentation"),
+    [
+        ({"augment": {"type": "image", **FLIP}}, {"type": "image", **FLIP}),
+        ({"augment": [{"type": "image", **FLIP}]}, {"type": "image", **FLIP}),
+        ({"augment": FLIP}, {"type": "image", **FLIP}),
+        ({"augment": [FLIP]}, {"type": "image", **FLIP}),
+        ({"augmentation": [], "scale": [0.5, 1.0]}, {"type": "image", "scale": [0.5, 1.0]}),
+        (
+            {"augment": FLIP, "scale": [0.5, 1.0]},
+            {"type": "image", **FLIP, "scale": [0.5, 1.0]},
+        ),
+        ({"inner": {"type": "image", **FLIP}}, {"type": "image", **FLIP}),
+    ],
+)
+def test_augment_next_to_objects_of_types(
+    change: dict[str, Any], augmentation: dict[str, Any]
+) -> None:
+    """`augment` and the members of the oldest versions were half read: `etl` was missing."""
+    image = {"height": 4, "width": 6}
+    if "scale" in change:
+        image["scale"] = change["scale"]
+    if "inner" in change:
+        image["augment"] = change["inner"]
+    given = {"manifest_filename": "a.csv", "minibatch_size": 8, "type": "image,label"}
+    given |= {"image": image, "label": {"binary": False}}
+    given |= {name: change[name] for name in change.keys() & {"augment", "augmentation"}}
+    findings = Findings()
+    made = LoaderConfig.from_dict(given, findings=findings)
+    assert made.to_dict() == {
+        "manifest_filename": "a.csv",
+        "batch_size": 8,
+        "etl": [
+            {"type": "image", "height": 4, "width": 6},
+            {"type": "label", "binary": False},
+        ],
+        "augmentation": [augmentation],
+    }
+    assert {each.code for each in findings} == {"aeon-refuses"}
+
+
+def test_augment_of_sounds() -> None:
+    sound = {name: each for name, each in AUDIO.items() if name != "type"}
+    given = {"manifest_filename": "a.csv", "minibatch_size": 8, "type": "audio", "audio": sound}
+    made = LoaderConfig.from_dict(
+        {**given, "augment": {"noise_level": [0, 1]}}, findings=Findings()
+    )
+    assert made.to_dict()["augmentation"] == [{"type": "audio", "noise_level": [0.0, 1.0]}]
 
 
 def test_translation() -> None:

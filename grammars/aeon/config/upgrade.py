@@ -34,10 +34,13 @@ def _renamed(members: _Members, changes: list[Problem]) -> _Members:
             continue
         member = members[old]
         what, hint = f"{old!r} is outdated", f"exset reads it as {new!r}, its name since 2017"
-        if old == "augment" and member.value.kind == "object":
-            member = Member(Node((member.value,), member.value.span), member.name)
-            what += " and not a list"
-            hint += "; in Python write [x] or (x,), for (x) is x itself"
+        if old == "augment":
+            if member.value.kind == "object":
+                member = Member(Node((member.value,), member.value.span), member.name)
+                what += " and not a list"
+                hint += "; in Python write [x] or (x,), for (x) is x itself"
+            member, added = _typed(member, _kind_of(members))
+            hint += f"; exset adds the type {added!r}" if added else ""
         members = _replaced(members, old, new, member)
         changes.append(_outdated(old, member, what, hint))
     return members
@@ -48,18 +51,47 @@ def _replaced(members: _Members, old: str, new: str, member: Member) -> _Members
     return dict((new, member) if pair[0] == old else pair for pair in members.items())
 
 
+def _typed(augment: Member, kind: str) -> tuple[Member, str]:
+    """Return a list of augmentation objects with a type in each, and the type if it is new."""
+    untyped = [each for each in augment.value.items if each.kind == "object"]
+    if not untyped or any("type" in each.members for each in untyped):
+        return augment, ""
+    typed = tuple(
+        Node({"type": Member(Node(kind)), **each.members}, each.span)
+        if each.kind == "object"
+        else each
+        for each in augment.value.items
+    )
+    return Member(Node(typed, augment.value.span), augment.name), kind
+
+
+def _kind_of(members: _Members) -> str:
+    """Return the type of augmentation that a configuration needs."""
+    types = _types_of(members)
+    for each in members["etl"].value.items if "etl" in members else ():
+        if "type" in each.members:
+            types.append(str(each.members["type"].value.content))
+    return "audio" if "audio" in types else "image"
+
+
+def _types_of(members: _Members) -> list[str]:
+    """Return the etl types that the member `type` lists."""
+    listed = members["type"].value.content if "type" in members else None
+    return [name.strip() for name in listed.split(",")] if isinstance(listed, str) else []
+
+
 def _without_type(members: _Members, changes: list[Problem]) -> _Members:
     """Replace `type`, and an object for each type that it names, by the list `etl`."""
-    listed = members.get("type")
-    if listed is None or not isinstance(listed.value.content, str):
+    if not (types := _types_of(members)):
         return members
+    listed = members["type"]
     if "etl" in members:
         hint = "exset leaves it out: 'etl' has the types"
         changes.append(_outdated("type", listed, "'type' is outdated", hint))
         return {name: each for name, each in members.items() if name != "type"}
-    types, span = [name.strip() for name in listed.value.content.split(",")], listed.value.span
-    if not set(types) <= set(ETL) or "augmentation" in members:
+    if not set(types) <= set(ETL):
         return members
+    span, kind = listed.value.span, _kind_of(members)
     elements: list[Node] = []
     moved: _Members = {}
     for name in types:
@@ -71,20 +103,41 @@ def _without_type(members: _Members, changes: list[Problem]) -> _Members:
             return members
         moved |= augmented
         elements.append(Node({"type": Member(Node(name, span)), **element.members}, element.span))
+    augmentation = _merged(members.get("augmentation"), kind, moved)
+    if moved and augmentation is None:
+        return members
     etl = Member(Node(tuple(elements), span), listed.name)
     members = _replaced(members, "type", "etl", etl)
     members = {name: each for name, each in members.items() if name not in types}
     what = "'type' with an object for each type is outdated"
     hint = "exset reads it as 'etl', a list of objects that each have a 'type'"
     changes.append(_outdated("type", listed, what, hint))
-    if moved:
+    if augmentation is not None:
         first = next(iter(moved))
-        at = moved[first].name
-        kind = Member(Node("audio" if "audio" in types else "image"))
-        members["augmentation"] = Member(Node((Node({"type": kind, **moved}, at),), at), at)
+        members["augmentation"] = augmentation
         what, hint = f"{first!r} is outdated here", "exset reads it as a member of 'augmentation'"
         changes.append(_outdated(first, moved[first], what, hint))
     return members
+
+
+def _merged(given: Member | None, kind: str, moved: _Members) -> Member | None:
+    """Return the list `augmentation` with more members in its first object.
+
+    None for no members, for members with other values in the list, and for anything but a list.
+    """
+    if not moved:
+        return None
+    if given is None or given.value.content == ():
+        at = next(iter(moved.values())).name
+        return Member(Node((Node({"type": Member(Node(kind)), **moved}, at),), at), at)
+    if not given.value.items:
+        return None
+    first, *others = given.value.items
+    there = {"type": Member(Node(kind)), **moved}
+    if any(first.members.get(name, each) != each for name, each in there.items()):
+        return None
+    merged = Node({**first.members, **moved}, first.span)
+    return Member(Node((merged, *others), given.value.span), given.name)
 
 
 def _divided(name: str, element: Node) -> tuple[Node, _Members]:
@@ -100,6 +153,12 @@ def _divided(name: str, element: Node) -> tuple[Node, _Members]:
     augmented = _AUGMENTED.get(name, ())
     moved = {key: each for key, each in element.members.items() if key in augmented}
     rest = {key: each for key, each in element.members.items() if key not in augmented}
+    inner = rest.get("augment")
+    if augmented and inner is not None and inner.value.kind == "object":
+        more = {key: each for key, each in inner.value.members.items() if key != "type"}
+        if all(moved.get(key, each) == each for key, each in more.items()):
+            moved |= more
+            del rest["augment"]
     return Node(rest, element.span), moved
 
 
