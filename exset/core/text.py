@@ -7,6 +7,7 @@ import unicodedata
 WIDTH = 100
 """The widest line, in columns of a terminal."""
 _TAB = 8
+_CHUNK = 1 << 20
 
 # Control characters (C0, DEL, C1), writing direction, Unicode line ends, the byte order mark, and
 # lone surrogates, which represent bytes that are not UTF-8.
@@ -36,6 +37,25 @@ def with_article(noun: str) -> str:
 def safe(text: str) -> str:
     r"""Escape control characters and line ends as \xNN or \uNNNN, for terminals."""
     return _UNSAFE.sub(_escape, text)
+
+
+def invalid_utf8(data: bytes) -> int | None:
+    """Return the offset of the first byte that is not UTF-8; None if there is none."""
+    if data.isascii():
+        return None
+    begin = 0
+    while begin < len(data):
+        chunk = data[begin : begin + _CHUNK]
+        try:
+            chunk.decode()
+        except UnicodeDecodeError as error:
+            is_cut = error.end == len(chunk) and begin + len(chunk) < len(data)
+            if not is_cut or error.reason != "unexpected end of data":
+                return begin + error.start
+            begin += error.start
+        else:
+            begin += len(chunk)
+    return None
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -16,7 +16,7 @@ from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.lookalikes import foreign
 from exset.core.source import Source, Span
-from exset.core.text import counted
+from exset.core.text import counted, invalid_utf8
 from exset.grammars.aeon.manifest import Manifest
 from exset.grammars.aeon.manifest_findings import finding_at
 from exset.grammars.aeon.manifest_types import Dialect, ElementType
@@ -181,6 +181,10 @@ class _Parser:
             self.findings.add(finding_at("aeon-no-records", place))
         if width > types:
             self.findings.add(finding_at("aeon-extra-fields", place, width=width, types=types))
+        if (at := invalid_utf8(self.source.data)) is not None:
+            byte = f"0x{self.source.data[at]:02x}"
+            place = Place.in_text(self.source, Span(at, at + 1))
+            self.findings.add(finding_at("aeon-not-utf8", place, byte=byte))
         if count := int(self.state[c.RETURNS]):
             at = int(self.state[c.RETURN])
             place = Place.in_text(self.source, Span(at, at + 1))

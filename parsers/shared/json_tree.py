@@ -144,7 +144,8 @@ class _Builder:
             at = span.start + error.start
             message, hint = f"this is not UTF-8: {error.reason}", "save the file as UTF-8"
             wrong = Span(at, at + error.end - error.start)
-            raise FormatError(message, source=self.source, span=wrong, hint=hint) from None
+            place = Place.in_text(self.source, wrong)
+            raise FormatError(message, place=place, hint=hint, code="json-not-utf8") from None
         if "\\" not in text:
             return text[1:-1]
         unescaped: str = json.loads(text)

@@ -11,6 +11,7 @@ import exset
 from exset import Findings, FormatError, Manifest
 from exset.core.kernels import Engine
 from exset.core.source import Source
+from exset.core.text import invalid_utf8
 from exset.grammars.aeon.manifest_types import Dialect, ElementType
 from exset.parsers.aeon.manifest import parse
 from exset.parsers.aeon.manifest_text import render
@@ -159,6 +160,8 @@ def test_records_of_another_width(
         ("FILE", b"", "aeon-empty-path"),
         ("STRING", b"x\r", "aeon-carriage-return"),
         ("ASCII_INT", b"4\r", "aeon-carriage-return"),
+        ("STRING", b"caf\xe9", "aeon-not-utf8"),
+        ("FILE", b"\x80.jpg", "aeon-not-utf8"),
     ],
 )
 def test_findings(kind: str, field: bytes, code: str) -> None:
@@ -166,6 +169,25 @@ def test_findings(kind: str, field: bytes, code: str) -> None:
     assert codes(text) == [code]
     with pytest.raises(FormatError):
         read(text, findings=Findings(strict=True))
+
+
+@pytest.mark.parametrize("before", [0, 1, 2, 3])
+@pytest.mark.parametrize(
+    ("end", "wrong"), [("é".encode(), None), ("😀".encode(), None), (b"\xe9", 0), (b"\xc3(", 0)]
+)
+def test_the_first_byte_that_is_not_utf8(before: int, end: bytes, wrong: int | None) -> None:
+    """Texts are decoded in chunks of 1 MiB, and a character may be in two of them."""
+    assert invalid_utf8(b"x" * before + end) == (None if wrong is None else before)
+    long = "é".encode() * (1 << 19) + b"x" * before
+    for text in (long, long[:-5] + end, end[:1] + long):
+        try:
+            text.decode()
+        except UnicodeDecodeError as error:
+            assert invalid_utf8(text) == error.start
+        else:
+            assert invalid_utf8(text) is None
+    long = b"x" * ((1 << 20) - before) + end
+    assert invalid_utf8(long) == (None if wrong is None else (1 << 20) - before)
 
 
 def test_many_findings_are_counted() -> None:

@@ -132,6 +132,13 @@ def test_errors_have_a_place_and_a_hint(data: bytes, column: int, hint: str) -> 
     assert hint in (caught.value.hint or "")
 
 
+@pytest.mark.parametrize("data", [b'["\xe9"]', b'{"\xe9": 1}'])
+def test_text_that_is_not_utf8(data: bytes) -> None:
+    with pytest.raises(FormatError) as caught:
+        parse(data)
+    assert caught.value.code == "json-not-utf8"
+
+
 def test_numbers() -> None:
     numbers = [0, -1, (1 << 64) - 1, -(1 << 63), 1.5, -0.0, 1e-400]
     assert parse(json.dumps(numbers).encode()).plain() == numbers
