@@ -75,7 +75,9 @@ class Comparison:
                 differing += self._files(found, records, column)
             else:
                 pairs = zip(found, encoded_column(records, column), strict=True)
-                differing += [_Element(row, column) for row, (a, b) in enumerate(pairs) if a != b]
+                for row, (element, made) in enumerate(pairs):
+                    if isinstance(made, ElementError) or made != element:
+                        differing.append(_Element(row, column))
         if not differing:
             return None
         first, others = min(differing), len(differing) - 1

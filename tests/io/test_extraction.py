@@ -245,7 +245,7 @@ def cache(tmp_path: Path) -> tuple[Cache, Plan]:
         name = f"cats/{number}.jpg" if number < 4 else "../images/cats/4.jpg"
         (source / "cats" / f"{number}.jpg").write_bytes(b"\xff\xd8\xff\xe0 %d" % number)
         rows.append((name, number - 2, f"caption {number}"))
-    plan = Plan.of(Manifest.of([FILE, INT, STRING], rows), root=str(source), block_size=2)
+    plan = Plan.of(Manifest.of([FILE, INT, STRING], rows), base=str(source), block_size=2)
     return Cache(build(plan, str(tmp_path), clock=lambda: TIME).folder), plan
 
 
@@ -263,7 +263,7 @@ def test_a_cache_whose_images_are_gone(cache: tuple[Cache, Plan], tmp_path: Path
     ]
     made = exset.loads(text, model=Manifest)
     assert made[3] == (b"block_1/0000001.0.jpg", b"1", b"caption 3")
-    again = Plan.of(made, root=str(out), block_size=2)
+    again = Plan.of(made, base=str(out), block_size=2)
     (tmp_path / "again").mkdir()
     rebuilt = build(again, str(tmp_path / "again"), clock=lambda: TIME)
     for number in found.blocks:

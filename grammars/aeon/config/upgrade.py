@@ -153,9 +153,9 @@ def _divided(name: str, element: Node) -> tuple[Node, _Members]:
     augmented = _AUGMENTED.get(name, ())
     moved = {key: each for key, each in element.members.items() if key in augmented}
     rest = {key: each for key, each in element.members.items() if key not in augmented}
-    inner = rest.get("augment")
-    if augmented and inner is not None and inner.value.kind == "object":
-        more = {key: each for key, each in inner.value.members.items() if key != "type"}
+    augment = rest.get("augment")
+    if augmented and augment is not None and augment.value.kind == "object":
+        more = {key: each for key, each in augment.value.members.items() if key != "type"}
         if all(moved.get(key, each) == each for key, each in more.items()):
             moved |= more
             del rest["augment"]
