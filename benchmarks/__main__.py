@@ -45,7 +45,10 @@ SECTIONS: dict[str, tuple[str, Callable[[Inputs, int], Cases]]] = {
     ),
     "samplers": ("Samplers: 64 classes by 4 samples", samplers.drawings),
     "arrays": ("Arrays: to_arrays against np.copyto of as many bytes", arrays.fillings),
-    "batches": ("Batches of rows of 120 numbers, against a plain loop", batches.epochs),
+    "batches": (
+        "Batches: of rows against a plain loop, of events against indexed arrays",
+        batches.epochs,
+    ),
     "small": ("A file of 1 kB, as a process", small.answers),
 }
 _RUNS = 5

@@ -4,17 +4,34 @@ This is the only module that imports CuPy.
 """
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from types import ModuleType
-from typing import Final, TypeAlias, TypeVar
+from typing import Any, Final, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from exset.core.text import counted
 from exset.grammars.columns.arrays import Flags, Longs, is_constant
 
-Device: TypeAlias = str
-"""The name of a device: "cpu" for NumPy, "cuda" for CuPy."""
+
+class TorchDevice(Protocol):
+    """A `torch.device`."""
+
+    @property
+    def type(self) -> str:
+        """The kind of device."""
+
+    @property
+    def index(self) -> int | None:
+        """The number among the devices of this kind."""
+
+
+Device: TypeAlias = str | TorchDevice
+"""A device: "cpu" for NumPy; "cuda" for CuPy on its current device, "cuda:1" on its second device;
+or a `torch.device`."""
 
 MODULES: Final = {"cpu": "numpy", "cuda": "cupy"}
 """The module whose arrays are on each device."""
@@ -22,22 +39,55 @@ MODULES: Final = {"cpu": "numpy", "cuda": "cupy"}
 Item = TypeVar("Item", bound=np.generic)
 
 
+class _OnDevice(Protocol):
+    """An array of CuPy."""
+
+    def get(self) -> NDArray[Any]:
+        """Return a copy on the host."""
+
+
 def namespace(device: Device = "cpu") -> ModuleType:
     """Return the module whose functions make arrays on a device.
 
     Raises ValueError for an unknown device, and ImportError for "cuda" without CuPy.
     """
-    if device not in MODULES:
-        raise ValueError(f"unknown device {device!r}: use 'cpu' or 'cuda'")
+    return _module_and_number(device)[0]
+
+
+@contextmanager
+def on_device(device: Device) -> Iterator[ModuleType]:
+    """Make a device the current one of CuPy, and yield the module whose functions make its arrays.
+
+    Raises as `namespace`.
+    """
+    xp, number = _module_and_number(device)
+    with nullcontext() if number is None else xp.cuda.Device(number):
+        yield xp
+
+
+def _module_and_number(device: Device) -> tuple[ModuleType, int | None]:
+    """Return the module of a device, and its number if it has to be made the current device."""
+    name = str(device)  # of a torch.device, too
+    kind, has_number, digits = name.partition(":")
+    if kind not in MODULES or (has_number and not (digits.isascii() and digits.isdecimal())):
+        raise ValueError(f"unknown device {name!r}: use 'cpu', 'cuda', or 'cuda:1'")
     try:
-        return import_module(MODULES[device])
+        xp = import_module(MODULES[kind])
     except ImportError:
         hint = "pip install 'exset[cuda12]', or 'exset[cuda13]' for CUDA 13"
-        raise ImportError(f"device={device!r} needs CuPy: {hint}") from None
+        raise ImportError(f"device={name!r} needs CuPy: {hint}") from None
+    if not has_number or not hasattr(xp, "cuda"):
+        return xp, None
+    number, count = int(digits), int(xp.cuda.runtime.getDeviceCount())
+    if number >= count:
+        raise ValueError(f"unknown device {name!r}: CuPy has {counted(count, 'device')}")
+    return xp, number
 
 
 def namespace_of(array: object) -> ModuleType:
     """Return the module whose functions take an array; NumPy for other objects."""
+    if type(array) is np.ndarray:
+        return np
     module = type(array).__module__.partition(".")[0]
     return sys.modules[module] if module in MODULES.values() else np
 
@@ -57,9 +107,11 @@ def to_device(xp: ModuleType, array: NDArray[Item]) -> NDArray[Item]:
 
 
 def to_host(array: NDArray[Item]) -> NDArray[Item]:
-    """Return an array as a NumPy array; copies only from another device."""
-    get = getattr(array, "get", None)
-    return np.asarray(array if get is None else get())
+    """Return an array as a NumPy array; copies only from another device.
+
+    An object that is no array of CuPy may have an unrelated method `get`, as pandas's Series has.
+    """
+    return np.asarray(array if namespace_of(array) is np else cast(_OnDevice, array).get())
 
 
 def repeat(xp: ModuleType, array: NDArray[Item], counts: Longs) -> NDArray[Item]:

@@ -27,7 +27,7 @@ SPREADS = {
     "cache": ("seconds", "MB/s", "times as long"),
     "samplers": ("ns an index",),
     "arrays": ("of its speed", "of a copy into new memory"),
-    "batches": ("us a batch", "times as fast"),
+    "batches": ("us a batch", "times as long"),
     "small": ("times as long",),
 }
 

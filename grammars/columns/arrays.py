@@ -167,11 +167,14 @@ def chosen_rows(which: ArrayLike | slice, n: int) -> Longs:
         if array.size != n:
             raise ValueError(f"the mask has {array.size} rows, not {n}")
         return np.flatnonzero(array)
-    wrong = (array < -n) | (array >= n)
-    if wrong.any():
+    if array.size == 0:
+        return np.empty(0, np.int64)
+    lowest = array.min()
+    if lowest < -n or array.max() >= n:
+        wrong = (array < -n) | (array >= n)
         raise IndexError(f"no row {array[wrong.argmax()]}, there are {n}")
     chosen: Longs = array.astype(np.int64)
-    return np.where(chosen < 0, chosen + n, chosen)
+    return chosen if lowest >= 0 else np.where(chosen < 0, chosen + n, chosen)
 
 
 def row_indices(starts: Longs, lengths: Longs) -> Longs:

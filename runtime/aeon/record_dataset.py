@@ -13,7 +13,7 @@ from exset.core.limits import Limits, limit_hint
 from exset.grammars.aeon.manifest_types import NUMBER_DTYPES, ElementType
 from exset.grammars.columns.arrays import Bytes, Floats, Ints, Longs, chosen_rows
 from exset.grammars.columns.inputs import shown
-from exset.runtime.arrays import Device, namespace, padded, to_device
+from exset.runtime.arrays import Device, on_device, padded, to_device
 from exset.runtime.training.dataset import Dataset, Values
 
 Column: TypeAlias = Ints | Floats | tuple[Bytes, Longs]
@@ -75,7 +75,8 @@ class RecordDataset(Dataset):
 
     def to_arrays(self, device: Device = "cpu") -> dict[str, Values]:
         """Return the arrays of all records; padding is done on the device."""
-        return self._arrays(namespace(device), np.arange(len(self)))
+        with on_device(device) as xp:
+            return self._arrays(xp, np.arange(len(self)))
 
     @abstractmethod
     def _columns(self, rows: Longs) -> Iterator[Column]:

@@ -5,7 +5,7 @@ ranges override earlier ones (Lens, example.c: standardLoadEvent). The code work
 (`xp`), without loops over examples.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
@@ -15,10 +15,10 @@ import numpy as np
 from exset.core.errors import Findings, LimitError, Place, collect_findings, warn
 from exset.core.limits import DEFAULT, Limits, limit_hint
 from exset.core.text import counted
-from exset.grammars.columns.arrays import Flags, Floats, Longs, is_constant
+from exset.grammars.columns.arrays import Flags, Floats, Longs
 from exset.grammars.lens.examples import TIME_FIELDS, ExampleSet
-from exset.runtime.arrays import Device, namespace, namespace_of, repeat, to_device
-from exset.runtime.lens.fill import filling_of
+from exset.runtime.arrays import Device, namespace_of, on_device, repeat, to_device
+from exset.runtime.lens.fill import side_array
 from exset.runtime.lens.layout_inference import layouts_of
 from exset.runtime.lens.network_layout import MODEL, SIDES, Layout, LayoutLike, Side
 from exset.runtime.lens.runs import Columns
@@ -64,14 +64,12 @@ class ExampleArrays:
     @property
     def input_mask(self) -> Flags:
         """Where inputs are present: bool like `inputs`. For NaN, Lens lets the unit compute."""
-        mask: Flags = self.present[..., None] & ~namespace_of(self.inputs).isnan(self.inputs)
-        return mask
+        return _known(self.inputs, self.present)
 
     @property
     def target_mask(self) -> Flags:
         """Where targets count: bool like `targets`. For NaN, Lens computes no error."""
-        mask: Flags = self.scored[..., None] & ~namespace_of(self.targets).isnan(self.targets)
-        return mask
+        return _known(self.targets, self.scored)
 
     def by_example(self) -> "ExampleArrays":
         """Return arrays with one row an example: [examples, most events, ...], padded with 0.
@@ -159,18 +157,20 @@ def to_arrays(
     `inputs`, `targets`: the layout of the network: the sizes of groups by name, in the order of the
     network, or a number of units. By default it is inferred from the highest units in the set, with
     a note. Ranges of a group that is not in the layout are ignored, as Lens does, with a finding.
-    `device`: "cpu", or "cuda" for arrays of CuPy. `findings`: collects findings; without it, they
-    are one FormatWarning. `strict`: raise FormatError for warnings.
+    `device`: "cpu"; or "cuda", "cuda:1" or a `torch.device` for arrays of CuPy. `findings`:
+    collects findings; without it, they are one FormatWarning. `strict`: raise FormatError for
+    warnings.
 
     Raises FormatError for a unit outside of its group or network; LimitError; ValueError for an
     invalid layout or device.
     """
-    found, xp = collect_findings(strict, findings), namespace(device)
+    found = collect_findings(strict, findings)
     layouts = layouts_of(examples, (inputs, targets), found)
     for side, layout, requested in zip(SIDES, layouts, (inputs, targets), strict=True):
         if requested is None:
             check_size(examples, side, layout, examples.num_events, limits)
-    arrays = arrays_of(xp, examples, layouts, found, limits)
+    with on_device(device) as xp:
+        arrays = arrays_of(xp, examples, layouts, found, limits)
     if findings is None:
         warn(found, 3)
     return arrays
@@ -189,32 +189,39 @@ def arrays_of(
     `rows`: the indices of the events, int64, in any order; by default all. Raises as `to_arrays`.
     """
     columns = Columns.of(xp, examples)
-    events = examples.num_events if rows is None else rows.size
-    dense = []
-    for side, layout in zip(SIDES, layouts, strict=True):
-        most = max(limits.max_expand, layout.units * events)
-        filling = filling_of(xp, examples, columns, side, layout, findings, most, rows)
-        if filling.covers(events, layout.units):
-            out = xp.empty((events, layout.units), xp.float32)
-        else:
-            default = examples.effective(f"default_{side[:-1]}", rows)
-            out = _background(xp, default, layout.units)
-        filling.fill(xp, out)
-        dense.append(out)
-    example, event = _numbers(xp, examples, rows)
+    sides = [
+        side_array(xp, examples, columns, side, layout, findings, limits, rows)
+        for side, layout in zip(SIDES, layouts, strict=True)
+    ]
     times = [to_device(xp, examples.effective(field, rows)).copy() for field in TIME_FIELDS]
+    return arrays_with(xp, examples, layouts, sides, times, rows)
+
+
+def arrays_with(
+    xp: ModuleType,
+    examples: ExampleSet,
+    layouts: tuple[Layout, Layout],
+    sides: Sequence[Floats],
+    times: Sequence[Floats],
+    rows: Longs | None,
+) -> ExampleArrays:
+    """Return the arrays of events from their inputs, targets and effective times.
+
+    `rows`: as in `arrays_of`.
+    """
+    example, event = _numbers(xp, examples, rows)
     return ExampleArrays(
-        inputs=dense[0],
-        targets=dense[1],
+        inputs=sides[0],
+        targets=sides[1],
         example=example,
         event=event,
-        tick=xp.zeros(events, xp.int64),
+        tick=xp.zeros(example.size, xp.int64),
         frequency=to_device(xp, examples.frequency)[example],
         max_time=times[0],
         min_time=times[1],
         grace_time=times[2],
-        present=xp.ones(events, xp.bool_),
-        scored=xp.ones(events, xp.bool_),
+        present=xp.ones(example.size, xp.bool_),
+        scored=xp.ones(example.size, xp.bool_),
         input_layout=layouts[0],
         target_layout=layouts[1],
     )
@@ -234,27 +241,25 @@ def check_size(
         )
 
 
+def _known(values: Floats, rows: Flags) -> Flags:
+    """Return where values are not NaN, in some of the rows: bool like `values`."""
+    mask: Flags = values == values
+    mask &= rows[..., None]
+    return mask
+
+
 def _numbers(xp: ModuleType, examples: ExampleSet, rows: Longs | None) -> tuple[Longs, Longs]:
     """Return the index of the example of each event, and of the event in it: int64 [events]."""
     offsets = examples.event_offsets
     if rows is not None:
+        if examples.num_events == len(examples):
+            return to_device(xp, rows.copy()), xp.zeros(rows.size, xp.int64)
         of = np.searchsorted(offsets, rows, side="right") - 1
         return to_device(xp, of), to_device(xp, rows - offsets[of])
     example = xp.arange(len(examples))
     if examples.num_events > len(examples):
         example = repeat(xp, example, to_device(xp, np.diff(offsets)))
     return example, xp.arange(examples.num_events) - to_device(xp, offsets)[example]
-
-
-def _background(xp: ModuleType, default: Floats, units: int) -> Floats:
-    """Return an array [events, units] with the default of each event."""
-    shape = (default.size, units)
-    if is_constant(default) and not default[:1].view(np.uint32).any():
-        zeros: Floats = xp.zeros(shape, xp.float32)  # faster than writing zeros
-        return zeros
-    out: Floats = xp.empty(shape, xp.float32)
-    out[...] = to_device(xp, default)[:, None]
-    return out
 
 
 def ticks_until(xp: ModuleType, time: Floats, ticks: int) -> Longs:

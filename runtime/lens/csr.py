@@ -6,7 +6,7 @@ from exset.core.errors import Findings, collect_findings, warn
 from exset.core.limits import DEFAULT, Limits
 from exset.grammars.columns.arrays import Floats, Longs
 from exset.grammars.lens.examples import ExampleSet
-from exset.runtime.arrays import Device, namespace, to_device
+from exset.runtime.arrays import Device, on_device, to_device
 from exset.runtime.lens.fill import filling_of
 from exset.runtime.lens.layout_inference import layouts_of
 from exset.runtime.lens.network_layout import SIDES, Layout, LayoutLike
@@ -51,17 +51,18 @@ def to_csr(
 
     Arguments and errors are those of `to_arrays`.
     """
-    found, xp = collect_findings(strict, findings), namespace(device)
+    found = collect_findings(strict, findings)
     layouts = layouts_of(examples, (inputs, targets), found)
-    columns = Columns.of(xp, examples)
-    both = []
-    for side, layout in zip(SIDES, layouts, strict=True):
-        filling = filling_of(xp, examples, columns, side, layout, found, limits.max_expand)
-        default = to_device(xp, examples.effective(f"default_{side[:-1]}")).copy()
-        cells, values = filling.resolve_overlaps(xp)
-        begins = xp.arange(default.size + 1) * layout.units
-        indptr = xp.searchsorted(cells, begins).astype(xp.int64)
-        both.append(Csr(values, cells % max(layout.units, 1), indptr, default, layout))
+    with on_device(device) as xp:
+        columns = Columns.of(xp, examples)
+        both = []
+        for side, layout in zip(SIDES, layouts, strict=True):
+            filling = filling_of(xp, examples, columns, side, layout, found, limits.max_expand)
+            default = to_device(xp, examples.effective(f"default_{side[:-1]}")).copy()
+            cells, values = filling.resolve_overlaps(xp)
+            begins = xp.arange(default.size + 1) * layout.units
+            indptr = xp.searchsorted(cells, begins).astype(xp.int64)
+            both.append(Csr(values, cells % max(layout.units, 1), indptr, default, layout))
     if findings is None:
         warn(found, 3)
     return both[0], both[1]

@@ -1,6 +1,5 @@
 """Datasets of example sets: the values that Lens presents to a network, by sample."""
 
-from types import ModuleType
 from typing import Final, Literal, get_args
 
 import numpy as np
@@ -11,13 +10,12 @@ from exset.core.limits import DEFAULT, Limits, limit_hint
 from exset.core.text import counted
 from exset.grammars.columns.arrays import Longs, chosen_rows, row_indices
 from exset.grammars.lens.examples import TIME_FIELDS, ExampleSet
-from exset.runtime.arrays import Device, namespace, to_device
+from exset.runtime.arrays import Device, on_device
 from exset.runtime.lens.arrays import ExampleArrays, arrays_of, check_size
+from exset.runtime.lens.event_rows import EventRows
 from exset.runtime.lens.example_sampler import ExampleBatchSampler, ExampleSampler
-from exset.runtime.lens.fill import filling_of
 from exset.runtime.lens.layout_inference import layouts_of
 from exset.runtime.lens.network_layout import MODEL, SIDES, Layout, LayoutLike
-from exset.runtime.lens.runs import Columns
 from exset.runtime.training.dataset import Dataset, Values
 
 By = Literal["event", "example"]
@@ -62,9 +60,7 @@ class ExampleDataset(Dataset):
         self.layouts: tuple[Layout, Layout] = layouts_of(examples, (inputs, targets), found)
         self._limits = limits
         self._inferred = tuple(layout is None for layout in (inputs, targets))
-        columns, most = Columns.of(np, examples), np.iinfo(np.int64).max
-        for side, layout in zip(SIDES, self.layouts, strict=True):
-            filling_of(np, examples, columns, side, layout, found, int(most))
+        self._rows: EventRows | None = EventRows(examples, self.layouts, found, limits)
         if findings is None:
             warn(found, 3)
 
@@ -82,7 +78,16 @@ class ExampleDataset(Dataset):
 
     def batch(self, indices: ArrayLike) -> dict[str, Values]:
         """Return the arrays of some samples. Raises as `Dataset.batch`."""
-        return self._made(np, chosen_rows(indices, len(self)))
+        chosen = chosen_rows(indices, len(self))
+        with with_source_name(self.name, MODEL):
+            if self.by == "event":
+                return self._fields_of(self._events(chosen))
+            starts = self.examples.event_offsets[chosen]
+            counts = self.examples.event_offsets[chosen + 1] - starts
+            self._check_padded(counts)
+            arrays = self._events(row_indices(starts, counts))
+            row = np.repeat(np.arange(chosen.size), counts)
+            return self._fields_of(arrays.stacked(row, chosen.size))
 
     def check_sampler(self, sampler: object) -> None:
         """Raise ValueError for a sampler of events if samples are examples, or vice versa."""
@@ -95,29 +100,38 @@ class ExampleDataset(Dataset):
 
     def to_arrays(self, device: Device = "cpu") -> dict[str, Values]:
         """Return the arrays of all samples, expanded on the device."""
-        return self._made(namespace(device), np.arange(len(self)))
+        examples = self.examples
+        with on_device(device) as xp, with_source_name(self.name, MODEL):
+            self._check_inferred(examples.num_events)
+            if self.by == "example":
+                self._check_padded(np.diff(examples.event_offsets))
+            arrays = arrays_of(xp, examples, self.layouts, Findings(), self._limits)
+            return self._fields_of(arrays.by_example() if self.by == "example" else arrays)
 
-    def _made(self, xp: ModuleType, chosen: Longs) -> dict[str, Values]:
-        with with_source_name(self.name, MODEL):
-            arrays = self._events(xp, chosen) if self.by == "event" else self._examples(xp, chosen)
+    def __getstate__(self) -> dict[str, object]:
+        return {**vars(self), "_rows": None}
+
+    def _events(self, rows: Longs) -> ExampleArrays:
+        self._check_inferred(rows.size)
+        if self._rows is None:  # after pickling
+            self._rows = EventRows(self.examples, self.layouts, Findings(), self._limits)
+        return self._rows.take(rows)
+
+    def _fields_of(self, arrays: ExampleArrays) -> dict[str, Values]:
         return {name: getattr(arrays, name) for name in self.fields}
 
-    def _events(self, xp: ModuleType, rows: Longs) -> ExampleArrays:
+    def _check_inferred(self, events: int) -> None:
+        """Raise LimitError if an inferred layout makes large arrays of so many events."""
         for side, layout, inferred in zip(SIDES, self.layouts, self._inferred, strict=True):
             if inferred:
-                check_size(self.examples, side, layout, rows.size, self._limits)
-        return arrays_of(xp, self.examples, self.layouts, Findings(), self._limits, rows)
+                check_size(self.examples, side, layout, events, self._limits)
 
-    def _examples(self, xp: ModuleType, chosen: Longs) -> ExampleArrays:
-        starts = self.examples.event_offsets[chosen]
-        counts = self.examples.event_offsets[chosen + 1] - starts
+    def _check_padded(self, counts: Longs) -> None:
+        """Raise LimitError for large arrays of examples with so many events each."""
         units = sum(layout.units for layout in self.layouts)
-        size = 4 * units * chosen.size * int(counts.max(initial=0))
+        size = 4 * units * counts.size * int(counts.max(initial=0))
         if size > self._limits.max_array:
-            examples = counted(chosen.size, "example")
+            examples = counted(counts.size, "example")
             message = f"{examples} of up to {counts.max():,} events need {size:,} bytes"
             hint = f"take fewer at a time, or one row an event; or {limit_hint('max_array')}"
             raise LimitError(message, place=Place(MODEL), hint=hint)
-        arrays = self._events(xp, row_indices(starts, counts))
-        row = to_device(xp, np.repeat(np.arange(chosen.size), counts))
-        return arrays.stacked(row, chosen.size)

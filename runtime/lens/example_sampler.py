@@ -173,8 +173,10 @@ class ExampleSampler:
         return self.among - self._start
 
     def __iter__(self) -> Iterator[int]:
-        for chosen in self._chunks(1, False):
-            yield int(chosen[0])
+        for at, chosen in self._blocks(_MOST_AT_ONCE, self.among):
+            for self._given, example in enumerate(chosen.tolist(), at + 1):
+                yield example
+        self._given, self._start = self.among, 0
 
     def __repr__(self) -> str:
         return f"ExampleSampler({self.among} examples, {self.mode}, seed={self.seed})"
@@ -188,18 +190,21 @@ class ExampleSampler:
 
     def _chunks(self, size: int, drop_last: bool) -> Iterator[Longs]:
         """Yield the examples of the epoch, `size` at a time."""
-        start = self._first = self._given = self._start
         end = self.among
         if drop_last:
-            end -= (end - start) % size
-        block = max(_MOST_AT_ONCE // size, 1) * size
-        for at in range(start, end, block):
-            chosen = self.chosen(slice(at, min(at + block, end)))
+            end -= (end - self._start) % size
+        for at, chosen in self._blocks(max(_MOST_AT_ONCE // size, 1) * size, end):
             for first in range(0, len(chosen), size):
                 part = chosen[first : first + size]
                 self._given = at + first + len(part)
                 yield part
         self._given, self._start = self.among, 0
+
+    def _blocks(self, size: int, end: int) -> Iterator[tuple[int, Longs]]:
+        """Yield the place in the epoch and the examples of each block, up to the place `end`."""
+        start = self._first = self._given = self._start
+        for at in range(start, end, size):
+            yield at, self.chosen(slice(at, min(at + size, end)))
 
 
 def _sums(frequency: Floats) -> NDArray[np.float64]:

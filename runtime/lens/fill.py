@@ -11,8 +11,8 @@ from types import ModuleType
 import numpy as np
 
 from exset.core.errors import Finding, Findings, FormatError, LimitError, Place, Severity
-from exset.core.limits import limit_hint
-from exset.grammars.columns.arrays import Floats, Longs, take
+from exset.core.limits import Limits, limit_hint
+from exset.grammars.columns.arrays import Floats, Longs, is_constant, take
 from exset.grammars.lens.examples import ExampleSet
 from exset.grammars.lens.views import printable
 from exset.runtime.arrays import evenly, spread, to_device, to_host, windows
@@ -41,6 +41,11 @@ class Filling:
         if self.several or dense.start.size < events or events == 0:
             return False
         return int((dense.stop - dense.start).min()) == units
+
+    @property
+    def size(self) -> int:
+        """The number of cells that all runs have together."""
+        return sum(int((runs.stop - runs.start).sum()) for runs in (self.dense, self.sparse))
 
     def fill(self, xp: ModuleType, out: Floats) -> None:
         """Write the values of all ranges into an array: float32 [events, units], contiguous."""
@@ -99,6 +104,55 @@ class Filling:
         for width in lengths:
             which = xp.flatnonzero(length == width)
             _copy(xp, flat, start[which], self.columns.values, source[which], width)
+
+
+def side_array(
+    xp: ModuleType,
+    examples: ExampleSet,
+    columns: Columns,
+    side: Side,
+    layout: Layout,
+    findings: Findings,
+    limits: Limits,
+    rows: Longs | None = None,
+) -> Floats:
+    """Return one side of events as a new array: float32 [events, units].
+
+    `rows`: the indices of the events, int64, by default all. Raises as `filling_of`.
+    """
+    events = examples.num_events if rows is None else rows.size
+    most = max(limits.max_expand, layout.units * events)
+    filling = filling_of(xp, examples, columns, side, layout, findings, most, rows)
+    return filled(xp, examples, filling, side, layout, rows)
+
+
+def filled(
+    xp: ModuleType,
+    examples: ExampleSet,
+    filling: Filling,
+    side: Side,
+    layout: Layout,
+    rows: Longs | None = None,
+) -> Floats:
+    """Return what `filling` makes of the defaults of the events: float32 [events, units]."""
+    events = examples.num_events if rows is None else rows.size
+    if filling.covers(events, layout.units):
+        out: Floats = xp.empty((events, layout.units), xp.float32)
+    else:
+        out = _background(xp, examples.effective(f"default_{side[:-1]}", rows), layout.units)
+    filling.fill(xp, out)
+    return out
+
+
+def _background(xp: ModuleType, default: Floats, units: int) -> Floats:
+    """Return an array [events, units] with the default of each event."""
+    shape = (default.size, units)
+    if is_constant(default) and not default[:1].view(np.uint32).any():
+        zeros: Floats = xp.zeros(shape, xp.float32)  # faster than writing zeros
+        return zeros
+    out: Floats = xp.empty(shape, xp.float32)
+    out[...] = to_device(xp, default)[:, None]
+    return out
 
 
 def _copy(

@@ -10,7 +10,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.runtime.arrays import Device, namespace, to_host
+from exset.runtime.arrays import Device, namespace, on_device, to_host
 from exset.runtime.training.dataset import Dataset, Values
 from exset.runtime.training.indices import (
     CountedState,
@@ -34,10 +34,11 @@ class Batches:
     batch has `batch_size` indices; the last may have fewer, unless `drop_last`. With
     batch_size=None the sampler gives batches of indices; for an `NxMSampler`, this is the default.
 
-    `device`: "cpu", which copies nothing, or "cuda" for arrays of CuPy, for the stream that is
-    current when you take a batch. Strings and objects stay on the host. `prefetch`: the most
-    batches that a background thread reads ahead, from sampler and dataset; 0 for no thread. Their
-    errors are raised when you take the batch that they belong to.
+    `device`: "cpu", which copies nothing; or "cuda", "cuda:1" or a `torch.device` for arrays of
+    CuPy, for the stream of the device that is current when you take a batch. Strings and objects
+    stay on the host. `prefetch`: the most batches that a background thread reads ahead, from
+    sampler and dataset; 0 for no thread. Their errors are raised when you take the batch that they
+    belong to.
 
     `state_dict` gives the position after the batch yielded last, regardless of batches read ahead.
     Iterations begin at a loaded state until one of them reaches the end of the epoch. Only one
@@ -75,6 +76,7 @@ class Batches:
         if index(prefetch) < 0:
             raise ValueError(f"prefetch must be at least 0, not {prefetch}")
         self.dataset, self.sampler = dataset, sampler
+        self._stateful = sampler if isinstance(sampler, Stateful) else None
         self.batch_size, self.drop_last = batch_size, drop_last
         self.device, self.prefetch = device, prefetch
         namespace(device)
@@ -121,7 +123,8 @@ class Batches:
         nothing of them. The first batch raises ValueError if these indices have changed.
         """
         self._check_sampler()
-        keys = {"epoch", "sampler"} if self._has_state else {"epoch", "batch", "checksum"}
+        own = {"batch", "checksum"} if self._stateful is None else {"sampler"}
+        keys = {"epoch"} | own
         if not isinstance(state, Mapping) or state.keys() != keys:
             message = f"a state of this sampler must have the keys {', '.join(sorted(keys))}"
             raise ValueError(message)
@@ -141,7 +144,8 @@ class Batches:
         self._end()
         mine = self._iteration
         self._last = self._first()
-        carrier = transfer(namespace(self.device))
+        with on_device(self.device) as xp:
+            carrier = transfer(xp)
         direct = self._read(carrier)
         prefetcher = self._running = Prefetcher(direct, self.prefetch) if self.prefetch else None
         source = prefetcher or direct
@@ -169,8 +173,8 @@ class Batches:
 
     def _rewind(self) -> None:
         """Move the sampler back to where iterations begin, even if it was read ahead."""
-        if isinstance(self.sampler, Stateful) and self._loaded is not None:
-            self.sampler.load_state_dict(deepcopy(cast(SamplerState, self._loaded)["sampler"]))
+        if self._stateful is not None and self._loaded is not None:
+            self._stateful.load_state_dict(deepcopy(cast(SamplerState, self._loaded)["sampler"]))
 
     def _first(self) -> State:
         """Return the state at which iterations begin."""
@@ -179,14 +183,10 @@ class Batches:
     @property
     def _skipped(self) -> tuple[int, int]:
         """The number of batches that iterations skip, and the checksum of their indices."""
-        if self._loaded is None or self._has_state:
+        if self._loaded is None or self._stateful is not None:
             return 0, 0
         counted = cast(CountedState, self._loaded)
         return counted["batch"], counted["checksum"]
-
-    @property
-    def _has_state(self) -> bool:
-        return isinstance(self.sampler, Stateful)
 
     def _check_sampler(self) -> None:
         if not isinstance(self.sampler, Stateful | Epochs | Sequence | np.ndarray):
@@ -197,9 +197,9 @@ class Batches:
 
     def _state(self, batch: int, checksum: int) -> State:
         """Return the state after the batch that was taken from the sampler last."""
-        if isinstance(self.sampler, Stateful):
+        if self._stateful is not None:
             # Some samplers return an object that they change later.
-            return {"epoch": self.epoch, "sampler": deepcopy(self.sampler.state_dict())}
+            return {"epoch": self.epoch, "sampler": deepcopy(self._stateful.state_dict())}
         return {"epoch": self.epoch, "batch": batch, "checksum": checksum}
 
     def _read(self, carrier: Transfer) -> Generator[tuple[Sent, State], None, None]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from exset.runtime.arrays import Device, namespace, to_device
+from exset.runtime.arrays import Device, on_device, to_device
 
 if TYPE_CHECKING:
     from exset.runtime.training.torch_dataset import TorchDataset
@@ -57,11 +57,12 @@ class Dataset(ABC):
 
     def to_arrays(self, device: Device = "cpu") -> dict[str, Values]:
         """Return the arrays of all samples, on a device. Raises as `batch`, and ImportError."""
-        xp, arrays = namespace(device), self.batch(np.arange(len(self)))
-        return {
-            name: array if array.dtype.hasobject else to_device(xp, array)
-            for name, array in arrays.items()
-        }
+        with on_device(device) as xp:
+            arrays = self.batch(np.arange(len(self)))
+            return {
+                name: array if array.dtype.hasobject else to_device(xp, array)
+                for name, array in arrays.items()
+            }
 
     def to_torch(self) -> "TorchDataset":
         """Return a `torch.utils.data.Dataset` of the samples. Raises ImportError without torch."""

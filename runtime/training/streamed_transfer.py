@@ -17,8 +17,8 @@ _MOST_IN_FLIGHT = 4
 class StreamedTransfer(Transfer):
     """Copies from pinned memory in a stream of its own.
 
-    A batch is for the stream that is current when the batch is received. The arrays are allocated
-    in the memory pool of that stream, so that memory in use is never overwritten.
+    A batch is for the stream of the device that is current when the batch is received. The arrays
+    are allocated in the memory pool of that stream, so that memory in use is never overwritten.
     """
 
     def __init__(self, xp: ModuleType) -> None:
@@ -55,7 +55,8 @@ class StreamedTransfer(Transfer):
 
     def receive(self, sent: Sent) -> dict[str, Values]:
         """Return the arrays. The current stream waits for their arrival, the host does not."""
-        self._user = self.xp.cuda.get_current_stream()
+        with self._device:
+            self._user = self.xp.cuda.get_current_stream()
         self._user.wait_event(sent.arrived)
         return sent.arrays
 

@@ -171,7 +171,7 @@ def test_arrays_that_no_set_gives() -> None:
 
 def test_devices() -> None:
     assert namespace("cpu") is np and namespace_of(np.zeros(1)) is np
-    with pytest.raises(ValueError, match="unknown device 'gpu': use 'cpu' or 'cuda'"):
+    with pytest.raises(ValueError, match="unknown device 'gpu': use 'cpu', 'cuda'"):
         namespace("gpu")
     assert namespace_of(namespace("portable").zeros(1)) is namespace("portable")
 

@@ -2,6 +2,7 @@
 
 import math
 import pickle
+import tracemalloc
 from random import Random
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 import exset
 from exset import Dense, Event, Example, ExampleSet, FormatError, LimitError, Sparse
 from exset.runtime.arrays import Device, namespace, to_host
+from exset.runtime.lens import event_rows
 from exset.runtime.lens.arrays import arrays_of
 from exset.runtime.lens.dataset import By, ExampleDataset
 from exset.runtime.lens.network_layout import Layout
@@ -27,15 +29,19 @@ if len(BACKENDS) > 1:
 SIDES: tuple[slow_model.Side, slow_model.Side] = ("inputs", "targets")
 
 
-@settings(max_examples=15)
-@given(example_sets(), st.sampled_from(["event", "example"]), st.data())
+@settings(max_examples=25)
+@given(example_sets(), st.sampled_from(["event", "example"]), st.booleans(), st.data())
 def test_batches_agree_with_the_slow_model(
-    examples: ExampleSet, by: By, data: st.DataObject
+    examples: ExampleSet, by: By, is_large: bool, data: st.DataObject
 ) -> None:
+    """For small sets, which are expanded once, and for large ones, which each batch expands."""
     try:
-        dataset = ExampleDataset(examples, by=by, findings=exset.Findings())
-        chosen = st.lists(st.integers(0, max(len(dataset) - 1, 0)), max_size=5)
-        samples = check(dataset, data.draw(chosen) if len(dataset) else None)
+        with pytest.MonkeyPatch.context() as patch:
+            if is_large:
+                patch.setattr(event_rows, "_MOST_EXPANDED", -1)
+            dataset = ExampleDataset(examples, by=by, findings=exset.Findings())
+            chosen = st.lists(st.integers(0, max(len(dataset) - 1, 0)), max_size=5)
+            samples = check(dataset, data.draw(chosen) if len(dataset) else None)
     except LimitError:  # a batch that repeats a sample may be larger than the whole set
         return
     except FormatError as error:
@@ -151,6 +157,39 @@ def test_a_pickle_contains_the_set() -> None:
         dataset = exset.dataset(examples)
         dataset.batch(np.arange(1000))
         assert len(pickle.dumps(dataset)) < len(pickle.dumps(examples)) + 2000
+
+
+def test_what_a_dataset_keeps_in_memory() -> None:
+    """The numbers of dense sets are not copied, and large sparse sets are not expanded."""
+    dense = ExampleSet.from_arrays(np.ones((1000, 500)), np.ones((1000, 300)))
+    shared = Event(np.ones(100_000))
+    one_list = ExampleSet.from_examples([Example([shared, shared, shared])])
+    sparse = ExampleSet.from_examples([Example([Event(Sparse([i]))]) for i in range(100)])
+    for examples, units in ((dense, 500), (one_list, 100_000), (sparse, 1 << 20)):
+        tracemalloc.start()
+        dataset = exset.dataset(examples, inputs=units, targets=300)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 1 << 19
+        assert dataset.batch([2, 0, 0])["inputs"].shape == (3, units)
+
+
+def test_batches_of_a_dense_set_take_rows_of_its_numbers() -> None:
+    """A batch does no work in proportion to the set, whatever the order of its numbers."""
+    draw = np.random.default_rng(0)
+    inputs, targets = draw.random((50, 7), np.float32), draw.random((50, 3), np.float32)
+    inputs[7, 3] = targets[9, 2] = math.nan
+    examples = ExampleSet.from_arrays(inputs, targets)
+    for each, order in ((examples, np.arange(50)), (examples.select(draw.permutation(50)), None)):
+        dataset = exset.dataset(each)
+        arrays = exset.to_arrays(each)
+        rows = draw.integers(0, 50, 200)
+        batch = dataset.batch(rows)
+        for name, array in batch.items():
+            np.testing.assert_array_equal(array, getattr(arrays, name)[rows])
+        if order is not None:
+            np.testing.assert_array_equal(batch["inputs"], inputs[rows])
+            np.testing.assert_array_equal(batch["target_mask"], ~np.isnan(targets[rows]))
 
 
 def test_times_of_events() -> None:

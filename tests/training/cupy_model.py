@@ -8,11 +8,29 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from threading import RLock
+from threading import RLock, local
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
+
+DEVICES = 2
+
+
+class _Current(local):
+    """The numbers of the devices that are current in a thread, one inside the other."""
+
+    def __init__(self) -> None:
+        self.devices = [0]
+
+
+_current = _Current()
+
+
+def current() -> int:
+    """The number of the current device of this thread."""
+    return _current.devices[-1]
+
 
 _one = RLock()
 free: list[np.ndarray[Any, Any]] = []
@@ -30,11 +48,12 @@ class ndarray:
         self.memory = fits[-1] if fits else np.zeros(nbytes, np.uint8)
         free[:] = [each for each in free if each is not self.memory]
         self.shape, self.dtype = shape, np.dtype(dtype)
+        self.device = current()
         weakref.finalize(self, free.append, self.memory)
 
     def get(self) -> np.ndarray[Any, Any]:
         """The host waits for its stream, which waits for what it was told to wait for."""
-        USER.wait()
+        USERS[self.device].wait()
         found: np.ndarray[Any, Any] = self.memory.view(self.dtype).reshape(self.shape)
         return found.copy()
 
@@ -88,7 +107,22 @@ class Event:
         self.stream.wait(self.until)
 
 
-USER = Stream()
+class Device:
+    """A device, which is current inside of a `with` statement."""
+
+    def __init__(self, number: int | None = None) -> None:
+        self.number = current() if number is None else number
+        assert 0 <= self.number < DEVICES
+
+    def __enter__(self) -> None:
+        _current.devices.append(self.number)
+
+    def __exit__(self, *error: object) -> None:
+        _current.devices.pop()
+
+
+USERS = [Stream() for _ in range(DEVICES)]
+"""The stream of each device that is current for the user."""
 
 
 def module() -> ModuleType:
@@ -96,9 +130,10 @@ def module() -> ModuleType:
     made: Any = ModuleType("cupy")
     made.ndarray, made.empty = ndarray, ndarray
     made.cuda = SimpleNamespace(
-        Device=Stream,
+        Device=Device,
         Stream=Stream,
-        get_current_stream=lambda: USER,
+        get_current_stream=lambda: USERS[current()],
         alloc_pinned_memory=bytearray,
+        runtime=SimpleNamespace(getDeviceCount=lambda: DEVICES),
     )
     return made  # type: ignore[no-any-return]

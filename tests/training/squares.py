@@ -1,10 +1,10 @@
 """A dataset for tests of batches, and what there is to be seen of them."""
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 import exset
 from exset.runtime.training.dataset import Dataset, Values
@@ -29,6 +29,28 @@ class Squares(Dataset):
             raise exset.FormatError(f"sample {min(bad)}")
         square = np.outer(numbers, numbers).astype(">f4")
         return {"number": numbers, "square": square, "name": numbers.astype("S")}
+
+
+class Series:
+    """As pandas's: it has the methods of an array, and `get` and brackets by label."""
+
+    def __init__(self, values: ArrayLike) -> None:
+        self.values = np.asarray(values)
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> NDArray[np.generic]:
+        return self.values
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __iter__(self) -> Iterator[object]:
+        return iter(self.values.tolist())
+
+    def __getitem__(self, label: str) -> object:
+        raise KeyError(label)
+
+    def get(self, label: str) -> object:
+        return None
 
 
 def numbers_of(batches: Iterable[dict[str, Values]]) -> list[list[int]]:

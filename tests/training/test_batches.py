@@ -7,13 +7,13 @@ import traceback
 import weakref
 from collections.abc import Callable, Iterator
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 import exset
 from exset.runtime.arrays import Device, to_host
@@ -22,7 +22,7 @@ from exset.runtime.training.batches import Batches
 from exset.runtime.training.dataset import Values
 from exset.runtime.training.indices import State
 from tests.training.backends import BACKENDS
-from tests.training.squares import Squares, numbers_of, threads
+from tests.training.squares import Series, Squares, numbers_of, threads
 
 PREFETCH = [0, 1, 2, 5]
 
@@ -98,6 +98,21 @@ def test_samplers(sampler: Any) -> None:
     else:
         wanted, size = [known[at : at + 3] for at in range(0, len(known), 3)], 3
     assert numbers_of(Batches(Squares(99), sampler, size)) == wanted
+
+
+def test_a_column_of_a_table_as_sampler() -> None:
+    """A pandas Series has a method `get`, like the arrays of CuPy, which takes a label."""
+    order = Series([3, 1, 2])
+    for batches in (Batches(Squares(9), order, 2), Batches(Squares(9), [order, Series([0])])):
+        assert len(batches) == 2 and batches.state_dict()
+        assert numbers_of(batches) in ([[3, 1], [2]], [[3, 1, 2], [0]])
+    assert exset.dataset("exset::xor.ex").batch(Series([3, 1]))["example"].tolist() == [3, 1]
+    assert to_host(cast(NDArray[np.int64], order)).tolist() == [3, 1, 2]
+    labels: Any = Series(["a", "b", "a", "b"])
+    sampler = exset.PlannedNxMSampler(labels, 2, 2)
+    assert sampler.unique_labels.tolist() == ["a", "b"]
+    with pytest.raises(TypeError, match="must be integers, not float"):
+        list(Batches(Squares(9), Series([0.5]), 2))
 
 
 def test_examples_are_no_events() -> None:

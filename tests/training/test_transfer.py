@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 
-from exset.runtime.arrays import to_host
+from exset.runtime.arrays import Device, to_host
 from exset.runtime.training.batches import Batches
 from exset.runtime.training.dataset import Values
 from tests.training import cupy_model
@@ -20,7 +20,7 @@ from tests.training.squares import Squares
 def cupy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", cupy_model.module())
     monkeypatch.setattr(cupy_model, "free", [])
-    monkeypatch.setattr(cupy_model, "USER", cupy_model.Stream())
+    monkeypatch.setattr(cupy_model, "USERS", [cupy_model.Stream() for _ in range(2)])
 
 
 def arrived(batch: dict[str, Values]) -> bool:
@@ -52,9 +52,9 @@ def test_a_batch_is_not_written_while_it_is_used(prefetch: int) -> None:
 
     batches: Any = Batches(Squares(60), range(60), 2, "cuda", prefetch)
     for batch in batches:
-        cupy_model.USER.work.append(kernel(batch["number"].memory))
+        cupy_model.USERS[0].work.append(kernel(batch["number"].memory))
         del batch
-    cupy_model.USER.wait()
+    cupy_model.USERS[0].wait()
     assert seen == [[each, each + 1] for each in range(0, 60, 2)]
     assert len(cupy_model.free) < 20, "the memory was used again"
 
@@ -80,3 +80,44 @@ def test_arrays_that_are_there_and_empty_ones() -> None:
     (batch,) = Batches(Some(1), range(1), 1, "cuda")
     assert batch["there"] is there
     assert to_host(batch["none"]).shape == (0, 3) and to_host(batch["one"]) == 4.5
+
+
+class TorchDevice:
+    """What exset needs of a `torch.device`."""
+
+    def __init__(self, type: str, index: int | None) -> None:
+        self.type, self.index = type, index
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+
+@pytest.mark.parametrize("prefetch", [0, 2])
+@pytest.mark.parametrize(
+    "device, number",
+    [("cuda", 0), ("cuda:0", 0), ("cuda:1", 1), (TorchDevice("cuda", 1), 1)],
+    ids=str,
+)
+def test_the_device_with_a_number(device: Device, number: int, prefetch: int) -> None:
+    """Its arrays and its stream are used, and the current device of the caller stays current."""
+    batches: Any = Batches(Squares(40), range(40), 3, device, prefetch)
+    for batch in batches:
+        assert cupy_model.current() == 0
+        assert batch["number"].device == batch["square"].device == number
+        assert arrived(batch) or batch["number"].shape == (1,)
+    assert cupy_model.USERS[number].work and not cupy_model.USERS[1 - number].work
+    with cupy_model.Device(1):  # "cuda" is the device that is current when an iteration begins
+        batch = next(iter(batches))
+    assert batch["number"].device == (1 if device == "cuda" else number)
+
+
+def test_devices_that_are_not_there() -> None:
+    for device in ("cuda:2", TorchDevice("cuda", 7)):
+        with pytest.raises(ValueError, match=r"unknown device 'cuda:.': CuPy has 2 devices"):
+            Batches(Squares(4), range(4), 2, device)
+    for wrong in ("cuda:", "cuda:-1", "cuda:one", "gpu", TorchDevice("mps", None)):
+        with pytest.raises(ValueError, match=f"unknown device '{wrong}': use 'cpu', 'cuda'"):
+            Batches(Squares(4), range(4), 2, wrong)
+    for host in ("cpu:0", TorchDevice("cpu", None)):
+        (batch,) = Batches(Squares(2), range(2), 2, host)
+        assert type(batch["number"]) is np.ndarray

@@ -1,0 +1,74 @@
+"""The arrays of some events of a set, again and again: all work that batches share is done once.
+
+If every event has one dense range of all units, its values are in the set, and a batch copies them
+from there. Otherwise, one side of a small set is expanded once. For larger sets each batch fills
+its own arrays.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from exset.core.errors import Findings
+from exset.core.limits import Limits
+from exset.grammars.columns.arrays import Floats, Longs
+from exset.grammars.lens.examples import TIME_FIELDS, ExampleSet
+from exset.runtime.arrays import evenly, windows
+from exset.runtime.lens.arrays import ExampleArrays, arrays_with
+from exset.runtime.lens.fill import filled, filling_of, side_array
+from exset.runtime.lens.network_layout import SIDES, Layout, Side
+from exset.runtime.lens.runs import Columns
+
+_MOST_EXPANDED: Final = 1 << 24
+"""The most cells of one side that are expanded once, for all batches: 64 MiB of float32."""
+
+_Take: TypeAlias = Callable[[Longs], Floats]
+"""Returns one side of some events as a new array: float32 [events, units]."""
+
+
+class EventRows:
+    """The events of a set, under the layouts of both sides. It is made for NumPy."""
+
+    def __init__(
+        self,
+        examples: ExampleSet,
+        layouts: tuple[Layout, Layout],
+        findings: Findings,
+        limits: Limits,
+    ) -> None:
+        """Check all ranges of the set. Raises FormatError as `to_arrays`."""
+        self._examples, self._layouts, self._limits = examples, layouts, limits
+        self._columns = Columns.of(np, examples)
+        self._takes = [
+            self._taken(side, layout, findings) for side, layout in zip(SIDES, layouts, strict=True)
+        ]
+        self._times = [examples.effective(field) for field in TIME_FIELDS]
+
+    def take(self, rows: Longs) -> ExampleArrays:
+        """Return the arrays of the events with some indices, int64, in any order."""
+        sides = [take(rows) for take in self._takes]
+        times = [time[rows] for time in self._times]
+        return arrays_with(np, self._examples, self._layouts, sides, times, rows)
+
+    def _taken(self, side: Side, layout: Layout, findings: Findings) -> _Take:
+        """Return the fastest function that gives one side of some events."""
+        examples, columns = self._examples, self._columns
+        most = int(np.iinfo(np.int64).max)
+        filling = filling_of(np, examples, columns, side, layout, findings, most)
+        if filling.covers(examples.num_events, layout.units):
+            values = windows(np, columns.values, layout.units)
+            source = evenly(filling.dense.source)
+            if isinstance(source, slice):
+                return partial(_rows_of, values[source])
+            return lambda rows: values[source[rows]]
+        cells = max(layout.units * examples.num_events, filling.size)
+        if cells <= min(_MOST_EXPANDED, self._limits.max_expand):
+            return partial(_rows_of, filled(np, examples, filling, side, layout))
+        again, limits = Findings(), self._limits
+        return partial(side_array, np, examples, columns, side, layout, again, limits)
+
+
+def _rows_of(table: Floats, rows: Longs) -> Floats:
+    return table[rows]
