@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 from exset import api, formats
 from exset.core.errors import Findings, collect_findings, warn, with_source_name
 from exset.core.limits import DEFAULT, Limits
-from exset.core.protocols import Model
+from exset.core.protocols import Model, OptionValue
 from exset.families.family import Family, load
 from exset.io.access import is_folder
 from exset.io.files import FilePath
@@ -28,16 +28,17 @@ def dataset(
     """Return a dataset: it reads samples by their indices, many at a time, as NumPy arrays.
 
     `source`: a model, the path of a file, or the path of a cache's folder. `format`: of a file, as
-    `load`. The options are those of the family: `ExampleDataset` (inputs, targets: the layouts of
-    the network; by: "event" or "example"), `ManifestDataset` (names, padded, base, access),
-    `CacheDataset` (types, names, padded), and `SampleReader` for a sample list (data, experiment:
-    its schemas; base, keep_packed, compat, access).
+    `load`. The options are those of the format's reader, for a file, and those of the family:
+    `ExampleDataset` (inputs, targets: the layouts of the network; by: "event" or "example"),
+    `ManifestDataset` (names, fields, padded, base, access), `CacheDataset` (types, names, fields,
+    padded), and `SampleReader` for a sample list (data, experiment: its schemas or their paths;
+    fields, base, keep_packed, compat, access).
 
     Findings are reported as by `load`. Raises the errors of the family's class, FormatError and
     OSError for a file, and TypeError for a model without samples and for an unknown option.
     """
     found = collect_findings(strict, findings)
-    family, opened = _opened(source, format, found, limits)
+    family, opened = _opened(source, format, found, limits, options)
     name = fsdecode(source) if isinstance(source, str | bytes | PathLike) else family.noun
     with with_source_name(name, family.noun, findings=found) as named:
         made = family.dataset_of(opened, findings=named, limits=limits, **options)
@@ -49,9 +50,16 @@ def dataset(
 
 
 def _opened(
-    source: Model | FilePath, format: str | None, findings: Findings, limits: Limits
+    source: Model | FilePath,
+    format: str | None,
+    findings: Findings,
+    limits: Limits,
+    options: dict[str, object],
 ) -> tuple[Family, object]:
-    """Return a family, and what its dataset takes; a mapped file is opened by its path."""
+    """Return a family, and what its dataset takes; a mapped file is opened by its path.
+
+    Removes the options of the format's reader.
+    """
     of_folders = next(each for each in formats.families() if each.folder is not None)
     target = cast(str, of_folders.folder)
     if not isinstance(source, str | bytes | PathLike):
@@ -63,7 +71,10 @@ def _opened(
     fmt = api.detect(name) if format is None else formats.get(format)
     if fmt.maps:
         return fmt.family, _Mapped(name, fmt.name, limits)
-    return fmt.family, api.load(name, format=fmt.name, limits=limits, findings=findings)
+    names = [each for each in options if fmt.option(each, reading=True)]
+    reading = cast(dict[str, OptionValue], {each: options.pop(each) for each in names})
+    text = api.read_source(name, limits=limits)
+    return fmt.family, fmt.read(text, limits=limits, findings=findings, engine="auto", **reading)
 
 
 @dataclass(frozen=True)

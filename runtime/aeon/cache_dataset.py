@@ -36,6 +36,7 @@ class CacheDataset(RecordDataset):
         *,
         types: str | Iterable[ElementType | str] | None = None,
         names: Iterable[str] | None = None,
+        fields: Iterable[str] | None = None,
         padded: bool = False,
         findings: Findings | None = None,
         limits: Limits = DEFAULT,
@@ -43,7 +44,7 @@ class CacheDataset(RecordDataset):
         """Take a cache, a block, or a function that opens a block.
 
         types: those of the manifest, also as text such as `"FILE,ASCII_INT"`, as blocks do not have
-        them; by default all are BINARY. names, padded: as `ManifestDataset`.
+        them; by default all are BINARY. names, fields, padded: as `ManifestDataset`.
 
         All blocks are checked once; `findings` collects what is wrong, such as a missing marker.
         Raises FormatError for blocks that are damaged or missing, and for elements that cannot have
@@ -59,7 +60,7 @@ class CacheDataset(RecordDataset):
             self._check_block(number, block, kinds or ())
             openers.append(opener)
             counts.append(len(block))
-        super().__init__(kinds or (), names, padded, limits)
+        super().__init__(kinds or (), names, fields, padded, limits)
         self._openers = openers
         self._begins = offsets_of(np.array(counts, np.int64))
         self._mapped: dict[int, Blobs] = {}
@@ -77,7 +78,7 @@ class CacheDataset(RecordDataset):
             (self._elements_of(number), np.flatnonzero(blocks == number))
             for number in np.unique(blocks).tolist()
         ]
-        for column, kind in enumerate(self.types):
+        for column, name, kind in self.columns:
             element = first + column
             if kind in NUMBER_DTYPES:
                 yield _numbers(parts, element, kind)
@@ -86,7 +87,7 @@ class CacheDataset(RecordDataset):
             for blobs, here in parts:
                 lengths[here] = blobs.lengths[element[here]]
             offsets = np.array(offsets_of(lengths))
-            self._check_size(int(offsets[-1]), self.names[column])
+            self._check_size(int(offsets[-1]), name)
             data = np.empty(int(offsets[-1]), np.uint8)
             for blobs, here in parts:
                 chosen = blobs.take(element[here])

@@ -27,6 +27,7 @@ class ManifestDataset(RecordDataset):
         manifest: Manifest,
         *,
         names: Iterable[str] | None = None,
+        fields: Iterable[str] | None = None,
         padded: bool = False,
         base: FilePath = "",
         access: Access = DEFAULT_ACCESS,
@@ -35,15 +36,16 @@ class ManifestDataset(RecordDataset):
     ) -> None:
         """Take a manifest and the names of its columns, by default their numbers.
 
+        fields: the names of the columns that a batch has; files of other columns are not read.
         padded: give bytes as rows of one length, with a mask. base: aeon's manifest_root. access:
         its roots are the folders in which all files must be. findings: not used, as problems with
-        an element are errors of its batch. Raises ValueError for names.
+        an element are errors of its batch. Raises ValueError for unsuitable names and fields.
 
         A batch raises FormatError for an element that aeon cannot make or that depends on
         other data in its memory, and for a file that is missing or outside the roots; LimitError
         for more than `max_array` bytes.
         """
-        super().__init__(manifest.types, names, padded, limits)
+        super().__init__(manifest.types, names, fields, padded, limits)
         self.manifest = manifest
         self._base = base
         self._access = access
@@ -53,7 +55,7 @@ class ManifestDataset(RecordDataset):
 
     def _columns(self, rows: Longs) -> Iterator[Column]:
         part = self.manifest.select(rows)
-        for column, kind in enumerate(self.types):
+        for column, name, kind in self.columns:
             found = elements(part, column, base=self._base)
             if found.errors:
                 _fail(found.errors[0], rows)
@@ -62,7 +64,7 @@ class ManifestDataset(RecordDataset):
             elif kind is ElementType.FILE:
                 yield self._files(part, column, found.values, rows)
             else:
-                self._check_size(found.values.data.size, self.names[column])
+                self._check_size(found.values.data.size, name)
                 yield found.values.data.copy(), found.values.offsets.copy()
 
     def _files(

@@ -12,9 +12,8 @@ from exset.core.errors import LimitError, with_source_name
 from exset.core.limits import Limits, limit_hint
 from exset.grammars.aeon.manifest_types import NUMBER_DTYPES, ElementType
 from exset.grammars.columns.arrays import Bytes, Floats, Ints, Longs, chosen_rows
-from exset.grammars.columns.inputs import shown
 from exset.runtime.arrays import Device, on_device, padded, to_device
-from exset.runtime.training.dataset import Dataset, Values
+from exset.runtime.training.dataset import Dataset, Values, checked_names
 
 Column: TypeAlias = Ints | Floats | tuple[Bytes, Longs]
 """The elements of a column: numbers, or the bytes of all elements and their offsets."""
@@ -31,23 +30,31 @@ class RecordDataset(Dataset):
         self,
         types: Sequence[ElementType],
         names: Iterable[str] | None,
+        fields: Iterable[str] | None,
         padded: bool,
         limits: Limits,
     ) -> None:
         """Take the types and the names of the columns; the default names are their numbers.
 
-        Raises ValueError if the names are not unique strings, one for each column.
+        fields: the names of the columns of a batch; no others are read. Raises ValueError if the
+        names are not unique strings, one for each column, and for an unknown field.
         """
         self.types = tuple(types)
-        self.names = tuple(map(str, range(len(self.types))) if names is None else names)
-        self.padded = padded
-        self._limits = limits
-        if isinstance(names, str) or not all(isinstance(name, str) for name in self.names):
-            raise ValueError(f"names must be a list of names, not {shown(names)}")
+        numbers = range(len(self.types))
+        self.names = checked_names("names", map(str, numbers) if names is None else names)
         if len(self.names) != len(self.types):
             raise ValueError(f"names: {len(self.types)} are needed, not {len(self.names)}")
+        self.padded = padded
+        self._limits = limits
+        chosen = self.names if fields is None else checked_names("fields", fields, self.names)
+        self._chosen = tuple(map(self.names.index, chosen))
         if len({*self.fields, *self.ragged}) < len(self.fields) + len(self.ragged):
             raise ValueError("names: two columns would have the same name")
+
+    @property
+    def columns(self) -> tuple[tuple[int, str, ElementType], ...]:
+        """The columns that a batch has: number, name and type."""
+        return tuple((each, self.names[each], self.types[each]) for each in self._chosen)
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -55,18 +62,18 @@ class RecordDataset(Dataset):
         parts = ("", ".mask") if self.padded else (".values", ".offsets")
         return tuple(
             name + part
-            for name, kind in zip(self.names, self.types, strict=True)
+            for _, name, kind in self.columns
             for part in (("",) if kind in NUMBER_DTYPES else parts)
         )
 
     @property
     def ragged(self) -> tuple[str, ...]:
         """The names of the columns that become values and offsets."""
-        pairs = zip(self.names, self.types, strict=True)
-        return () if self.padded else tuple(n for n, kind in pairs if kind not in NUMBER_DTYPES)
+        of_bytes = (name for _, name, kind in self.columns if kind not in NUMBER_DTYPES)
+        return () if self.padded else tuple(of_bytes)
 
     def __repr__(self) -> str:
-        columns = ", ".join(f"{n} {t}" for n, t in zip(self.names, self.types, strict=True))
+        columns = ", ".join(f"{name} {kind}" for _, name, kind in self.columns)
         return f"{type(self).__name__}({len(self)} records: {columns})"
 
     def batch(self, indices: ArrayLike) -> dict[str, Values]:
@@ -80,12 +87,12 @@ class RecordDataset(Dataset):
 
     @abstractmethod
     def _columns(self, rows: Longs) -> Iterator[Column]:
-        """Yield the elements of some records, column by column, in new arrays."""
+        """Yield the elements of some records, for each of `columns`, in new arrays."""
 
     def _arrays(self, xp: ModuleType, rows: Longs) -> dict[str, Values]:
         arrays: dict[str, Values] = {}
         with with_source_name(self.name, type(self).name):
-            for name, column in zip(self.names, self._columns(rows), strict=True):
+            for (_, name, _), column in zip(self.columns, self._columns(rows), strict=True):
                 if not isinstance(column, tuple):
                     arrays[name] = to_device(xp, column)
                     continue

@@ -5,7 +5,7 @@ truncate them, or read past their end.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any, Final
@@ -39,10 +39,12 @@ class Column:
 
     @property
     def dims(self) -> tuple[int, ...]:
-        """The shape of a sample: (channels, *dims) if the schema has channels, else flat."""
+        """The shape of a sample: (channels, *dims) if the schema has channels; () for a scalar."""
         transform = self.transform
         shape = () if transform.channels is None else (transform.channels, *transform.dims)
-        return shape if shape and math.prod(shape) == self.count else (self.count,)
+        if shape and math.prod(shape) == self.count:
+            return shape
+        return (self.count,) if self.stored.shape else ()
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,18 @@ class Layout:
         """The bytes of one sample: all columns and all groups."""
         parts: tuple[Column | Packed, ...] = (*self.columns, *self.groups)
         return sum(each.count * numpy_type(each.dtype).itemsize for each in parts)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all columns and groups."""
+        return (*(each.name for each in self.columns), *(each.name for each in self.groups))
+
+    def select(self, names: Container[str]) -> "Layout":
+        """Return the layout of some columns and groups, with the columns packed into the groups."""
+        groups = tuple(each for each in self.groups if each.name in names)
+        kept = {each.name for each in groups}
+        columns = (c for c in self.columns if c.name in names or c.transform.pack in kept)
+        return Layout(tuple(columns), groups)
 
 
 class Sample:

@@ -4,8 +4,9 @@ Files are read one after the other, and the samples of each file in the order of
 is read past the end of an array: a sample of another size is an error.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
+from os import PathLike
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,7 +19,9 @@ from exset.grammars.columns.arrays import Longs, chosen_rows
 from exset.grammars.lbann.sample_list import SampleList
 from exset.grammars.lbann.schema import Schema
 from exset.grammars.lbann.schema_findings import finding_at
+from exset.io import files
 from exset.io.access import DEFAULT_ACCESS, Access
+from exset.io.files import FilePath
 from exset.runtime.arrays import Device
 from exset.runtime.lbann.fields import apply_transform, wraps_around
 from exset.runtime.lbann.hdf5 import File, numpy_type
@@ -26,7 +29,7 @@ from exset.runtime.lbann.merged_schema import merge_schemas
 from exset.runtime.lbann.packing import plan
 from exset.runtime.lbann.sample_layout import Column, Layout, Sample, lay_out
 from exset.runtime.lbann.transforms import Compat
-from exset.runtime.training.dataset import Dataset, Values
+from exset.runtime.training.dataset import Dataset, Values, checked_names
 
 Pair: TypeAlias = tuple[str, str | int]
 """The path of a file, and the id of a sample: its path in the file."""
@@ -47,9 +50,10 @@ class SampleReader(Dataset):
     def __init__(
         self,
         samples: Iterable[Pair],
-        data: Schema,
-        experiment: Schema,
+        data: Schema | FilePath | None = None,
+        experiment: Schema | FilePath | None = None,
         *,
+        fields: Iterable[str] | None = None,
         base: str = "",
         keep_packed: bool = False,
         compat: Compat = None,
@@ -59,19 +63,27 @@ class SampleReader(Dataset):
     ) -> None:
         """Merge the schemas.
 
-        samples: a sample list, or pairs of file and id. base: the folder of the files. keep_packed:
-        return packed fields separately, too. findings: collects the findings; without it, they are
-        in the attribute `findings`, and the first batch issues one FormatWarning for all. Raises
-        FormatError for schemas that do not fit together.
+        samples: a sample list, or pairs of file and id. data, experiment: the schemas, or their
+        paths. fields: the arrays of a batch, fields or packed groups; no others are read. base: the
+        folder of the files. keep_packed: return packed fields separately, too. findings: collects
+        the findings; without it, they are in the attribute `findings`, and the first batch issues
+        one FormatWarning for all. Raises FormatError for schemas that do not fit together, OSError
+        for a schema that cannot be read, and TypeError without a schema; the first batch raises
+        ValueError for unknown fields.
         """
         self._warns = findings is None
         self.findings = Findings() if findings is None else findings
         self._samples = samples if isinstance(samples, SampleList) else list(samples)
         self._base = base
         self._keep = keep_packed
+        self._chosen = None if fields is None else checked_names("fields", fields)
         self._access = access
         self._limits = limits
-        self.schema = merge_schemas(data, experiment, findings=self.findings)
+        schemas = [
+            _schema(name, each, limits, self.findings)
+            for name, each in (("data", data), ("experiment", experiment))
+        ]
+        self.schema = merge_schemas(*schemas, findings=self.findings)
         self.plan = plan(self.schema, compat=compat, findings=self.findings)
         self._layout: Layout | None = None
 
@@ -89,18 +101,25 @@ class SampleReader(Dataset):
                 raise ValueError("the list has no samples")
             name, sample = self._pairs(np.zeros(1, np.int64))[0]
             with self._open(name) as file:
-                self._layout = lay_out(file, sample, self.plan, self.findings)
+                layout = lay_out(file, sample, self.plan, self.findings)
+            if self._chosen is not None:
+                checked_names("fields", self._chosen, layout.names)
+                layout = layout.select(self._chosen)
+            self._layout = layout
             if self._warns:
                 warn(self.findings, 4)
         return self._layout
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The names of the arrays of a batch: fields, then packed groups."""
+        """The names of the arrays of a batch: those chosen, or fields and then packed groups."""
         if not len(self):
             return ()
-        groups = (group.name for group in self.layout.groups)
-        return (*(column.name for column in self._separate()), *groups)
+        layout = self.layout
+        if self._chosen is not None:
+            return self._chosen
+        separate = (c.name for c in layout.columns if self._keep or c.transform.pack is None)
+        return (*separate, *(group.name for group in layout.groups))
 
     def batch(self, indices: ArrayLike) -> dict[str, Values]:
         """Return the values of some samples, shape `(samples, *dims)`, channels first.
@@ -119,21 +138,14 @@ class SampleReader(Dataset):
         for name, samples in groupby(chosen, key=lambda each: each[0]):
             with self._open(name) as file:
                 self._read_file(file, [(sample, row) for _, sample, row in samples], columns)
-        separate = {
-            each.name: columns[each.name].reshape(count, *each.dims) for each in self._separate()
-        }
-        return separate | groups
+        arrays = {c.name: columns[c.name].reshape(count, *c.dims) for c in layout.columns} | groups
+        return {name: arrays[name] for name in self.fields}
 
     def to_arrays(self, device: Device = "cpu") -> dict[str, Values]:
         """Return the arrays of all samples; raises as `batch`."""
         if len(self):
             self._check_size(self.layout, len(self))
         return super().to_arrays(device)
-
-    def _separate(self) -> Iterator[Column]:
-        """Yield the columns that a batch does not only contain packed."""
-        columns = self.layout.columns
-        return (each for each in columns if self._keep or each.transform.pack is None)
 
     def _check_size(self, layout: Layout, count: int) -> None:
         if layout.bytes * count > self._limits.max_array:
@@ -191,15 +203,31 @@ class SampleReader(Dataset):
 def _allocated(layout: Layout, count: int) -> tuple[dict[str, Values], dict[str, Values]]:
     """Return an array for each column and for each group: [count, values of a sample].
 
-    A packed column is a view of its group.
+    A packed column is a view of its group, if the layout has the group.
     """
     groups = {each.name: np.empty((count, each.count), each.dtype) for each in layout.groups}
     starts = {each.name: each.starts for each in layout.groups}
     columns = {}
     for column in layout.columns:
-        if (pack := column.transform.pack) is None:
+        if (pack := column.transform.pack) not in groups:
             columns[column.name] = np.empty((count, column.count), numpy_type(column.dtype))
         else:
             start = starts[pack][column.name]
             columns[column.name] = groups[pack][:, start : start + column.count]
     return columns, groups
+
+
+def _schema(
+    name: str, schema: Schema | FilePath | None, limits: Limits, findings: Findings
+) -> Schema:
+    """Return a schema, read from its file if it is a path."""
+    if isinstance(schema, Schema):
+        return schema
+    if not isinstance(schema, str | bytes | PathLike):
+        if schema is None:
+            needed = "a data schema (data=) and an experiment schema (experiment=)"
+            raise TypeError(f"{name} is missing: samples are read with {needed}, or their paths")
+        raise TypeError(f"{name} must be a schema or its path, not {type(schema).__name__}")
+    from exset.parsers.lbann.schema import parse
+
+    return parse(files.read(schema, limits=limits), limits=limits, findings=findings)

@@ -1,12 +1,14 @@
 """The base class of datasets: samples that are read by index. Each family has its own."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from exset.grammars.columns.inputs import shown
 from exset.runtime.arrays import Device, on_device, to_device
 
 if TYPE_CHECKING:
@@ -73,3 +75,21 @@ class Dataset(ABC):
         from exset.runtime.training.torch_dataset import TorchDataset
 
         return TorchDataset(self)
+
+
+def checked_names(
+    what: str, names: Iterable[str], known: Sequence[str] | None = None
+) -> tuple[str, ...]:
+    """Return names as a tuple. Raises ValueError for repeated ones, and for others than `known`.
+
+    what: the name of the argument.
+    """
+    found = () if isinstance(names, str) else tuple(names)
+    if isinstance(names, str) or not all(isinstance(name, str) for name in found):
+        raise ValueError(f"{what} must be a list of names, not {shown(names)}")
+    if len(set(found)) < len(found):
+        raise ValueError(f"{what}: two of the names are the same")
+    for name in found:
+        if known is not None and name not in known:
+            raise ValueError(f"{what}: there is no {name!r}; there are {', '.join(known)}")
+    return found

@@ -315,3 +315,22 @@ def test_a_dataset_without_records() -> None:
 def test_a_manifest_is_pickled_with_its_types(types: list[str]) -> None:
     manifest = Manifest.of(types, [["1"] * len(types)])
     assert pickle.loads(pickle.dumps(manifest)) == manifest
+
+
+def test_chosen_columns_are_read_without_the_files_of_others(
+    manifest: Manifest, root: str, cache: str
+) -> None:
+    whole = exset.dataset(manifest, names=NAMES, base=root).batch([3, 1])
+    labels = exset.dataset(manifest, names=NAMES, fields=["weight", "label"], base="nowhere")
+    assert labels.fields == ("weight", "label") and labels.ragged == ()
+    of_cache = exset.dataset(cache, types=TYPES, names=NAMES, fields=["weight", "label"])
+    for made in (labels, of_cache):
+        check(made, [2, 0])
+        batch = made.batch([3, 1])
+        assert list(batch) == ["weight", "label"]
+        assert all((batch[name] == whole[name]).all() for name in batch)
+    words = exset.dataset(manifest, names=NAMES, fields=["word"], padded=True)
+    assert words.fields == ("word", "word.mask")
+    for fields in ("label", ["label", "label"], ["lable"]):
+        with pytest.raises(ValueError, match=r"^fields"):
+            exset.dataset(manifest, names=NAMES, fields=fields)

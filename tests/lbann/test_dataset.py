@@ -62,7 +62,7 @@ def test_samples_in_shape(samples: SampleList) -> None:
     assert dataset.fields == ("image", "name", "labels")
     every = check(dataset, [5, 0, 5, -6])
     assert [row["name"][2] for row in every] == [
-        repr([f"sample {number}"]).encode() for number in (0, 1, 2, 10, 11, 12)
+        repr(f"sample {number}").encode() for number in (0, 1, 2, 10, 11, 12)
     ]
     batch = dataset.batch([4, 0])
     assert batch["image"].shape == (2, 2, 2, 3)
@@ -88,7 +88,7 @@ def test_warnings_come_with_the_first_batch(samples: SampleList) -> None:
     with pytest.warns(exset.FormatWarning, match="bias without scale") as caught:
         dataset = exset.dataset(samples, data=DATA, experiment=experiment)
     assert caught[0].filename == __file__
-    assert dataset.batch([1])["speed"].tolist() == [[2.0]]
+    assert dataset.batch([1])["speed"].tolist() == [2.0]
     with pytest.raises(FormatError, match="bias without scale"):
         exset.dataset(samples, data=DATA, experiment=experiment, strict=True)
     with pytest.raises(FormatError, match="hdf5-no-field"):
@@ -140,3 +140,89 @@ def test_pairs_by_number(samples: SampleList, data: st.DataObject) -> None:
 def test_pairs_of_single_samples() -> None:
     single = SampleList.of(Kind("SINGLE-SAMPLE"), "/d", [("a", []), ("b", [])], label_file="")
     assert single.pairs_at(np.array([1, 0])) == [("/d/b", "b"), ("/d/a", "a")]
+
+
+@pytest.fixture
+def paths(samples: SampleList, tmp_path: Path) -> dict[str, Any]:
+    """The paths of the schemas, and of the list under the name of the source."""
+    made = {name: tmp_path / f"{name}.yaml" for name in ("data", "experiment")}
+    exset.save(DATA, made["data"])
+    exset.save(EXPERIMENT, made["experiment"])
+    exset.save(samples.with_text_ids(), tmp_path / "x.sample_list")
+    return {"source": tmp_path / "x.sample_list", **made}
+
+
+@pytest.mark.filterwarnings("ignore::exset.core.errors.FormatWarning")
+def test_schemas_by_their_paths(samples: SampleList, paths: dict[str, Any]) -> None:
+    batch, expected = exset.dataset(**paths).batch([4, 0]), opened(samples).batch([4, 0])
+    assert batch.keys() == expected.keys()
+    assert all((batch[name] == expected[name]).all() for name in batch)
+    reader = exset.SampleReader(samples, str(paths["data"]), bytes(paths["experiment"]))
+    assert reader.fields == ("image", "name", "labels")
+
+
+def test_findings_of_schemas_by_their_paths_name_the_file(paths: dict[str, Any]) -> None:
+    paths["data"].write_text("image: 1\nspeed:\nname:\n")
+    findings = exset.Findings()
+    exset.dataset(**paths, findings=findings)
+    discarded = next(each for each in findings if each.code == "lbann-discarded")
+    assert discarded.place is not None and discarded.place.source == str(paths["data"])
+    with pytest.raises(FormatError, match="lbann-discarded"):
+        exset.dataset(**paths, strict=True)
+
+
+def test_a_dataset_without_schemas(samples: SampleList, paths: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match=r"^data is missing"):
+        exset.dataset(samples)
+    with pytest.raises(TypeError, match=r"^experiment is missing"):
+        exset.dataset(samples, data=DATA)
+    with pytest.raises(TypeError, match=r"^experiment must be a schema or its path, not int"):
+        exset.dataset(samples, data=DATA, experiment=3)
+    with pytest.raises(FileNotFoundError):
+        exset.dataset(samples, data="nowhere.yaml", experiment=EXPERIMENT)
+    with pytest.raises(FormatError, match="not a schema"):
+        exset.dataset(samples, data=paths["source"], experiment=EXPERIMENT)
+
+
+def test_options_of_the_reader_of_a_list(paths: dict[str, Any], tmp_path: Path) -> None:
+    paths["source"].write_text(f"SINGLE-SAMPLE\n1\n{tmp_path}\nnone\n0.h5 3 0 0 1 2\n")
+    findings = exset.Findings()
+    assert len(exset.dataset(**paths, reader="hdf5", findings=findings)) == 3
+    assert findings.count("lbann-other-type") == 1
+
+
+@pytest.mark.filterwarnings("ignore::exset.core.errors.FormatWarning")
+def test_chosen_fields_are_read_without_others(samples: SampleList, tmp_path: Path) -> None:
+    """A field may lack in later samples, and a group is read without what is not packed into it."""
+    whole = opened(samples).batch([4, 0])
+    with h5py.File(tmp_path / "1.h5", "r+") as file:
+        for i in range(3):
+            del file[f"{i}/image"]
+    with pytest.raises(FormatError):
+        opened(samples).batch([4, 0])
+    chosen = opened(samples, fields=["labels", "name"])
+    check(chosen, [5, 0])
+    batch = chosen.batch([4, 0])
+    assert list(batch) == ["labels", "name"] == list(chosen.fields)
+    assert all((batch[name] == whole[name]).all() for name in batch)
+    assert opened(samples, fields=["speed"]).batch([4, 0])["speed"].tolist() == [11, 0]
+    assert opened(samples, fields=[]).batch([4, 0]) == {}
+    wrong: list[Any] = ["name", ["name", "name"], ["image/x"], [3]]
+    for fields in wrong:
+        with pytest.raises(ValueError, match=r"^fields"):
+            opened(samples, fields=fields)
+
+
+@pytest.mark.filterwarnings("ignore::exset.core.errors.FormatWarning")
+def test_scalars_have_the_shape_of_those_of_manifests(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        for i in range(3):
+            file[f"{i}/scalar"], file[f"{i}/one"], file[f"{i}/word"] = i, [i], f"w{i}"
+            file[f"{i}/channel"] = float(i)
+    schema = Schema.of(
+        {"scalar": {}, "one": {}, "word": {}, "channel": {"metadata": {"channels": 1, "dims": [1]}}}
+    )
+    pairs = [(str(tmp_path / "a.h5"), str(i)) for i in range(3)]
+    batch = exset.SampleReader(pairs, schema, schema).batch([2, 0])
+    assert batch["scalar"].tolist() == [2, 0] and batch["word"].tolist() == ["w2", "w0"]
+    assert batch["one"].tolist() == [[2], [0]] and batch["channel"].shape == (2, 1, 1)

@@ -98,7 +98,7 @@ def wanted_values(text: str) -> dict[str, tuple[str, list[float | str]]]:
 def values_of(batch: dict[str, Values]) -> dict[str, tuple[str, list[float | str]]]:
     names = {"object": "char8_str"}
     return {
-        name: (names.get(str(each.dtype), str(each.dtype)), each[0].ravel().tolist())
+        name: (names.get(str(each.dtype), str(each.dtype)), each[:1].ravel().tolist())
         for name, each in batch.items()
     }
 
@@ -115,7 +115,7 @@ def test_verdicts(corpus: Path) -> None:
             batch = reader(corpus, row, compat, findings).to_arrays()
             if row["verdict"] == "reject":
                 assert findings.count("lbann-refuses") == 1, row["id"]
-                got = {name: each[0].ravel().tolist() for name, each in batch.items()}
+                got = {name: each[:1].ravel().tolist() for name, each in batch.items()}
                 assert got == READ[row["id"]]
                 continue
             values = wanted_values(row["values_after_pack(packed fields dropped)"])
@@ -144,7 +144,7 @@ def test_sizes(corpus: Path) -> None:
             continue
         batch = reader(corpus, row, None, Findings(), keep=True).to_arrays()
         got = {
-            f"{name}:{array[0].size} [{' '.join(map(str, array[0].shape))}]"
+            f"{name}:{array[:1].size} [{' '.join(map(str, array.shape[1:] or (1,)))}]"
             for name, array in batch.items()
         }
         assert got == set(row["sizes(keep mode)"].split("; ")), row["id"]

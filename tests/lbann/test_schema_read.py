@@ -235,20 +235,20 @@ def test_samples_are_in_the_requested_order(tmp_path: Path) -> None:
     reader = SampleReader(files(tmp_path, contents), schema("x:\n"), schema("x:\n"))
     assert len(reader) == 6
     every = [0, 1, 2, 10, 11, 12]
-    assert reader.to_arrays()["x"][:, 0].tolist() == every
-    assert reader.batch([5, 0, 0, 4])["x"][:, 0].tolist() == [12, 0, 0, 11]
-    assert reader.batch(np.arange(6) % 2 == 0)["x"][:, 0].tolist() == every[::2]
-    assert reader.batch([])["x"].shape == (0, 1)
+    assert reader.to_arrays()["x"].tolist() == every
+    assert reader.batch([5, 0, 0, 4])["x"].tolist() == [12, 0, 0, 11]
+    assert reader.batch(np.arange(6) % 2 == 0)["x"].tolist() == every[::2]
+    assert reader.batch([])["x"].shape == (0,)
     with pytest.raises(IndexError):
         reader.batch([6])
-    assert reader.batch([-1])["x"].tolist() == [[12]]
+    assert reader.batch([-1])["x"].tolist() == [12]
 
 
 def test_a_list_and_a_base_folder(tmp_path: Path) -> None:
     files(tmp_path, {"a.h5": {"7": {"x": 1.5}}})
     for base in (str(tmp_path), f"{tmp_path}/"):
         reader = SampleReader([("a.h5", 7)], schema("x:\n"), schema("x:\n"), base=base)
-        assert reader.to_arrays()["x"].tolist() == [[1.5]]
+        assert reader.to_arrays()["x"].tolist() == [1.5]
     with pytest.raises(FormatError, match="hdf5-roots"):
         read([(f"{tmp_path}/a.h5", "7")], "x:\n", "x:\n", access=Access(roots=(f"{tmp_path}/b",)))
 
@@ -288,9 +288,9 @@ def test_one_warning_for_findings_without_collector(tmp_path: Path) -> None:
     pairs = files(tmp_path, {"a.h5": {"1": {"x": 1.0}}})
     reader = SampleReader(pairs, schema("x:\n"), schema({"x": {"metadata": {"bias": 1.0}}}))
     with pytest.warns(FormatWarning, match="bias without scale") as caught:
-        assert reader.to_arrays()["x"].tolist() == [[2.0]]
+        assert reader.to_arrays()["x"].tolist() == [2.0]
     assert caught[0].filename == __file__
-    assert reader.batch([0])["x"].tolist() == [[2.0]]  # and no second one
+    assert reader.batch([0])["x"].tolist() == [2.0]  # and no second one
     assert reader.findings.count("lbann-refuses") == 1
 
 
@@ -317,8 +317,8 @@ def test_a_batch_has_a_limit(tmp_path: Path) -> None:
 def test_groups_on_disk_are_read_whole(tmp_path: Path) -> None:
     pairs = files(tmp_path, {"a.h5": {"1": {"g/b": 1.0, "g/a/z": np.arange(2), "g/t": "text"}}})
     batch = read(pairs, "g:\n", "g:\n")
-    assert {name: values[0].tolist() for name, values in batch.items()} == {
-        "g/a/z": [0, 1],
+    assert {name: values.tolist() for name, values in batch.items()} == {
+        "g/a/z": [[0, 1]],
         "g/b": [1.0],
         "g/t": ["text"],
     }

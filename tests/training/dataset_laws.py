@@ -43,7 +43,8 @@ def _sample(batch: dict[str, NDArray[Any]], row: int) -> list[tuple[str, NDArray
     return found
 
 
-def _frozen(array: NDArray[Any]) -> tuple[str, tuple[int, ...], bytes]:
+def _frozen(value: NDArray[Any] | str) -> tuple[str, tuple[int, ...], bytes]:
+    array = np.asarray(value, object) if isinstance(value, str) else value
     raw = repr(array.tolist()).encode() if array.dtype.hasobject else array.tobytes()
     return str(array.dtype), array.shape, raw
 
