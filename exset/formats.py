@@ -20,7 +20,11 @@ from exset.families.family import Family
 from exset.families.format import Format
 from exset.io.compression import SUFFIXES, content_of
 
-MODULES = ("exset.families.lens", "exset.families.lbann", "exset.families.aeon")
+MODULES = (
+    "exset.families.lens",
+    "exset.families.lbann",
+    "exset.families.aeon",
+)
 """The modules that declare families, each with a tuple `FORMATS`."""
 
 FORMATS: tuple[Format, ...] = tuple(
