@@ -151,4 +151,4 @@ class _Position:
         try:
             yield
         except FormatError as error:
-            raise type(error).of(self.of_file(error.finding)) from None
+            raise error.changed(self.of_file) from None

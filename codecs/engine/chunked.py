@@ -86,7 +86,7 @@ class Shift:
 
     def error(self, error: FormatError) -> FormatError:
         """Convert an error about the chunk to one about the file."""
-        return type(error).of(self.finding(error.finding))
+        return error.changed(self.finding)
 
     def finding(self, finding: Finding) -> Finding:
         """Convert a finding about the chunk to one about the file."""

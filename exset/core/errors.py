@@ -11,12 +11,16 @@ from functools import partial
 from typing import ClassVar, Self, TypeVar
 
 from exset.core.source import Source, Span
-from exset.core.text import WIDTH, pointer, safe
+from exset.core.text import WIDTH, counted, pointer, safe
 
 T = TypeVar("T")
 
 _REACH = 4 * WIDTH
 """How many bytes of a line before and after a span are kept."""
+
+
+MOST_ERRORS = 20
+"""How many errors of a text that is rejected are reported."""
 
 
 class Severity(StrEnum):
@@ -129,7 +133,10 @@ class Finding:
 
 
 class FormatError(ValueError):
-    """A file that cannot be read, or a value that a format cannot store."""
+    """A file that cannot be read, or a value that a format cannot store.
+
+    `finding` is the first error, with its code, message, place and hint.
+    """
 
     default_code: ClassVar[str] = "syntax"
 
@@ -148,13 +155,38 @@ class FormatError(ValueError):
         if source is not None:
             place = Place(source.name) if span is None else Place.in_text(source, span)
         self.finding = Finding(code or self.default_code, Severity.ERROR, message, place, hint)
+        self.later: Findings | None = None
 
     @classmethod
-    def of(cls, finding: Finding) -> Self:
-        """Return an error with that finding."""
+    def of(cls, finding: Finding, later: "Findings | None" = None) -> Self:
+        """Return an error with that finding; `later`: the errors that come after it."""
         error = cls(finding.message)
         error.finding = finding
+        error.later = later if later is not None and later.count() else None
         return error
+
+    @property
+    def findings(self) -> "Findings":
+        """All errors that exset found in the file: `finding` first, then up to 19 later ones."""
+        found = Findings()
+        found.add(self.finding)
+        if self.later is not None:
+            found.add_all(self.later)
+        return found
+
+    def add(self, finding: Finding, times: int = 1) -> None:
+        """Add a later error of the file; `times` as in `Findings.add`."""
+        if self.later is None:
+            self.later = Findings()
+        self.later.add(finding, times)
+
+    def changed(self, change: "Callable[[Finding], Finding]") -> Self:
+        """Return the error with each of its findings changed by a function."""
+        later = None
+        if self.later is not None:
+            later = Findings()
+            ChangedFindings(later, change).add_all(self.later)
+        return type(self).of(change(self.finding), later)
 
     @property
     def message(self) -> str:
@@ -177,7 +209,8 @@ class FormatError(ValueError):
         return self.finding.code
 
     def __str__(self) -> str:
-        return str(self.finding)
+        more = "" if self.later is None else counted(self.later.count(), "more error")
+        return f"{self.finding}\n(and {more})" if more else str(self.finding)
 
 
 class LimitError(FormatError):
@@ -227,6 +260,19 @@ class Findings:
         last = {finding.code: finding for finding in findings}
         for finding in findings:
             self.add(finding, 1 + more[finding.code] if finding is last[finding.code] else 1)
+
+    def sort(self) -> None:
+        """Put the findings of each file in order of their places; those without one come first."""
+        files: dict[str | None, int] = {}
+
+        def order(finding: Finding) -> tuple[int, int, int]:
+            place = finding.place
+            rank = files.setdefault(None if place is None else place.source, len(files))
+            if place is None:
+                return rank, 0, 0
+            return rank, place.line or 0, -1 if place.span is None else place.span.start
+
+        self._kept.sort(key=order)
 
     def count(self, code: str | None = None) -> int:
         """Return how many findings were added, of one code or of all."""
@@ -282,10 +328,9 @@ def with_source_name(
     try:
         yield ChangedFindings(Findings() if findings is None else findings, named)
     except FormatError as error:
-        found = named(error.finding)
-        if found is error.finding:
+        if named(error.finding) is error.finding:
             raise
-        raise type(error).of(found) from None
+        raise error.changed(named) from None
 
 
 def collect_findings(strict: bool, findings: Findings | None) -> Findings:

@@ -11,7 +11,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from traceback import extract_tb
 from typing import Literal, Protocol, cast
@@ -67,12 +67,13 @@ class Readable(Protocol):
 
 @dataclass
 class Outcome:
-    """The outcome of reading: a model or an error, and the findings."""
+    """The outcome of reading: a model or an error, and the findings; `later`: the other errors."""
 
     model: Model | None
     error: Finding | None
     findings: list[Finding]
     counts: dict[str, int]
+    later: list[Finding] = field(default_factory=list)
 
     @classmethod
     def of(cls, model: Model | None, error: Finding | None, findings: Findings) -> "Outcome":
@@ -110,7 +111,7 @@ def check(
         for engine in engines[1:]:
             if (other := _read(reader.read, data, engine, limits)) != first:
                 raise Broken("engines", f"{engines[0]} gives {first}\n{engine} gives {other}")
-        for finding in (*first.findings, *filter(None, [first.error])):
+        for finding in (*first.findings, *filter(None, [first.error]), *first.later):
             if finding.place is None:
                 raise Broken("finding", f"no place: {finding!r}")
             if finding.place.span is not None and finding.place.span.end > len(data):
@@ -127,14 +128,15 @@ def check(
 
 def _read(read: Callable[..., Model], data: bytes, engine: Engine, limits: Limits) -> Outcome:
     findings, model, error = Findings(), None, None
+    later: list[Finding] = []
     source = Source("x", data)
     try:
         model = read(source, limits=limits, findings=findings, engine=engine)
     except FormatError as found:
-        error = found.finding
+        error, *later = found.findings
     except Exception as found:
         raise Broken("raises", f"{engine}: {described(found)}") from found
-    return Outcome.of(model, error, findings)
+    return replace(Outcome.of(model, error, findings), later=later)
 
 
 def check_finding(finding: Finding) -> None:
@@ -162,7 +164,8 @@ def _check_chunks(fmt: Format, data: bytes, whole: Outcome, limits: Limits, step
     except Exception as found:
         raise Broken("raises", f"in chunks: {described(found)}") from found
     model = fmt.family.unit_functions().joined(models) if models and error is None else None
-    if (read := Outcome.of(model, error, findings)) != whole:
+    # A file that is read in chunks is read up to its first error.
+    if (read := Outcome.of(model, error, findings)) != replace(whole, later=[]):
         raise Broken("parts", f"in chunks of {step} it gives {read}\nas a whole {whole}")
 
 

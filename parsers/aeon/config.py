@@ -25,9 +25,9 @@ def parse(
 
     `dialect` is the version. With None, exset tries the last version, then the others; then it
     reads outdated members under their later names, each with a finding `aeon-refuses`.
-    `findings` collects the warnings, and all errors but the first: that is raised as FormatError
-    and counts the others. `engine` is as in `exset.parsers.shared.json_tree`. Raises FormatError
-    and LimitError; ValueError for an unknown `dialect`.
+    `findings` collects the warnings; a FormatError has all errors. `engine` is as in
+    `exset.parsers.shared.json_tree`. Raises FormatError and LimitError; ValueError for an unknown
+    `dialect`.
     """
     findings = Findings() if findings is None else findings
     tree = json_tree.parse(source, limits=limits, findings=findings, engine=engine)

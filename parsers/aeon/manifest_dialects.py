@@ -7,6 +7,7 @@ from typing import Final
 from exset.grammars.aeon.manifest_types import Dialect, ElementType
 from exset.parsers.engine.errors import Unexpected
 from exset.parsers.engine.grammar import Grammar
+from exset.parsers.engine.recovery import Records
 
 TYPES: Final = tuple(kind.value for kind in ElementType)
 """The types, as the header names them."""
@@ -21,9 +22,11 @@ _WORDS: Final = MappingProxyType(
 _STEPS: Final = ("header", "record")
 (HEADER, RECORD) = range(2)
 
-HEAD: Final = Grammar("manifest.lark", "head", _STEPS, _WORDS)
-SEED: Final = Grammar("manifest.lark", "seed", _STEPS, _WORDS)
-CSV: Final = Grammar("manifest.lark", "csv", _STEPS, _WORDS)
+_RECORDS: Final = Records((RECORD,), begin=b"\n")
+
+HEAD: Final = Grammar("manifest.lark", "head", _STEPS, _WORDS, _RECORDS)
+SEED: Final = Grammar("manifest.lark", "seed", _STEPS, _WORDS, _RECORDS)
+CSV: Final = Grammar("manifest.lark", "csv", _STEPS, _WORDS, _RECORDS)
 GRAMMARS: Final = MappingProxyType({Dialect.HEAD: HEAD, Dialect.SEED: SEED, Dialect.CSV: CSV})
 
 BOM: Final = b"\xef\xbb\xbf"

@@ -1,6 +1,6 @@
 """The driver of lowered grammars: it runs the kernel on a source in chunks."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Final, TypeVar, cast
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.core.kernels import Kernels
+from exset.core.source import Source
 from exset.parsers.engine import output as k
 from exset.parsers.engine.expectation import certain, expected, opened
 from exset.parsers.engine.kernel import parse
@@ -28,6 +29,8 @@ TOKENS: Final = 1 << 18
 _STACK: Final = 256
 _SHORT: Final = 1 << 16  # bytes of a cut token that are lexed again with each new block
 
+_BLOCK: Final = 1 << 20
+
 T = TypeVar("T", bound=np.generic)
 R = TypeVar("R", k.Output, TransitionCache, Tables)
 
@@ -38,7 +41,8 @@ class Driver:
     `begin`: the offset of the first byte. `boundary`: the step that ends each stream but the last;
     with None there is one stream. `compiled`: whether to use the compiled kernel, called for each
     block. `tokens`: how many tokens there is room for at first. `eager`: yield a stream for each
-    block that completes a boundary.
+    block that completes a boundary. `stack`: the parser states to begin with, in the middle of a
+    text; by default it begins with the line break before a text.
     """
 
     def __init__(
@@ -50,6 +54,7 @@ class Driver:
         compiled: Callable[[], bool],
         tokens: int = TOKENS,
         eager: bool = False,
+        stack: Sequence[int] = (),
     ) -> None:
         self.grammar = grammar
         self.begin = begin
@@ -70,11 +75,15 @@ class Driver:
             ends=np.empty(tokens, np.int64),
             steps=np.empty(tokens, np.int16),
             before=np.empty(tokens, np.int64),
-            stack=np.zeros(_STACK, np.int32),
+            stack=np.zeros(_STACK + len(stack), np.int32),
             state=np.zeros(k.STATE_SIZE, np.int64),
         )
         self.output.stack[0] = sizes[FIRST_STATE]
         self.output.state[[k.KIND, k.ROW, k.ROWS]] = k.NO_KIND, 1, 2
+        if len(stack):
+            self.buffer, self.base = self.buffer[:0], begin
+            self.output.stack[: len(stack)] = stack
+            self.output.state[[k.DEPTH, k.ROW]] = len(stack) - 1, 0
 
     def streams(self, blocks: Iterable[Block]) -> Iterator[ParseStream]:
         """Parse the blocks of a source. Raises `Rejection` after the streams before it.
@@ -228,8 +237,14 @@ class Driver:
         found = expected(self.grammar, self._stack)
         tokens = self.output.state[k.TOKENS]
         kinds, starts = self.output.kinds[:tokens], self.output.starts[:tokens]
-        opener = opened(self.grammar.literals, kinds, starts)
-        return Rejection(min(max(offset, self.begin), length), found, opener)
+        marks = opened(self.grammar.literals, kinds, starts)
+        return Rejection(min(max(offset, self.begin), length), found, marks, self._stack)
+
+
+def blocks(source: Source, begin: int) -> Iterator[Block]:
+    """Yield a text in blocks, from the byte `begin` on."""
+    data = source.view[begin - source.start :]
+    yield from (data[at : at + _BLOCK] for at in range(0, len(data), _BLOCK))
 
 
 def _roomy(array: NDArray[T], count: int, needed: int) -> NDArray[T]:

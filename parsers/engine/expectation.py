@@ -39,21 +39,21 @@ def certain(lowered: Lowered, stack: Sequence[int]) -> list[int]:
 
 def opened(
     literals: Sequence[str | None], kinds: NDArray[np.int16], starts: NDArray[np.int64]
-) -> int | None:
-    """Return where the innermost bracket or quotation mark that is still open begins, or None.
+) -> list[tuple[str, int]]:
+    """Return the brackets and quotation marks that are still open, each with its offset.
 
     `literals` has the text of each terminal that is a literal.
     """
     brackets = {*CLOSERS, *CLOSERS.values()}
-    marks = [number for number, text in enumerate(literals) if text in brackets]
-    stack: list[tuple[str | None, int]] = []
-    for token in np.flatnonzero(np.isin(kinds, marks)).tolist():
-        mark = literals[kinds[token]]
-        if stack and mark == stack[-1][0]:
+    marks = {number: text for number, text in enumerate(literals) if text in brackets}
+    stack: list[tuple[str, int]] = []
+    for token in np.flatnonzero(np.isin(kinds, list(marks))).tolist():
+        mark = marks[int(kinds[token])]
+        if stack and mark == CLOSERS.get(stack[-1][0]):
             stack.pop()
         else:
-            stack.append((CLOSERS.get(mark or ""), int(starts[token])))
-    return stack[-1][1] if stack else None
+            stack.append((mark, int(starts[token])))
+    return stack
 
 
 def _shifts(tables: Tables, stack: Sequence[int], kind: int) -> bool:

@@ -8,16 +8,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from exset import grammars
 from exset.core import disk_cache
 from exset.core.disk_cache import digest
+from exset.core.errors import FormatError
 from exset.core.kernels import Engine
+from exset.core.lookalikes import foreign
 from exset.core.source import Source
-from exset.parsers.engine.driver import KERNELS, TOKENS, Block, Driver
+from exset.parsers.engine.driver import KERNELS, TOKENS, Block, Driver, blocks
 from exset.parsers.engine.errors import Hint, syntax_error
 from exset.parsers.engine.expectation import END
+from exset.parsers.engine.recovery import Records, rejections
 from exset.parsers.engine.stream import ParseStream, Rejection
 from exset.parsers.engine.tables import Lowered
 from exset.parsers.engine.window import Window
@@ -30,8 +33,6 @@ _ENGINE = "exset.parsers.engine"
 _MODULES = tuple(f"{_ENGINE}.{name}" for name in ("automata", "lexer_tables", "lowering", "tables"))
 _LIBRARIES = ("lark", "interegular", "numpy.version")
 
-_BLOCK: Final = 1 << 20
-
 
 @dataclass(frozen=True)
 class Grammar:
@@ -39,15 +40,16 @@ class Grammar:
 
     A step is a rule or an alias whose name has no leading underscore. `steps` names the steps that
     the format's actions handle, in the order of their numbers. `words` names terminals in error
-    messages; a terminal without a word is shown as its quoted literal. The grammar is a file of
-    `exset.grammars`, or a text. Lark is imported only to lower a grammar the first time, and by the
-    reference driver.
+    messages; a terminal without a word is shown as its quoted literal. `records` says where to
+    continue after a syntax error. The grammar is a file of `exset.grammars`, or a text. Lark is
+    imported only to lower a grammar the first time, and by the reference driver.
     """
 
     file: str
     start: str
     steps: tuple[str, ...]
     words: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    records: Records | None = None
     text: str | None = None
 
     def parse(
@@ -65,14 +67,14 @@ class Grammar:
         `engine`: "reference" lets Lark run the grammar; "table" runs the lowered grammar, always
         compiled; "auto" runs it compiled if the text is long. Each stream but the last ends with
         the step `boundary`; with None there is one stream. `tokens` is how many tokens there is
-        room for at first. Raises FormatError after the streams of the text before the error; `hint`
-        advises on it.
+        room for at first. Raises FormatError after the streams of the text before the error, of a
+        whole text with the errors of later records; `hint` advises on them.
         """
-        blocks = _blocks(text, begin)
+        parts = _parts(text, begin)
         try:
             if engine == "reference":
                 reference = importlib.import_module("exset.parsers.engine.reference")
-                data = b"".join(blocks)
+                data = b"".join(parts)
                 yield from reference.streams(self, data, begin=begin, boundary=boundary)
             else:
                 yield from Driver(
@@ -82,10 +84,29 @@ class Grammar:
                     compiled=lambda: KERNELS.should_compile(size_of(text), engine),
                     tokens=tokens,
                     eager=isinstance(text, Window),
-                ).streams(blocks)
+                ).streams(parts)
         except Rejection as rejection:
-            source = text if isinstance(text, Source) else text.source
-            raise syntax_error(source, begin, rejection, self.display_name, hint) from None
+            raise self._error(text, begin, rejection, engine, hint) from None
+
+    def _error(
+        self, text: Source | Window, begin: int, rejection: Rejection, engine: Engine, hint: Hint
+    ) -> FormatError:
+        """Return the error of a rejection; of a whole text also the later errors."""
+        source = text if isinstance(text, Source) else text.source
+        error = syntax_error(source, begin, rejection, self.display_name, hint)
+        if self.records is None or isinstance(text, Window) or foreign(source.data):
+            return error
+        if engine == "reference":
+            try:
+                for _ in self.parse(text, hint=hint, begin=begin, boundary=self.records.steps[0]):
+                    pass
+            except FormatError as found:
+                return found
+        compiled = KERNELS.should_compile(size_of(text), engine)
+        for each in rejections(self.lowered, self.records, source, rejection, compiled):
+            later = syntax_error(source, begin, each, self.display_name, hint)
+            error.add(later.finding)
+        return error
 
     @cached_property
     def lark(self) -> "Lark":
@@ -156,11 +177,10 @@ def size_of(text: Source | Window) -> int:
     return len(text.content) if isinstance(text, Source) else text.size
 
 
-def _blocks(text: Source | Window, begin: int) -> Iterator[Block]:
+def _parts(text: Source | Window, begin: int) -> Iterator[Block]:
     """Yield the text from the byte `begin` on."""
     if isinstance(text, Source):
-        data = text.view
-        yield from (data[at : at + _BLOCK] for at in range(begin, len(data), _BLOCK))
+        yield from blocks(text, text.start + begin)
         return
     for chunk in text.chunks():
         yield chunk[begin:]

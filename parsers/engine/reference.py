@@ -54,9 +54,9 @@ def streams(
     if boundary is not None and boundary in before.steps:
         last = len(before.steps) - before.steps[::-1].index(boundary)
         yield read.split(last)[0]
-    opener = opened(grammar.lowered.literals, read.kinds, read.starts)
+    marks = opened(grammar.lowered.literals, read.kinds, read.starts)
     at = len(source) if at is None else min(max(at - 1, 0), len(source))
-    raise Rejection(begin + at, allowed, opener)
+    raise Rejection(begin + at, allowed, marks)
 
 
 class _Parse:

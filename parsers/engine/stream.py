@@ -1,5 +1,6 @@
 """The result of a parse: the tokens that were shifted, and the steps that were reduced."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,11 +42,24 @@ class Rejection(Exception):
 
     offset: the first byte of the offending token, or of text that no terminal matches; the length
     of the source if it ends too early. expected: the terminals that the grammar allows there.
-    opener: the innermost bracket or quotation mark that is open there, or None.
+    opened: the brackets and quotation marks that are open there, with their offsets. stack: the
+    parser states there, if the driver numbers them as the tables do.
     """
 
-    def __init__(self, offset: int, expected: frozenset[str], opener: int | None = None) -> None:
-        super().__init__(offset, expected, opener)
+    def __init__(
+        self,
+        offset: int,
+        expected: frozenset[str],
+        opened: Sequence[tuple[str, int]] = (),
+        stack: Sequence[int] = (),
+    ) -> None:
+        super().__init__(offset, expected, opened)
         self.offset = offset
         self.expected = expected
-        self.opener = opener
+        self.opened = opened
+        self.stack = stack
+
+    @property
+    def opener(self) -> int | None:
+        """The offset of the innermost bracket or quotation mark that is open, or None."""
+        return self.opened[-1][1] if self.opened else None

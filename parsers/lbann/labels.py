@@ -11,6 +11,7 @@ from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
 from exset.grammars.lbann.labels import Labels
 from exset.parsers.engine.grammar import Grammar
+from exset.parsers.engine.recovery import Records
 from exset.parsers.lbann.list_records import repeated
 from exset.parsers.lbann.list_tokens import KERNELS, Words
 
@@ -19,6 +20,7 @@ GRAMMAR: Final = Grammar(
     start="labels",
     steps=("label",),
     words=MappingProxyType({"NUMBER": "a label, an integer", "NAME": "the name of a file"}),
+    records=Records((0,), begin=b"\n"),
 )
 
 

@@ -16,6 +16,7 @@ from exset.grammars.lbann.sample_list import Counts
 from exset.parsers.engine.conversion import INTEGER, convert
 from exset.parsers.engine.errors import shown
 from exset.parsers.engine.grammar import Grammar
+from exset.parsers.engine.recovery import Records
 from exset.parsers.engine.tokens import Tokens
 from exset.parsers.lbann import list_columns as c
 from exset.parsers.lbann.list_columns import Ints
@@ -25,13 +26,15 @@ KERNELS: Final = Kernels("exset.parsers.engine.conversion", "exset.parsers.lbann
 KINDS: Final = MappingProxyType({kind.name: kind for kind in Kind})
 """The kinds by their terminals."""
 
+_STEPS: Final = (
+    *("single_sample", "multi_sample", "multi_sample_v2", "conduit_hdf5"),
+    *("counts", "directory", "label_file", "record"),
+)
+RECORD: Final = _STEPS.index("record")
 GRAMMAR: Final = Grammar(
     file="sample_list.lark",
     start="sample_list",
-    steps=(
-        *("single_sample", "multi_sample", "multi_sample_v2", "conduit_hdf5"),
-        *("counts", "directory", "label_file", "record"),
-    ),
+    steps=_STEPS,
     words=MappingProxyType(
         {
             **{terminal: f"`{kind}`" for terminal, kind in KINDS.items()},
@@ -40,13 +43,12 @@ GRAMMAR: Final = Grammar(
             "LINE": "the end of the line",
         }
     ),
+    records=Records((RECORD,), begin=b"\n"),
 )
 HDF5: Final = replace(GRAMMAR, start="hdf5_list")
 IMAGE: Final = replace(GRAMMAR, start="image_list")
 GRAMMARS: Final = MappingProxyType({None: GRAMMAR, Reader.HDF5: HDF5, Reader.IMAGE: IMAGE})
 """The grammars by the reader; None: the type decides."""
-
-RECORD: Final = GRAMMAR.steps.index("record")
 
 
 class Words(Tokens):

@@ -17,10 +17,11 @@ from exset.grammars.lens.findings import LONG
 from exset.parsers.engine.conversion import INTEGER, NOT_A_NUMBER, NOTHING, REAL, convert
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.numbers import float32s, int64s
+from exset.parsers.engine.recovery import Records
 from exset.parsers.engine.stream import ParseStream
 from exset.parsers.engine.tokens import Tokens
 from exset.parsers.lens import string_kernels
-from exset.parsers.lens.steps import STEPS, Floats, Ints
+from exset.parsers.lens.steps import EXAMPLE, HEADER, STEPS, Floats, Ints
 
 KERNELS: Final = Kernels("exset.parsers.engine.conversion", "exset.parsers.lens.string_kernels")
 
@@ -46,6 +47,7 @@ GRAMMAR: Final = Grammar(
             **dict.fromkeys(("WORD", "DASH", "DOT"), "a group name"),
         }
     ),
+    records=Records((EXAMPLE, HEADER), end=b";", skipped=r"\\.|[\r\n]#[^\r\n]*"),
 )
 
 _LINE_BREAK: Final = re.compile(rb"\r\n?|\n")

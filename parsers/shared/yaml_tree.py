@@ -4,19 +4,20 @@ ruamel.yaml scans and parses. YAML's own types are not used: tags create no obje
 merge nothing. Depth, nodes and lengths are limited, and no alias can contain itself.
 """
 
+import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import NamedTuple
 
 from ruamel.yaml import YAML, events
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.reader import ReaderError
 
-from exset.core.errors import FormatError
+from exset.core.errors import MOST_ERRORS, Finding, FormatError, LimitError
 from exset.core.limits import Limits
 from exset.core.lookalikes import foreign
 from exset.core.source import Source, Span
@@ -24,6 +25,8 @@ from exset.grammars.columns.tree import DEEPEST, Member, Node, Style
 from exset.parsers.shared.tree_limits import check_size, too_deep, too_long, too_many
 
 _BOM = b"\xef\xbb\xbf"
+_NAME = re.compile(rb"[\r\n](?=[\w\"'\x80-\xff])")
+"""The end of the line before a name in column 1."""
 
 
 class BadKey(NamedTuple):
@@ -52,7 +55,35 @@ def document(source: Source, limits: Limits) -> Document:
     `max_name` or `max_text`.
     """
     check_size(source, limits, "YAML")
-    return _Composer(_Text(source), limits).document()
+    text = _Text(source)
+    try:
+        return _Composer(text, limits).document()
+    except LimitError:
+        raise
+    except FormatError as error:
+        for finding in islice(_later_errors(source, error, limits), MOST_ERRORS - 1):
+            error.add(finding)
+        raise
+
+
+def _later_errors(source: Source, error: FormatError, limits: Limits) -> Iterator[Finding]:
+    """Yield the errors after an error: each time the rest is read from the next name in column 1.
+
+    The rest is a mapping of its own. It may name an anchor that comes before it.
+    """
+    while error.place is not None and error.place.span is not None:
+        found = _NAME.search(source.data, error.place.span.start - source.start)
+        if found is None:
+            return
+        source = source.moved(source.start + found.end(), b"")
+        try:
+            _Composer(_Text(source), limits, is_rest=True).document()
+            return
+        except LimitError:
+            return
+        except FormatError as later:
+            error = later
+            yield error.finding
 
 
 @lru_cache
@@ -65,11 +96,12 @@ class _Text:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.skipped = len(_BOM) if source.data.startswith(_BOM) else 0
+        bom = len(_BOM) if source.data.startswith(_BOM) else 0
+        self.first = source.start + bom
         try:
-            self.text = source.data[self.skipped :].decode()
+            self.text = source.data[bom:].decode()
         except UnicodeDecodeError as error:
-            at = self.skipped + error.start
+            at = self.first + error.start
             hint = foreign(source.data) or "YAML is read as UTF-8: convert the file"
             raise self.error("this byte is not UTF-8", Span(at, at + 1), hint) from None
 
@@ -83,9 +115,9 @@ class _Text:
 
     def _offset(self, index: int) -> int:
         if self.source.data.isascii():
-            return index
+            return self.first + index
         before = bisect_right(self._wide, index - 1)
-        return self.skipped + index + (self._extra[before - 1] if before else 0)
+        return self.first + index + (self._extra[before - 1] if before else 0)
 
     @cached_property
     def _wide(self) -> "array[int]":
@@ -115,8 +147,9 @@ class _Open:
 class _Composer:
     """Builds a tree from the events of a file."""
 
-    def __init__(self, text: _Text, limits: Limits) -> None:
+    def __init__(self, text: _Text, limits: Limits, is_rest: bool = False) -> None:
         self._text = text
+        self._is_rest = is_rest
         self._limits = limits
         self._nodes = 0
         self._anchors: dict[str, Node | None] = {}  # None while the node is being read
@@ -255,6 +288,8 @@ class _Composer:
     def _named(self, event: events.AliasEvent) -> Node:
         span = self._text.span(event.start_mark.index, event.end_mark.index)
         if event.anchor not in self._anchors:
+            if self._is_rest:
+                return Node("", span)
             raise self._text.error(f"no node has the anchor &{event.anchor}", span)
         if (node := self._anchors[event.anchor]) is None:
             raise self._text.error("this alias is inside the node that it names", span)

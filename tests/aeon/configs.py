@@ -26,12 +26,12 @@ def augmented(*augmentation: Any, etl: dict[str, Any] = IMAGE) -> dict[str, Any]
 
 
 def findings_of(given: dict[str, Any], dialect: str | None = "head") -> list[Finding]:
-    """Return all findings of a configuration, the error that is raised last."""
+    """Return all findings of a configuration, the errors last."""
     findings = Findings()
     try:
         LoaderConfig.from_dict(given, dialect=dialect, findings=findings)
     except FormatError as error:
-        return [*findings, error.finding]
+        return [*findings, *error.findings]
     return list(findings)
 
 

@@ -103,8 +103,7 @@ def test_the_opener_of_a_rejection(source: bytes, opener: int | None) -> None:
 @pytest.mark.parametrize("source", [b"", b" ", b"\n", b"#c", b"#c\n", b"\n#c", b"\r#c\r\n#c"])
 def test_comments_at_the_edges(source: bytes) -> None:
     stream = run(source)
-    assert not len(stream.kinds)
-    assert [STEPS[step] for step in stream.steps] == ["header"]
+    assert not len(stream.kinds) and not len(stream.steps)
 
 
 @given(st.lists(st.sampled_from(LENS_PIECES), max_size=25))

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from exset.core.errors import Findings, FormatError
 from exset.core.source import Source
-from exset.core.text import counted
 from exset.grammars.aeon.config.check import Check
 from exset.grammars.aeon.config.findings import Problem, finding_at
 from exset.grammars.aeon.config.lint import lint
@@ -25,14 +24,9 @@ def read(
     if check.error is None or not findings.strict:
         findings.add_all(check.notes)
         findings.add_all(check.others)
-        findings.add_all(check.more_errors)
     if check.error is None:
         return check.loader
-    message, more = check.error.message, check.more_errors.count()
-    if more:
-        message += f" (and {counted(more, 'more error')})"
-    place, hint = check.error.place, check.error.hint
-    raise FormatError(message, place=place, hint=hint, code=check.error.code)
+    raise FormatError.of(check.error, check.more_errors)
 
 
 def _best(tree: Node, source: Source | str) -> Check:

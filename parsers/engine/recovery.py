@@ -1,0 +1,119 @@
+"""Continue after a syntax error: find the next record of a rejected text, and the errors there.
+
+Only a rejected text comes here. The stack of parser states is cut back to where the broken record
+began, as if the record were complete, and the lowered grammar runs from the next record on.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from exset.core.errors import MOST_ERRORS
+from exset.core.source import Source
+from exset.parsers.engine import tables as t
+from exset.parsers.engine.driver import Driver, blocks
+from exset.parsers.engine.expectation import CLOSERS
+from exset.parsers.engine.stream import Rejection
+from exset.parsers.engine.tables import Lowered
+
+_REACH: Final = 1 << 20  # bytes in which the next record must begin
+_TOKENS: Final = 1 << 12
+
+
+@dataclass(frozen=True)
+class Records:
+    """Where the records of a language begin and end, for errors after the first one.
+
+    steps: the numbers of the steps that complete a record, or a header that ends like one. end: the
+    byte that ends a record; or begin: the byte that begins one. skipped: the pattern of text in
+    which such a byte, or a bracket, means nothing.
+    """
+
+    steps: tuple[int, ...]
+    end: bytes = b""
+    begin: bytes = b""
+    skipped: str = r"(?!)"
+
+
+def rejections(
+    lowered: Lowered, records: Records, source: Source, first: Rejection, compiled: bool
+) -> Iterator[Rejection]:
+    """Yield the next rejections of a text after its first one, each in a record of its own.
+
+    Nothing follows if the next record cannot be found: after an error in a header that all records
+    need, or in a bracket that does not end. `compiled`: whether to use the compiled kernel.
+    """
+    rejection = first
+    for _ in range(MOST_ERRORS - 1):
+        stack = _without_record(lowered, rejection.stack, records.steps)
+        begin = _next_record(lowered, records, source, rejection)
+        if not stack or begin is None:
+            return
+        driver = Driver(
+            lowered,
+            begin=begin,
+            stack=stack,
+            boundary=records.steps[0],
+            compiled=lambda: compiled,
+            tokens=_TOKENS,
+        )
+        try:
+            for _ in driver.streams(blocks(source, begin)):
+                pass
+        except Rejection as found:
+            rejection = found
+            yield found
+        else:
+            return
+
+
+def _without_record(lowered: Lowered, stack: Sequence[int], steps: Sequence[int]) -> list[int]:
+    """Return a stack of parser states with its last record complete; empty without a record."""
+    tables = lowered.tables
+    rules = tables.rules.reshape(-1, t.RULE_SIZE)
+    origins = np.unique(rules[np.isin(rules[:, t.STEP], steps)][:, t.ORIGIN])
+    goto = tables.goto.reshape(-1, tables.sizes[t.NONTERMINALS])
+    for depth in range(len(stack), 0, -1):
+        reached = goto[stack[depth - 1]][origins]
+        if reached.any():
+            return [*stack[:depth], int(reached.max())]
+    return []
+
+
+def _next_record(
+    lowered: Lowered, records: Records, source: Source, rejection: Rejection
+) -> int | None:
+    """Return where the record after a rejection begins, or None if that is not certain."""
+    at = rejection.offset - source.start
+    text = source.view[at : at + _REACH]
+    if records.begin:
+        found = bytes(text).find(records.begin)
+        return None if found < 0 else rejection.offset + found
+    brackets = [mark for mark in (*CLOSERS, *CLOSERS.values()) if mark in lowered.literals]
+    marks = re.escape("".join(brackets).encode() + records.end)
+    pattern = re.compile(rb"(?:%b)|([%b])" % (records.skipped.encode(), marks))
+    is_inside = _is_inside(lowered, records, rejection)
+    opened = [mark for mark, _ in rejection.opened] if is_inside else []
+    for match in pattern.finditer(text):
+        mark = match[1]
+        if mark == records.end and not opened:
+            return rejection.offset + match.end()
+        if mark is None or mark == records.end:
+            continue
+        if opened and mark.decode() == CLOSERS.get(opened[-1]):
+            opened.pop()
+        elif mark.decode() in CLOSERS:
+            opened.append(mark.decode())
+    return None
+
+
+def _is_inside(lowered: Lowered, records: Records, rejection: Rejection) -> bool:
+    """Whether the byte that ends a record would be part of another token at a rejection."""
+    tables, [byte] = lowered.tables, records.end
+    start = tables.lexer[rejection.stack[-1]]
+    lexing = tables.moves[start + tables.classes[byte]]
+    kind = int(tables.moves[lexing + tables.sizes[t.CLASSES]]) - t.TERMINALS
+    return bool(lexing) and kind >= 0 and lowered.literals[kind] != records.end.decode()
