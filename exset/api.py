@@ -61,12 +61,12 @@ def load(
     """Read a file; its contents and its name decide the format, unless `format` names it.
 
     `model`: the class of the model, such as `ExampleSet`, for type checkers; raises FormatError if
-    the file holds another kind of data. Warnings and notes are added to `findings`; without it, one
-    FormatWarning reports them. With `strict` the first warning is a FormatError. `engine`:
-    "reference" runs the library that the grammar or layout is declared in, "table" the tables made
-    of it; both give the same model. `options` are those of the format's reader: `ids` of a sample
-    list ("text" or "integer"), `dialect` of a manifest ("head", "seed" or "csv") or of a loader
-    configuration. Raises FormatError, LimitError and OSError, and TypeError for an unknown option.
+    the file holds another kind of data. Warnings and notes are added to `findings`; without this
+    argument, one FormatWarning reports them. With `strict` the first warning is a FormatError.
+    `engine`: "reference" runs Lark or Construct, "table" runs tables made from the grammar or
+    layout; both give the same model. `options` of readers: `ids` for a sample list ("text" or
+    "integer"), `dialect` for a manifest ("head", "seed" or "csv") or a loader configuration.
+    Raises FormatError, LimitError and OSError, and TypeError for an unknown option.
     """
     found, engine = collect_findings(strict, findings), formats.engine(engine)
     named = None if format is None else formats.get(format)
@@ -118,7 +118,7 @@ def loads(
 ) -> Model:
     """Read the uncompressed content of a file; `name` is the file's name in messages.
 
-    Otherwise as `load`; a string is encoded as UTF-8.
+    All else is as in `load`; a string is encoded as UTF-8.
     """
     found, engine = collect_findings(strict, findings), formats.engine(engine)
     if isinstance(data, str):
@@ -146,10 +146,10 @@ def save(
     `compact` and `unshare` (copy lists that inputs and targets share, where text cannot share
     them); for sample lists `expand` (write ids one by one, without ranges), `kind` (write a list of
     another type, such as "CONDUIT_HDF5_EXCLUSION"), `labels` (its label file), `base` (the folder
-    that its base directory counts from) and `root` (the folder that its files must be in); for
-    manifests and loader configurations `dialect` (write it for another version of aeon), for
+    to which its base directory is relative) and `root` (the folder that must contain its files);
+    for manifests and loader configurations `dialect` (write for another version of aeon), for
     configurations also `compact`. `name` is the model's name in messages. Raises FormatError if the
-    format cannot hold the model, OSError, and TypeError for a wrong model, path or option.
+    format cannot store the model, OSError, and TypeError for a wrong model, path or option.
     """
     path = os.fsdecode(path)
     fmt = target_format(path, format)
@@ -164,7 +164,7 @@ def dumps(
     findings: Findings | None = None,
     **options: OptionValue,
 ) -> bytes:
-    """Return the bytes that `save` would write, uncompressed; options as there."""
+    """Return the bytes that `save` would write, uncompressed; it has the options of `save`."""
     return _written(model, formats.get(format), name, findings, options)
 
 
@@ -185,10 +185,10 @@ def validate(
     A text with a syntax error is searched for more errors, each in a record of its own: an example,
     a line, or an entry of a schema in column 1. exset stops after 20.
 
-    `check_files`: also check the files that it names, with `jobs` processes. Relative names count
-    from the folder `base`, by default the current one; `access` limits which files are opened, and
-    how. `options` are those of `load`. Raises OSError for a file that cannot be opened, and no
-    FormatError.
+    `check_files`: also check the files that this file names, with `jobs` processes. Relative names
+    are relative to the folder `base`, by default the current one; `access` limits which files are
+    opened, and how. `options` are those of `load`. Raises OSError for a file that cannot be opened,
+    and no FormatError.
     """
     findings, name, engine = Findings(), os.fsdecode(path), formats.engine(engine)
     try:
@@ -207,7 +207,7 @@ def validate(
 def stats(model: Model) -> Summary:
     """Return the statistics of a model: `rows()` for people, `to_dict()` for JSON.
 
-    Raises TypeError for anything but a model.
+    Raises TypeError if the argument is not a model.
     """
     return formats.family_of(model).summarise(model, detailed=True)
 
@@ -215,8 +215,8 @@ def stats(model: Model) -> Summary:
 def detect(path: FilePath) -> Format:
     """Return the format of a file: by magic, else by its suffix, else by its first bytes.
 
-    Reads only as much as it needs. Raises FormatError that lists the candidates if none or several
-    fit, and OSError.
+    Reads only as much as it needs. Raises FormatError, which lists the candidates, if no format or
+    several formats fit, and OSError.
     """
     name = os.fsdecode(path)
     if name.startswith(samples.PREFIX):
@@ -225,14 +225,14 @@ def detect(path: FilePath) -> Format:
 
 
 def recognise(source: Source, format: str | None = None) -> Format:
-    """Return the format of that name, else the detected format of the source."""
+    """Return the format with the given name, or, without a name, detect that of the source."""
     if format is not None:
         return formats.get(format)
     return formats.detect(bytes(source.view[: formats.HEAD]), source.name)
 
 
 def check_convertible(fmt: Format, target: Format, source: Source) -> None:
-    """Raise FormatError if the two formats are not of one family."""
+    """Raise FormatError if the two formats are of different families."""
     if fmt.family != target.family:
         others = (each.name for each in formats.of_family(fmt.family))
         message = f"{fmt.family.noun}s cannot be written as {target.name} ({target.title})"
@@ -241,7 +241,7 @@ def check_convertible(fmt: Format, target: Format, source: Source) -> None:
 
 
 def read_source(path: FilePath, *, limits: Limits = DEFAULT) -> Source:
-    """Return the uncompressed bytes of a file, of `-`, or of a bundled sample `exset::NAME`."""
+    """Read the uncompressed bytes of a file, of `-`, or of a bundled sample `exset::NAME`."""
     name = os.fsdecode(path)
     if name.startswith(samples.PREFIX):
         return samples.read(name)
@@ -249,7 +249,7 @@ def read_source(path: FilePath, *, limits: Limits = DEFAULT) -> Source:
 
 
 def target_format(path: FilePath, format: str | None = None) -> Format:
-    """Return the format of that name, else the one of the path's suffix; FormatError if none."""
+    """Return the format with the given name, or with the path's suffix; FormatError for neither."""
     if format is not None:
         return formats.get(format)
     name = os.fsdecode(path)
@@ -263,7 +263,7 @@ def target_format(path: FilePath, format: str | None = None) -> Format:
 
 
 def _checked_class(fmt: Format, model: type[Model] | None, source: Source) -> Format:
-    """Return the format; raises FormatError if its models are not of the class `model`."""
+    """Return the format; raise FormatError if its models are not of the class `model`."""
     if model is not None and not issubclass(fmt.family.model, model):
         nouns = {each.noun for each in formats.families() if issubclass(each.model, model)}
         expected = " or ".join(map(with_article, sorted(nouns))) or model.__name__
@@ -280,7 +280,7 @@ def _written(
     findings: Findings | None,
     options: dict[str, OptionValue],
 ) -> bytes:
-    """Return a model as bytes; warns of findings if there is nothing to collect them."""
+    """Return a model as bytes; if `findings` is None, issue a warning for findings."""
     name = fmt.family.noun if name is None else name
     found = Findings() if findings is None else findings
     models = {family.noun for family in formats.families()}

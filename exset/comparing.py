@@ -1,4 +1,4 @@
-"""`diff`: the differences of two models of a family, by what they mean."""
+"""`diff`: the differences in meaning of two models of a family."""
 
 import math
 from typing import TYPE_CHECKING
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def diff(one: Model, other: Model, *, tolerance: float = 0.0, keep: int = 10) -> "Differences":
-    """Return the differences of two models: true if there are any, with the first `keep` places.
+    """Return the differences of two models, with the first `keep` places; true if there are any.
 
-    Models are compared by meaning: a text with a binary file, a manifest with another dialect of
-    it, sample lists of different types. Units are compared in their order. Two numbers may differ
-    by `tolerance`, times the larger one where that is above 1; NaN equals NaN. Raises TypeError for
-    models of different families, ValueError for a negative tolerance.
+    Models are compared by meaning: models of a text and of a binary file, manifests of different
+    dialects, sample lists of different types may be equal. Units are compared in order. Two numbers
+    may differ by `tolerance`, times the larger one if that is above 1; NaN equals NaN. Raises
+    TypeError for models of different families, ValueError for a negative tolerance.
     """
     if not 0 <= tolerance < math.inf:
         raise ValueError(f"tolerance must be a number from 0, not {tolerance!r}")

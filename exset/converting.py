@@ -1,4 +1,4 @@
-"""`convert`: one file to another, in chunks where both formats allow it."""
+"""`convert`: read one file and write another, in chunks where both formats allow it."""
 
 import os
 from collections.abc import Mapping
@@ -31,9 +31,9 @@ def convert(
     """Read one file and write another; return the number of units, such as examples.
 
     Formats, options and errors are those of `load` and `save`; both formats must be of one family.
-    `reading` are options of the reader, for names that the writer has too, such as `dialect`.
-    `engine` reads. Where both formats allow it, the file is converted in chunks: it may be larger
-    than memory, or a pipe.
+    `reading` has options of the reader with names that the writer also has, such as `dialect`.
+    `engine` is for reading. Where both formats allow it, the file is converted in chunks: it may be
+    larger than memory, or a pipe.
     """
     source, target, engine = os.fsdecode(source), os.fsdecode(target), formats.engine(engine)
     if from_format is not None:

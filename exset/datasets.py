@@ -1,4 +1,4 @@
-"""`dataset`: samples by their indices, from a model of any family or from a file."""
+"""`dataset`: read samples by their indices, from a file or a model of any family."""
 
 from dataclasses import dataclass
 from os import PathLike, fsdecode
@@ -25,7 +25,7 @@ def dataset(
     limits: Limits = DEFAULT,
     **options: object,
 ) -> "Dataset":
-    """Return a dataset: it reads samples by their indices, many at a time, as NumPy arrays.
+    """Return a dataset, which reads samples by their indices, many at a time, as NumPy arrays.
 
     `source`: a model, the path of a file, or the path of a cache's folder. `format`: of a file, as
     `load`. The options are those of the format's reader, for a file, and those of the family:
@@ -79,7 +79,7 @@ def _opened(
 
 @dataclass(frozen=True)
 class _Mapped:
-    """Opens a mapped file, in the process that needs it."""
+    """Opens a mapped file in the process that needs it."""
 
     path: str
     format: str

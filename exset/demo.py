@@ -13,7 +13,7 @@ from exset.io import files
 
 @dataclass(frozen=True)
 class Step:
-    """A sample, the file that it was converted to, and the number of its units."""
+    """One step: the name of a sample, of the file converted from it, and the number of units."""
 
     name: str
     converted: str
@@ -23,7 +23,7 @@ class Step:
 def describe(folder: str) -> Iterator[str]:
     """Run the demo in a folder, and yield its output, line by line.
 
-    Raises FileExistsError if the folder contains files that are not of the demo, and OSError.
+    Raises FileExistsError if the folder contains files that the demo did not write, and OSError.
     """
     done = list(steps(folder))
     yield f"In {folder}:"
@@ -43,7 +43,7 @@ def describe(folder: str) -> Iterator[str]:
 
 
 def steps(folder: str) -> Iterator[Step]:
-    """Write every sample into a folder, check it, convert it and compare."""
+    """Write every sample into a folder, check it, convert it, and compare both files."""
     pairs = {name: _converted(name) for name in samples.names()}
     if os.path.lexists(folder) and not os.path.isdir(folder):
         reason = "a file has this name; use another folder: exset demo FOLDER"
@@ -63,7 +63,7 @@ def steps(folder: str) -> Iterator[Step]:
 
 
 def _converted(name: str) -> str:
-    """Return the name of a sample in another format of its family, or of a copy."""
+    """Return a file name for a sample in another format of its family, or for a copy."""
     fmt = formats.detect(b"", name)
     other = next((each for each in formats.of_family(fmt.family) if each != fmt), fmt)
     converted = formats.stem(name) + other.suffix

@@ -1,6 +1,6 @@
-"""The explanation of each code of a finding: what it means, why it matters, how to fix it.
+"""Explain each code of a finding: what it means, why it matters, how to fix the file.
 
-The records of formats name the texts that declare findings and explain them; see
+The records of formats name the texts that declare and explain findings; see
 `exset.grammars.columns.findings`.
 """
 
@@ -20,8 +20,8 @@ from exset.grammars.columns.findings import Rules
 class Explanation:
     """The explanation of one code.
 
-    `family`: the title of the text that has it. `severity`: several words if that depends. `says`:
-    how messages begin, with ... for the parts that vary.
+    `family`: the title of the text that declares the code. `severity`: several words if it varies.
+    `says`: the beginnings of messages, with ... for the parts that vary.
     """
 
     code: str
@@ -33,7 +33,7 @@ class Explanation:
     fix: str
 
     def lines(self) -> Iterator[str]:
-        """Yield it as text for a terminal."""
+        """Yield the lines of the explanation, for a terminal."""
         yield f"{self.code}: {self.severity}"
         for text in (self.means, self.matters, self.fix):
             yield from textwrap.wrap(text, 96, initial_indent="  ", subsequent_indent="    ")
@@ -45,7 +45,7 @@ def codes() -> tuple[str, ...]:
 
 
 def explain(code: str) -> Explanation:
-    """Return the explanation of a code; raises ValueError that names similar codes."""
+    """Return the explanation of a code; an unknown code raises ValueError with similar codes."""
     table = _table(formats.all_formats())
     if code.lower() not in table:
         formats.load_plugins()
@@ -60,7 +60,7 @@ def explain(code: str) -> Explanation:
 
 
 def texts(among: tuple[Format, ...]) -> dict[str, Rules]:
-    """Return the texts of some formats, then the general one, by their names."""
+    """Return the texts of findings of some formats, then the general text, by their names."""
     names = [name for fmt in among for name in fmt.findings]
     return {name: Rules(name) for name in (*names, "exset.core:general.findings")}
 
@@ -72,7 +72,7 @@ def _table(among: tuple[Format, ...]) -> dict[str, Explanation]:
 
 
 def _explained(rules: Rules, texts: dict[str, Rules]) -> Iterator[Explanation]:
-    """Yield the explanations of one of some texts, with the messages of all of them."""
+    """Yield the explanations that `rules` has, with the messages of all `texts`."""
     for code, rule in rules.items():
         if not rule.means:
             continue

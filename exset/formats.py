@@ -45,14 +45,14 @@ _added: list[Format] = []
 
 
 def all_formats() -> tuple[Format, ...]:
-    """Return exset's formats, and those of other packages that are loaded."""
+    """Return exset's formats, and the loaded formats of other packages."""
     return (*FORMATS, *_added)
 
 
 def load_plugins() -> tuple[Format, ...]:
     """Load the formats of other packages, and return them.
 
-    Raises FormatError that names an entry point that cannot be used.
+    Raises FormatError, which names the entry point, if an entry point cannot be used.
     """
     from exset.core import plugins
 
@@ -74,7 +74,7 @@ def names() -> tuple[str, ...]:
 
 
 def get(name: str) -> Format:
-    """Return the format of that name; raises ValueError that lists the names."""
+    """Return a format by its name; raise ValueError, with all names, for an unknown one."""
     for search in (all_formats, load_plugins):
         for fmt in search():
             if fmt.name == name:
@@ -84,7 +84,7 @@ def get(name: str) -> Format:
 
 
 def engine(name: str) -> Engine:
-    """Return an engine by its name; raises ValueError that lists the names."""
+    """Return an engine by its name; raise ValueError, with all names, for an unknown one."""
     if name not in get_args(Engine):
         raise ValueError(f"unknown engine {name!r}: choose one of {', '.join(get_args(Engine))}")
     return cast(Engine, name)
@@ -96,7 +96,7 @@ def families() -> tuple[Family, ...]:
 
 
 def family_of(model: Model) -> Family:
-    """Return the family of a model; raises TypeError for anything else."""
+    """Return the family of a model; raise TypeError if the object is not a model."""
     for family in families():
         if isinstance(model, family.model):
             return family
@@ -109,7 +109,7 @@ def of_family(family: Family) -> tuple[Format, ...]:
 
 
 def text_of(fmt: Format) -> Format:
-    """Return the text format of a format's family: the format itself, or the first one.
+    """Return the format itself if it is a text format, or else the first of its family.
 
     Raises FormatError for a family that has only binary formats.
     """
@@ -121,13 +121,13 @@ def text_of(fmt: Format) -> Format:
 
 
 def stem(name: str) -> str:
-    """Return a file name without one suffix of compression and without one of a format."""
+    """Return a file name without the suffix of compression and without that of a format."""
     bare = _uncompressed(name)
     return os.path.splitext(bare)[0] if by_suffix(name) else bare
 
 
 def by_suffix(name: str) -> Format | None:
-    """Return the format with the suffix of a file name, compressed or not, or None."""
+    """Return the format with the suffix of a file name, or None; `.gz` and so on may follow."""
     bare = _uncompressed(name).lower()
     for search in (all_formats, load_plugins):
         for fmt in search():
@@ -147,7 +147,7 @@ def detect(head: bytes, name: str) -> Format:
     """Return the format of a file: by magic, else by the suffix of its name, else by signature.
 
     `head` is the beginning of the uncompressed data. A file without the magic of a binary format
-    is this format only if nothing else fits. Raises FormatError that lists the candidates.
+    has this format only if no other format fits. Raises FormatError, which lists the candidates.
     """
     if (compressed := content_of(head)) is not None:
         message = f"this is {compressed.name} data: exset decompresses files only, and only once"
@@ -178,7 +178,7 @@ def detect(head: bytes, name: str) -> Format:
 def _detected(
     head: bytes, by_name: Format | None, among: tuple[Format, ...]
 ) -> tuple[Format | None, list[Format]]:
-    """Return the format of a file if there is exactly one, and the candidates."""
+    """Return the format of a file, or None if not exactly one fits, and the candidates."""
     candidates = [fmt for fmt in among if fmt.magic and head.startswith(fmt.magic)]
     candidates = [fmt for fmt in candidates if _matches(fmt, head[:HEAD])] or [
         fmt for fmt in candidates if fmt.signature is None
@@ -197,7 +197,7 @@ def _detected(
 
 
 def maps(head: bytes) -> bool:
-    """Return whether a file with this beginning is better mapped into memory than read."""
+    """Return whether to map a file that begins with `head` into memory, instead of reading it."""
     return any(fmt.maps and head.startswith(fmt.magic) for fmt in all_formats())
 
 
@@ -208,7 +208,7 @@ def _uncompressed(name: str) -> str:
 
 
 def _matches(fmt: Format, head: bytes) -> bool:
-    """Return whether the signature of a format matches; an empty file matches none."""
+    """Return whether the signature of a format matches; an empty file matches no signature."""
     signature = fmt.signature
     return bool(head) and signature is not None and _compiled(signature).match(head) is not None
 

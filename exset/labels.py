@@ -1,4 +1,4 @@
-"""Labels of items, from a file of any kind: for samplers of N classes by M samples."""
+"""Read the labels of items from a file of any kind, for samplers of N classes by M samples."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def read_labels(path: FilePath, column: str | None = None, *, limits: Limits = DEFAULT) -> "Labels":
-    """Return the labels in a file, one for each item; its contents decide what it is.
+    """Return the labels in a file, one for each item; its contents decide the kind of file.
 
-    `column`: of a manifest with a header its number, by default the last; of other files as in
-    `labels_in`. Raises FormatError for a file without labels, LimitError and OSError.
+    `column`: the number of a column of a manifest with a header, by default the last one; for other
+    files as in `labels_in`. Raises FormatError for a file without labels, LimitError and OSError.
     """
     source = api.read_source(path, limits=limits)
     fmt = formats.by_signature(bytes(source.view[: formats.HEAD]))

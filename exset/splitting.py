@@ -1,4 +1,4 @@
-"""`split`: disjoint parts of a model, by size, in order or at random, by unit or by group."""
+"""`split`: divide a model into disjoint parts, in order or at random, by unit or by group."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
@@ -21,16 +21,16 @@ def split(
     by: str | None = None,
     stratify: str | None = None,
 ) -> list[S]:
-    """Return disjoint parts of a model.
+    """Divide a model into disjoint parts.
 
-    `sizes`: of each part, a fraction of the units (a float up to 1), a number of units (an int), or
-    None for the rest. Or a pattern such as "s1_*" (`*`, `?` and `[...]`) for the units with such a
-    name; the other sizes then count the other units. Names are those of examples, `file/id` of
-    samples, the first fields of records. `seed`: draw units at random (NumPy's PCG64), always the
-    same for the same seed; by default parts follow one another. `by`: keep groups together, such as
-    "file" of a sample list, which meets sizes only as nearly as groups allow. `stratify`: give each
-    part an equal share of each group, such as "label" of a manifest. Units keep their order in a
-    part. Raises ValueError for sizes larger than the model, and for an empty part.
+    `sizes`: for each part a fraction of the units (a float up to 1), a number of units (an int), or
+    None for the rest; or a pattern such as "s1_*" (`*`, `?` and `[...]`), for all units with a
+    matching name: the other parts then share the other units. Names are the names of examples,
+    `file/id` of samples, the first fields of records. `seed`: draw units at random (NumPy's PCG64),
+    always the same for a seed; by default each part continues where the part before ends. `by`:
+    keep groups together, such as "file" of a sample list; sizes are then met as nearly as groups
+    allow. `stratify`: give each part an equal share of each group, such as "label" of a manifest.
+    Units keep their order in a part. Raises ValueError for too large sizes and for an empty part.
     """
     import numpy as np
 
@@ -61,7 +61,7 @@ def split(
 
 
 def bounds(count: int, sizes: Sequence[float | None]) -> list[int]:
-    """Return the end of each part of `count` units; raises ValueError as `split`."""
+    """Return where each part of `count` units ends; raise ValueError as `split` does."""
     if not sizes:
         raise ValueError("no sizes are given")
     if sum(size is None for size in sizes) > 1:

@@ -1,7 +1,7 @@
-"""`stream`: the units of a file, read in chunks.
+"""`stream`: read the units of a file in chunks.
 
-This takes little memory, however large the file. The file may be incomplete: a pipe gives a unit,
-such as an example, as soon as it is complete.
+This takes little memory, however large the file. The file may still grow: from a pipe, a unit, such
+as an example, is yielded as soon as it is complete.
 """
 
 import os
@@ -36,11 +36,11 @@ def stream(
 ) -> "Stream":
     """Read units, such as examples, one after the other, from a file, a pipe or standard input.
 
-    Arguments, errors and findings are those of `load`; an error comes after the units before it.
+    Arguments, errors and findings are those of `load`; the units before an error are yielded first.
     The memory holds a chunk of the file, or one unit if that is larger. The first `next` opens the
-    file. A pipe gives each unit as soon as it is complete, in text with the end of its line; the
-    first bytes decide its format. With `loop` the file is opened again at its end, until it has no
-    units; findings are reported once. Raises ValueError for a loop over standard input.
+    file. From a pipe, a unit is yielded as soon as it is complete (text: with the end of its line);
+    the first bytes decide the format. With `loop`, the file is opened again at its end, until it
+    has no units; findings are reported once. Raises ValueError for a loop over standard input.
     """
     path, engine = os.fsdecode(path), formats.engine(engine)
     if format is not None:
@@ -59,7 +59,7 @@ class Stream(Iterator[Any]):
     """
 
     def __init__(self, models: Generator[Model, None, None], unreported: Findings | None) -> None:
-        """Take the chunks as models; the end issues one FormatWarning of `unreported` findings."""
+        """Take a model for each chunk; the end issues one FormatWarning for `unreported`."""
         self._models = models
         self._model: Model | None = None
         self._units: Iterator[object] = iter(())
@@ -84,7 +84,7 @@ class Stream(Iterator[Any]):
         return formats.family_of(self._model).unit_functions().header(self._model)
 
     def close(self) -> None:
-        """Close the file, and warn of the findings so far."""
+        """Close the file, and issue the warning about the findings so far."""
         self._stop()
         self._warn()
 
@@ -101,7 +101,7 @@ class Stream(Iterator[Any]):
         self._units = iter(())
 
     def _warn(self) -> None:
-        """Issue the warning once, as of the caller of the caller."""
+        """Issue the warning once; it names the line of the caller's caller."""
         if self._unreported is not None:
             findings, self._unreported = self._unreported, None
             warn(findings, 4)
@@ -124,9 +124,9 @@ def chunks(
     findings: Findings,
     engine: Engine = "auto",
 ) -> Generator[Model, None, None]:
-    """Read as `stream` does, and yield a model of each chunk; of one at least each time.
+    """Read as `stream` does, but yield a model for each chunk; at least one each time it opens.
 
-    That is the fast way: a model holds some hundred kilobytes of a file.
+    This is faster: a model holds some hundred kilobytes of a file.
     """
     while True:
         count = 0
@@ -143,7 +143,7 @@ def chunks(
 
 @contextmanager
 def opened(path: FilePath, *, limits: Limits = DEFAULT) -> Iterator[Blocks]:
-    """Open a file, `-` or a bundled sample to read it in blocks; errors as in `files.blocks`."""
+    """Open a file, `-` or a bundled sample to read it in blocks; raise as `files.blocks` does."""
     name = os.fsdecode(path)
     if name.startswith(samples.PREFIX):
         source = samples.read(name)
@@ -154,7 +154,7 @@ def opened(path: FilePath, *, limits: Limits = DEFAULT) -> Iterator[Blocks]:
 
 
 def recognise(blocks: Blocks, format: str | None = None) -> Format:
-    """Return the format of that name, else the one that the first bytes look like."""
+    """Return the format with the given name, or, without a name, detect that of the blocks."""
     if format is not None:
         return formats.get(format)
     least = _MAGIC if blocks.is_pipe else None

@@ -1,4 +1,4 @@
-"""`writer`: a file, written in chunks."""
+"""`writer`: write a file in chunks."""
 
 import os
 from collections.abc import Iterator
@@ -30,9 +30,9 @@ def writer(
 
     A file is complete when the context ends, and untouched if it ends in an error. A pipe, or
     standard output, gets each unit at once. But a binary file begins with the number of its units:
-    for a pipe, or compressed, it waits for the end, in a temporary file if it is long. `header` is
-    that of the file, such as a `SetHeader`; by default that of the first model that is written.
-    Other arguments and errors are those of `save`, and so are the bytes of the file.
+    if compressed or sent to a pipe, it is written at the end, and kept in a temporary file if it is
+    long. `header`: the file's header, such as a `SetHeader`; by default the one of the first model.
+    Other arguments and errors are those of `save`; the file has the same bytes as from `save`.
     """
     path = os.fsdecode(path)
     fmt = api.target_format(path, format)
@@ -62,7 +62,7 @@ class Writer:
 
     _file: IO[bytes]
     _spool: IO[bytes] | None
-    """Gets what must wait for the number of units."""
+    """Holds the data that cannot be written before the number of units is known."""
     _chunks: IncrementalWriter
     _units: Units
     _position: "_Position"
@@ -78,8 +78,8 @@ class Writer:
     def write(self, units: object) -> None:
         """Write a unit, or all units of a model, which is much faster.
 
-        Raises FormatError for a unit that the format cannot hold, and writes nothing of it then;
-        ValueError for a unit that does not fit the header; TypeError for anything else; OSError.
+        Raises FormatError for a unit that the format cannot store, and then writes no part of it;
+        ValueError for a unit that does not fit the header; TypeError for other objects; OSError.
         """
         model = self._units.model(units, self._header)
         if not self._has_begun:
@@ -99,7 +99,7 @@ class Writer:
             self._out = self._spool
 
     def end(self) -> None:
-        """Write the end of the file, and the number of units if the format has it."""
+        """Write the end of the file, and the number of units if the format stores it."""
         if not self._has_begun:
             self.begin(self._units.no_header())
         self.put(self._chunks.end(self._size + len(self._beginning)))
@@ -124,7 +124,7 @@ class Writer:
         except OSError as error:
             if self._out is not self._spool:
                 raise
-            from tempfile import gettempdir  # this folder is full, not that of the target
+            from tempfile import gettempdir  # this folder is full, not the target's folder
 
             raise OSError(error.errno, error.strerror, gettempdir()) from None
         self._size += len(data)
@@ -139,7 +139,7 @@ class _Position:
     first: int = 0
 
     def of_file(self, finding: Finding) -> Finding:
-        """Return a finding about one chunk as one about the file."""
+        """Convert the place of a finding from a chunk to the whole file."""
         if (place := finding.place) is None:
             return finding
         place = replace(place.moved(0, self.path, self.first), source=self.name)
@@ -147,7 +147,7 @@ class _Position:
 
     @contextmanager
     def in_file(self) -> Iterator[None]:
-        """Raise a FormatError about one chunk as one about the file."""
+        """Convert the place of a FormatError from a chunk to the whole file."""
         try:
             yield
         except FormatError as error:

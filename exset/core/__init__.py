@@ -1,1 +1,1 @@
-"""What every layer uses: errors, sources, limits, kernels, caches and processes."""
+"""Code that every layer uses: errors, sources, limits, kernels, caches and processes."""

@@ -23,7 +23,7 @@ _TEMPORARY = ".new-"
 
 
 def folder() -> str:
-    """Return the cache folder, by default the platform's own for caches. It may not exist."""
+    """Return the cache folder, by default the platform's folder for caches. It may not exist."""
     if named := os.environ.get(ENVIRONMENT):
         return named
     home = os.path.expanduser("~")
@@ -39,7 +39,7 @@ def folder() -> str:
 
 
 def problem() -> str | None:
-    """Return why the cache folder is not used, or None. Code in it would run as this user."""
+    """Return why exset must not use the cache folder, or None. exset runs code stored there."""
     if sys.platform == "win32":
         return None
     try:
@@ -98,7 +98,7 @@ def store(name: str, data: bytes) -> bool:
 
 
 def _create(name: str) -> None:
-    """Create a folder in the cache, and those around it, for this user alone."""
+    """Create a folder in the cache, and its parents in the cache, for this user alone."""
     path = os.path.join(folder(), name)
     if os.path.isdir(path):
         return
@@ -115,10 +115,10 @@ def _checksum(name: str, data: bytes) -> bytes:
 
 
 def digest(text: str, *modules: str) -> str:
-    """Return a hash of a text and of the sources of modules, as 16 digits for a file name.
+    """Return a hash of a text and of the sources of modules: 16 hexadecimal digits.
 
-    `modules` are full names; they are not imported. A library is named by the module that has its
-    version.
+    `modules` are full names; they are not imported. For a library, name the module that contains
+    its version.
     """
     parts = [text.encode()]
     for module in modules:
@@ -131,7 +131,7 @@ def digest(text: str, *modules: str) -> str:
 
 
 def _spec(module: str) -> ModuleSpec | None:
-    """Return where a module is. Unlike `find_spec`, this does not import its package."""
+    """Return the spec of a module, without importing its package, unlike `find_spec`."""
     package = module.rpartition(".")[0]
     if not package or package in sys.modules:
         return find_spec(module)

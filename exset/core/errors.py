@@ -33,7 +33,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True)
 class Place:
-    """A place in an input: line and column of a text, byte and field of a binary file, or all."""
+    """A place in an input: a line and column of text, a byte and field of a binary file, or all."""
 
     source: str
     span: Span | None = None
@@ -58,9 +58,9 @@ class Place:
         return cls(source.name, Span(offset, offset), field=field)
 
     def moved(self, start: int, path: str, first: int) -> "Place":
-        """Return the place in a whole input, of a place in a chunk of it.
+        """Convert a place in a chunk of an input to the place in the whole input.
 
-        The chunk begins at byte `start`, and with element `first` of the array `path`.
+        The chunk begins at byte `start` of the input, and with element `first` of the array `path`.
         """
         span, field = self.span, self.field
         if span is not None:
@@ -71,19 +71,19 @@ class Place:
         return replace(self, span=span, field=field)
 
     def index(self, path: str) -> int | None:
-        """Return the index of the array element that its field is in, None for no such element."""
+        """Return which element of the array `path` contains the field; None if no element does."""
         match = re.match(rf"{re.escape(path)}\[(\d+)\]", self.field or "")
         return None if match is None else int(match[1])
 
     def pointer(self) -> list[str]:
-        """Return the line of the place and carets under its span, for a terminal; or nothing."""
+        """Return the line of the place and carets under its span, for a terminal; [] if none."""
         if self.text is None or self.column is None:
             return []
         size = 1 if self.span is None else self.span.end - self.span.start
         return pointer(self.text, self.column - self.text_column, size, self.text_column > 1)
 
     def to_dict(self) -> dict[str, str | int | None]:
-        """Return the place for JSON, text escaped; `start` and `end` are 0-based byte offsets."""
+        """Return the place for JSON, with text escaped; `start`, `end`: 0-based byte offsets."""
         return {
             "source": safe(self.source),
             "start": None if self.span is None else self.span.start,
@@ -113,7 +113,7 @@ class Finding:
     hint: str | None = None
 
     def to_dict(self) -> dict[str, object]:
-        """Return the finding for JSON, text escaped; the keys are always the same."""
+        """Return the finding for JSON, with text escaped; the keys are always the same."""
         return {
             "code": self.code,
             "severity": self.severity.value,
@@ -220,7 +220,7 @@ class LimitError(FormatError):
 
 
 class FormatWarning(UserWarning):
-    """A file was read, with findings."""
+    """A warning: a file was read, but has findings."""
 
 
 class Findings:
@@ -237,9 +237,9 @@ class Findings:
         self._severities: set[Severity] = set()
 
     def add(self, finding: Finding, times: int = 1) -> None:
-        """Add a finding; FormatError for a warning or an error if strict.
+        """Add a finding; if strict, raise FormatError for a warning or an error.
 
-        `times`: how many findings of its code it represents.
+        `times`: how many findings of the same code this one represents.
         """
         if self.strict and finding.severity is not Severity.NOTE:
             raise FormatError.of(finding)
@@ -249,12 +249,12 @@ class Findings:
         self._severities.add(finding.severity)
 
     def add_each(self, items: Sequence[T], make: Callable[[T], Finding]) -> None:
-        """Add a finding of one code for each item; those that are only counted are not built."""
+        """Add a finding for each item, all of one code; build only the findings that are kept."""
         for rank, item in enumerate(items[: self.keep]):
             self.add(make(item), len(items) - rank if rank == self.keep - 1 else 1)
 
     def add_all(self, findings: "Findings") -> None:
-        """Add the findings of another collection, also those that are only counted."""
+        """Add the findings of another collection, also findings that it only counted."""
         more = Counter(findings._counts)
         more.subtract(finding.code for finding in findings)
         last = {finding.code: finding for finding in findings}
@@ -294,10 +294,10 @@ class Findings:
 
 
 class ChangedFindings(Findings):
-    """Passes findings on to a collection, each changed by a function."""
+    """Changes each finding with a function, then adds it to another collection."""
 
     def __init__(self, findings: Findings, change: Callable[[Finding], Finding]) -> None:
-        """Pass findings on to `findings`; counts and severities are those of that collection."""
+        """Add the changed findings to `findings`, and share its counts and severities."""
         vars(self).update(vars(findings))
         self._findings = findings
         self._change = change
@@ -319,10 +319,10 @@ def _with_source(name: str, models: Collection[str], finding: Finding) -> Findin
 def with_source_name(
     name: str, *models: str, findings: Findings | None = None
 ) -> Iterator[Findings]:
-    """Add the name of the source to errors and findings without one.
+    """Add the name of the source to errors and findings that name no source.
 
-    The context gives a collection that passes findings on to `findings`. `models`: names that
-    findings have for an unknown file, such as "example set".
+    The context gives a collection that adds its findings to `findings`. A name in `models`, such as
+    "example set", also counts as no source.
     """
     named = partial(_with_source, name, models)
     try:
@@ -343,7 +343,7 @@ def collect_findings(strict: bool, findings: Findings | None) -> Findings:
 
 
 def warn(findings: Findings, level: int) -> None:
-    """Issue one FormatWarning for all warnings and errors; `level`: the stack level to blame."""
+    """Issue one FormatWarning for all warnings and errors; `level`: as in `warnings.warn`."""
     kept = [finding for finding in findings if finding.severity is not Severity.NOTE]
     if not kept:
         return

@@ -46,10 +46,10 @@ def run(
 ) -> Generator[Outcome[Item, Value], None, None]:
     """Run `work` on every file, and yield the outcomes in the order of the files.
 
-    `items`: paths, or objects with a path (`os.PathLike`). `jobs`: how many processes; 1 for none
-    but this, 0 for one on each core; `-`, standard input, is always read by this process.
-    `executor`: used instead, given all items at once, and left open. FormatError and OSError are
-    outcomes, and so are, as OSError, a lack of memory and a process that died. Raises other
+    `items`: paths, or objects with a path (`os.PathLike`). `jobs`: how many processes; 1: only this
+    process; 0: one on each core. This process always reads `-`, standard input. `executor`: runs
+    the work instead; it gets all items at once, and stays open. FormatError and OSError become
+    outcomes; so do a lack of memory and a process that died, as OSError. Raises all other
     exceptions, and ValueError for a negative number of jobs.
     """
     if jobs < 0:

@@ -5,12 +5,12 @@ from dataclasses import dataclass, fields, replace
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of every reader: whole numbers from 0; ValueError for others."""
+    """The limits of every reader: whole numbers from 0. Raises ValueError for other values."""
 
     max_depth: int = 32
     """Depth of nested delimiters."""
     max_expand: int = 10**8
-    """Items that ranges such as `0-99` expand to."""
+    """Items to which ranges such as `0-99` expand."""
     max_events: int = 1 << 20
     """Events of a set, in addition to one for each byte of the file."""
     max_name: int = 1 << 20
@@ -33,9 +33,9 @@ class Limits:
                 raise ValueError(f"{item.name} must be a whole number from 0, not {value!r}")
 
     def with_(self, **values: int | str) -> "Limits":
-        """Return a copy with some limits replaced by numbers or decimal texts.
+        """Return a copy with some limits changed; values are numbers or decimal strings.
 
-        Raises ValueError for an unknown limit, and for a value that is no whole number from 0.
+        Raises ValueError for an unknown limit, and for a value that is not a whole number from 0.
         """
         names = [item.name for item in fields(self)]
         changes: dict[str, int] = {}

@@ -33,7 +33,7 @@ _CP1252: Final = b"\x82\x84\x85\x91\x92\x93\x94\x96\x97\xa0"
 
 
 def foreign(data: bytes) -> str | None:
-    """Return advice on a file that is of none of exset's formats, by its first bytes, or None."""
+    """Return advice on a file of a format that exset does not read, by its first bytes, or None."""
     for begin, advice in _BEGINNINGS.items():
         if data.startswith(begin):
             return advice
@@ -52,7 +52,7 @@ def converted(data: bytes) -> str | None:
 
 
 def look_alike(found: bytes) -> str | None:
-    """Return advice on a character that a word processor writes for a plain one, or None."""
+    """Return advice on a character that a word processor writes instead of ASCII, or None."""
     if found and found[0] in _CP1252:
         return "this is a Windows character, such as a curved quotation mark: write a plain one"
     char = found.decode("utf-8", "ignore")[:1]

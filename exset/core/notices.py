@@ -1,4 +1,4 @@
-"""Notices of the library while it works, such as that kernels compile: to the log `exset`."""
+"""Notices while the library works, such as "compiling kernels": by default to the log `exset`."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

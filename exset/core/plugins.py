@@ -1,6 +1,6 @@
 """Entry points of other packages.
 
-They are loaded only where exset's own formats do not fit: that takes longer than a small file.
+exset loads them only if none of its own formats fits: loading takes longer than a small file.
 """
 
 from functools import cache
@@ -23,7 +23,7 @@ def found(group: str, kind: type[T]) -> tuple[T, ...]:
 
 
 def import_error(point: str, why: str) -> FormatError:
-    """Return the error for an entry point, or its format, that cannot be used."""
+    """Return the error for an entry point, or the format of one, that cannot be used."""
     return FormatError(
         f"{point} cannot be used: {why}", hint="repair the package, or uninstall it", code="plugin"
     )

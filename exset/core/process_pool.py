@@ -26,7 +26,7 @@ _stop: Event | None = None
 
 
 def begin(log_lock: Lock, stop: Event) -> None:
-    """Set up a worker process: it handles interrupts only while it works, without a traceback."""
+    """Set up a worker process: it handles interrupts only during a call, without a traceback."""
     global _stop
     _stop = stop
     signals.install_handlers()
@@ -39,7 +39,7 @@ def begin(log_lock: Lock, stop: Event) -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process when its parent is gone: other processes may keep its pipes open."""
+    """End this process when its parent has ended, even if other processes keep the pipes open."""
     if (parent := parent_process()) is not None:
         parent.join()
         os.kill(os.getpid(), signal.SIGTERM)
@@ -48,7 +48,7 @@ def _end_with_parent() -> None:
 def run_call(fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
     """Run a call in a worker process; an interrupt stops all workers."""
     assert _stop is not None
-    if _stop.is_set():  # submitted before the stop
+    if _stop.is_set():  # the call was submitted before the stop
         raise KeyboardInterrupt
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -102,10 +102,10 @@ class Processes(Executor):
 def results(
     work: Callable[[Item], Value], items: Iterable[Item], executor: Executor, ahead: float
 ) -> Generator[tuple[Item, Callable[[], Value]], None, None]:
-    """Yield each item, in order, with a function that waits for its result.
+    """Yield each item, in order, with a function that waits for the item's result.
 
-    At most `ahead` items are submitted at a time; `-` runs in this process. The function raises
-    ChildProcessError for a process that died.
+    At most `ahead` items are submitted at a time; `-` runs in this process. The yielded function
+    raises ChildProcessError for a process that died.
     """
     waiting: deque[tuple[Item, Future[Value]]] = deque()
 
@@ -126,7 +126,7 @@ def results(
 
 
 def _submitted(work: Callable[[Item], Value], item: Item, executor: Executor) -> Future[Value]:
-    """Submit a call, or run it here for `-`; an error of either is that of the future."""
+    """Submit a call, or run it here for `-`; the future has the result, or the error of either."""
     done: Future[Value] = Future()
     try:
         if os.fsdecode(item) != "-":
@@ -144,7 +144,7 @@ def _result(
         try:
             return future.result()
         except BrokenExecutor:
-            # All calls of the pool failed: run this one alone to find the one at fault.
+            # All calls of the pool failed: run this one alone to find which call ends its process.
             if isinstance(executor, Processes):
                 return executor.alone(work, item)
     raise ChildProcessError(errno.ECHILD, "the worker process of this file died", os.fsdecode(item))
@@ -152,7 +152,7 @@ def _result(
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Block interrupts, also in processes that start meanwhile, until they are ready."""
+    """Block interrupts, also in processes that start in this context, until they are ready."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

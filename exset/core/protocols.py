@@ -1,4 +1,4 @@
-"""The protocols that formats are made of: models, readers, writers, summaries, checks."""
+"""The protocols of models, readers, writers, summaries and checks of files."""
 
 from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, runtime_checkable
 
@@ -42,10 +42,10 @@ class Summary(Protocol):
 
 
 class Reporter(Protocol):
-    """What reports the numbers of a model."""
+    """A function that summarises a model in numbers."""
 
     def __call__(self, model: Model, /, *, detailed: bool = ...) -> Summary:
-        """Return the numbers; detailed: with those that take longer."""
+        """Return the summary; `detailed`: also numbers that take longer to compute."""
 
 
 class FileCheck(Protocol):
@@ -63,7 +63,7 @@ class FileCheck(Protocol):
         jobs: int,
         limits: Limits,
     ) -> None:
-        """Add a finding for each error and likely mistake."""
+        """Add a finding for each error and each likely mistake."""
 
 
 class Reader(Protocol):

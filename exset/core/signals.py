@@ -1,7 +1,7 @@
 """Termination signals: remove temporary files, then end at once.
 
-The handler itself removes them and ends the process: an exception could be swallowed by a library.
-Only with child processes the handler raises SystemExit first, which ends them more quietly.
+The handler itself removes them and ends the process: a library could catch an exception. Only in a
+process with child processes the handler first raises SystemExit: the children then end quietly.
 """
 
 import os

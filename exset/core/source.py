@@ -1,4 +1,4 @@
-"""The bytes of one input, and the lines and columns in it."""
+"""The bytes of one input, with line and column numbers."""
 
 import re
 from array import array
@@ -75,10 +75,10 @@ class Source:
         return _decode(self.data[low:high]), self._column(row, low)
 
     def moved(self, offset: int, more: bytes) -> "Source":
-        """Return the data from a byte on, with more bytes at the end.
+        """Return the data from an offset on, with the bytes `more` at the end.
 
-        The result begins at a character, up to 3 bytes before the offset, and never inside a line
-        end. Raises ValueError as `position`.
+        The result begins at the start of a character, up to 3 bytes before the offset, and never
+        inside a line end. Raises ValueError for an offset outside the data.
         """
         if not self.start <= offset <= self.end:
             raise ValueError(f"offset {offset} is outside {self.start}-{self.end}")
@@ -137,9 +137,9 @@ class Source:
         return self._tallies[block] + len(_decode(self.data[edge:offset]))
 
     def _boundary(self, offset: int) -> int:
-        """Return the start of the character that an offset is in.
+        """Return the start of the character that contains an offset.
 
-        At such an offset the data can be split and decoded in two parts.
+        The data can be split at this start: both parts can then be decoded.
         """
         for back in range(1, min(offset, 3) + 1):
             lead = self.data[offset - back]

@@ -66,10 +66,10 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def pointer(text: str, at: int, size: int, is_cut: bool) -> list[str]:
-    """Return a line, cut to `WIDTH`, and the carets below it; nothing for a blank line.
+    """Return a line, cut to `WIDTH`, and the carets below it; [] for a blank line.
 
-    `at`: the index of the first character to point at. `size`: its bytes and those after it to
-    point at. `is_cut`: whether the line has more text before.
+    The carets are below the characters from index `at` that take `size` bytes, at least one.
+    `is_cut`: whether the line has more text before `text`.
     """
     if not text.strip(" \t"):
         return []

@@ -1,1 +1,1 @@
-"""The records of all families and their formats: one module a family."""
+"""The records of all families and their formats, with one module for each family."""

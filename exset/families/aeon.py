@@ -50,17 +50,17 @@ _WRITE_DIALECT: Final = "Write a manifest or a loader configuration for this ver
 _DIALECTS: Final = tuple(dialect.value for dialect in Dialect)
 _READ_DIALECT: Final = "Read a manifest or a loader configuration as this version of aeon does."
 
-# A header; the suffix alone shows a manifest without a header.
+# A header; a manifest without a header is detected only by its suffix.
 _MANIFEST_SIGNATURE: Final = (
     r"(?:\xef\xbb\xbf)?+(?:#[^\n\0]*+\n|\n)*+@"
     + any_of("FILE", "BINARY", "STRING", "ASCII_INT", "ASCII_FLOAT")
     + r"(?:[ \t\r\n]|\Z)"
 )
 
-# An entry of 64 bytes called cpiohdr, and its first bytes; the name of the owner does not matter.
+# An archive entry of 64 bytes named cpiohdr, and its first bytes; the user id may be any.
 _BLOCK_SIGNATURE: Final = r"(?s:.{20}+\x08\x00\x00\x00\x40\x00cpiohdr\x00MACR)"
 
-# A JSON object whose first member is one of a configuration, of today or of aeon's first versions.
+# A JSON object whose first member is one that some version of aeon knows in a configuration.
 _CONFIG_MEMBERS = (
     *("manifest_filename", "manifest_root", "batch_size", "cache_directory", "block_size", "etl"),
     *("subset_fraction", "shuffle_enable", "shuffle_manifest", "single_thread", "pinned"),

@@ -1,6 +1,6 @@
-"""The record of a family: what its models are, and what exset knows of them.
+"""The record of a family of formats: the class of its models, and the functions for them.
 
-Code is named as text, "module:function", and imported on first use.
+A record names code as text, "module:function"; exset imports it on first use.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 class Family:
     """Formats that all hold the same kind of model.
 
-    Required. `name`: in JSON. `noun`: what people call a model. `kind`: the class of models.
-    `unit`: the word for one of the things that `len(model)` counts. `summary`: the
-    function that reports a model, a `Reporter`.
+    Required. `name`: the name in JSON. `noun`: the word for a model. `kind`: the class of models.
+    `unit`: the word for a unit; `len(model)` counts units. `summary`: a `Reporter`, which
+    summarises a model.
 
-    Optional functions. `files`: checks the files that a model names, a `FileCheck`. `groups`: pairs
-    of a name and a function that returns the number of the group of each unit. `columns`: returns
-    the same for the number of a column. `labels`: returns the label of each unit, for a model, the
-    name of a column or None, and the name of the file. `names`: yields the name of each unit, as
-    bytes. `differences`: compares two models, a `Comparison`. `dataset`: makes a `Dataset` of a
-    model. `folder`: opens a folder by its path and limits, as something that `dataset` takes.
+    Optional functions. `files`: a `FileCheck`, which checks the files that a model names. `groups`:
+    pairs of a name and a function of a model, which returns the group number of each unit.
+    `columns`: returns the group numbers by the values of a column, for a model and a column number.
+    `labels`: returns the label of each unit, for a model, a column name or None, and a file name.
+    `names`: yields the name of each unit, as bytes. `differences`: a `Comparison` of two models.
+    `dataset`: makes a `Dataset`. `folder`: opens a folder, for `dataset`, by its path and limits.
 
     Further: `units`: a module with the functions of `Units`, for streams and writers.
-    `has_partial_formats`: whether each format stores another part of a model, without findings.
+    `has_partial_formats`: whether formats store different parts of a model, without findings.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Family:
 
     @property
     def model(self) -> type[Model]:
-        """The class of its models."""
+        """The class of the family's models."""
         return cast(type[Model], load(self.kind))
 
     @property
@@ -67,11 +67,11 @@ class Family:
         return None if self.files is None else cast(FileCheck, load(self.files))
 
     def summarise(self, model: Model, *, detailed: bool = False) -> Summary:
-        """Return the summary of a model; detailed: with numbers that take longer."""
+        """Return the summary of a model; `detailed`: also numbers that take longer to compute."""
         return cast(Reporter, load(self.summary))(model, detailed=detailed)
 
     def group_of(self, model: Model, by: str) -> "NDArray[np.int64]":
-        """Return the number of each unit's group, shape (units,); ValueError for unknown groups."""
+        """Return the group number of each unit, shape (units,); ValueError for an unknown `by`."""
         functions = dict(self.groups)
         if self.columns is not None and by.isdecimal():
             by_column = cast("Callable[[Model, int], NDArray[np.int64]]", load(self.columns))
@@ -82,9 +82,9 @@ class Family:
         return cast("Callable[[Model], NDArray[np.int64]]", load(functions[by]))(model)
 
     def dataset_of(self, source: object, **options: object) -> "Dataset":
-        """Return the dataset of a model, or of anything else that the family's dataset takes.
+        """Return the dataset of `source`: a model, or another source that `dataset` accepts.
 
-        Raises TypeError for a family that has no samples.
+        Raises TypeError if the family has no datasets.
         """
         if self.dataset is None:
             raise TypeError(f"{with_article(self.noun)} names no samples that could be read")
@@ -97,23 +97,23 @@ class Family:
         return cast("Callable[[Model], Iterator[bytes]]", load(self.names))(model)
 
     def compare(self, one: Model, other: Model, tolerance: float, keep: int) -> "Differences":
-        """Return the differences of two models, as `exset.diff`."""
+        """Return the differences of two models, as `exset.diff` does."""
         target = self.differences or "exset.runtime.reports.differences:by_equality"
         return cast("Comparison", load(target))(one, other, tolerance, keep)
 
     def counted(self, count: int) -> str:
-        """Return a number of units in words, `2 examples`."""
+        """Return a number of units as text, such as `2 examples`."""
         return counted(count, self.unit)
 
     def unit_functions(self) -> Units:
-        """Return the functions of `units`; a family with a streamer has them."""
+        """Import the module `units`; every family that has a format with a streamer names one."""
         assert self.units is not None, f"the family {self.name} has no `units`"
         return cast(Units, import_module(self.units))
 
 
 @cache
 def load(target: str) -> object:
-    """Import the object that "module:name" names."""
+    """Import an object by its name, "module:name"."""
     module, _, function = target.partition(":")
     loaded: object = getattr(import_module(module), function)
     return loaded

@@ -22,7 +22,7 @@ _OPTION_NAMES: Final[set[str]] = set()
 
 
 class OptionError(TypeError, ValueError):
-    """An option that a format does not have, or a value that the option does not have."""
+    """An option that a format does not have, or a value that an option does not allow."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ class Option:
 
     An option is a flag unless it has `choices`, or a `metavar` that names its value, such as
     `FILE`. `help` is the help text of the command line: an imperative sentence. `default` says in
-    words what happens without the option. `untrusted` is the value of an option that is not set,
-    where the command line has `--untrusted`. `attribute` is the attribute of a model with the value
-    of a reader's option, for tests that read back what they wrote; a bool is an index of `choices`.
+    words what happens without the option. `untrusted` is the value of the unset option on a command
+    line with `--untrusted`. `attribute`, for tests of round trips, names the attribute of a model
+    with the value of a reader's option; a bool there is an index of `choices`.
     """
 
     name: str
@@ -45,22 +45,22 @@ class Option:
     attribute: str = ""
 
     def __post_init__(self) -> None:
-        """Remember the name: formats ignore the unset options of other formats."""
+        """Remember the name: a format ignores an unset option if another format has it."""
         _OPTION_NAMES.add(self.name)
 
     @property
     def is_flag(self) -> bool:
-        """Whether its value is true or false."""
+        """Whether the option's value is a bool."""
         return not self.choices and not self.metavar
 
     def value_of(self, model: Model) -> OptionValue:
-        """Return the value with which a reader reads the model back; "" for the default."""
+        """Return the value that makes a reader give this model again; "" for the default."""
         value: object = getattr(model, self.attribute) if self.attribute else ""
         return self.choices[value] if isinstance(value, bool) else str(value)
 
 
 LOSSY: Final = Option("lossy", "Drop what the target format cannot store, and report it.")
-"""The option of every writer whose format holds less than its family."""
+"""The option of each writer whose format cannot store every model of its family."""
 
 
 @dataclass(frozen=True)
@@ -69,23 +69,22 @@ class Format:
 
     Code is named as text, "module:function", and imported on first use.
 
-    Names. `suffixes`: the first one is the usual one. `title`: for people.
+    Names. `suffixes`: the usual one is first. `title`: the name for people.
 
-    Detection. `magic`: the bytes that every file begins with (empty: none). `signature`: a regular
-    expression for how a file begins. It must match in linear time, and must also match a beginning
-    that is cut anywhere. With a magic, it separates formats that share this magic.
+    Detection. `magic`: the first bytes of every file; empty if there are none. `signature`: a
+    regular expression that the first bytes of a file match. It must match in linear time, and
+    match also if these bytes are cut anywhere. It separates formats that have the same magic.
 
-    Code. `reader` and `writer`; `options` and `read_options` are their options. `streamer` reads
-    and `incremental_writer` writes a file in chunks. `binary`: its files are not for a terminal.
+    Code. `reader` with its `read_options`; `writer` with its `options`. `streamer` reads and
+    `incremental_writer` writes a file in chunks. `binary`: its files must not go to a terminal.
     `maps`: its reader leaves the contents in the mapped file.
 
-    Findings. `findings`: the texts that declare and explain them, each as "package:path"; see
-    `exset.grammars.columns.findings`. `repairs`: codes of findings that the writer repairs, so that
-    reading back what was written gives another model.
+    Findings. `findings`: the texts that declare and explain the findings, each as "package:path";
+    see `exset.grammars.columns.findings`. `repairs`: codes of findings that the writer repairs; the
+    written file then gives another model.
 
     Tests. `samples`: bundled files in `exset/samples`, each with its name and a line of
-    description. `strategy`: a function that returns a Hypothesis strategy for the models that the
-    format can hold.
+    description. `strategy`: a function that returns a Hypothesis strategy for models of the format.
     """
 
     name: str
@@ -109,11 +108,11 @@ class Format:
 
     @property
     def suffix(self) -> str:
-        """The usual suffix of its files, with the dot."""
+        """The usual suffix of the format's files, with the dot."""
         return self.suffixes[0]
 
     def option(self, name: str, *, reading: bool = False) -> Option | None:
-        """Return the writer's option of that name, or the reader's, or None."""
+        """Return the option of the writer, or of the reader if `reading`; None if unknown."""
         options = self.read_options if reading else self.options
         return next((option for option in options if option.name == name), None)
 
@@ -128,7 +127,7 @@ class Format:
     ) -> Model:
         """Read a source.
 
-        Raises FormatError if the source is not of the format, and OptionError as `chosen`.
+        Raises FormatError if the source is not of this format, and the OptionError of `chosen`.
         """
         reader = cast(Reader, self._loaded(self.reader))
         chosen = self.chosen(options, reading=True)
@@ -139,8 +138,8 @@ class Format:
     ) -> bytes:
         """Write a model as bytes.
 
-        Raises FormatError where the format cannot hold the model, TypeError for a model of another
-        family, and OptionError as `chosen`.
+        Raises FormatError where the format cannot store the model, TypeError for a model of another
+        family, and the OptionError of `chosen`.
         """
         if not isinstance(model, self.family.model):
             expected = with_article(self.family.model.__name__)
@@ -158,7 +157,7 @@ class Format:
     ) -> Iterator[Model]:
         """Read in chunks: yield a model of the units in each chunk.
 
-        Raises FormatError as `read`, and for a format that has no streamer.
+        Raises FormatError as `read` does, and for a format that has no streamer.
         """
         streamer = cast(Streamer, self._loaded(self._chunked(self.streamer, blocks.name)))
         return streamer(blocks, limits=limits, findings=findings, engine=engine)
@@ -166,9 +165,9 @@ class Format:
     def write_incrementally(
         self, name: str, findings: "Findings", **options: OptionValue
     ) -> IncrementalWriter:
-        """Return what writes in chunks; raises as `stream` and `chosen`.
+        """Return an object that writes in chunks.
 
-        `name`: of the file to be written.
+        `name`: the file to write. Raises FormatError if there is no such writer, and OptionError.
         """
         target = self._chunked(self.incremental_writer, name)
         make = cast(Callable[..., IncrementalWriter], self._loaded(target))
@@ -180,7 +179,7 @@ class Format:
         """Return the options that are set, of the writer or, with `reading`, of the reader.
 
         Raises OptionError for an option that the format does not have, and for a value that is not
-        among the choices. An option that is not set is no error if another format has it.
+        one of the choices. An unset option that only another format has is no error.
         """
         for name, value in options.items():
             option = self.option(name, reading=reading)
@@ -201,7 +200,7 @@ class Format:
         return {name: value for name, value in options.items() if value}
 
     def _loaded(self, target: str) -> object:
-        """Import code of the format; raises FormatError where another package lacks the code."""
+        """Import code of the format; raises FormatError if another package's code is missing."""
         try:
             return load(target)
         except (ImportError, AttributeError) as error:

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class Units(Protocol):
-    """The functions that take a family's models apart into units, and join them again.
+    """Functions that split models of a family into units, and join units to a model.
 
-    A header belongs to all units of a model; None where the family has no header.
+    A header belongs to all units of a model; it is None in a family without headers.
     """
 
     def of(self, model: Any, /) -> Iterable[object]:
@@ -28,13 +28,13 @@ class Units(Protocol):
         """Return the header of a model that has no units."""
 
     def model(self, units: object, header: object, /) -> Model:
-        """Return a model of one unit, or the model itself; TypeError for anything else.
+        """Make a model of one unit; return a model unchanged; TypeError for anything else.
 
-        `header`: of the file that is written, or None if nothing was written yet.
+        `header`: the header of the file being written, or None before the first write.
         """
 
     def joined(self, models: Sequence[Any], /) -> Model:
-        """Return one model of at least one, with their units one after the other."""
+        """Join one or more models: return a model with all their units in order."""
 
 
 class Streamer(Protocol):
@@ -48,11 +48,11 @@ class Streamer(Protocol):
         findings: "Findings | None" = ...,
         engine: Engine = ...,
     ) -> Iterator[Any]:
-        """Yield models, at least one, that together are what the reader returns."""
+        """Yield one or more models; joined, they equal the model that the reader returns."""
 
 
 class IncrementalWriter(Protocol):
-    """An object that writes a format in chunks: the same bytes as the writer."""
+    """An object that writes a format in chunks, with the same bytes as the writer."""
 
     is_counted: bool
     """Whether the file begins with the number of units."""
@@ -60,11 +60,11 @@ class IncrementalWriter(Protocol):
     def begin(self, header: Any, count: int, /) -> bytes:
         """Return the beginning of a file of `count` units.
 
-        A second call with another count returns as many bytes.
+        A second call with another count returns the same number of bytes.
         """
 
     def units(self, model: Any, /) -> bytes:
         """Return the units of a model."""
 
     def end(self, size: int, /) -> bytes:
-        """Return the end of a file; `size`: the number of bytes before it."""
+        """Return the end of a file; `size`: the number of bytes before this end."""

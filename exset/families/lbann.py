@@ -35,8 +35,8 @@ _LIST_SIGNATURE: Final = (
     + r")(?:[ \t\r\n\f\v]|\Z)"
 )
 
-# A name and nothing else on a line, then another or `metadata:`, with blanks and comments between:
-# a Lens text may begin with one name, but no useful one begins so.
+# A line that is only a key, then a second such line or `metadata:`; between may be blank lines and
+# comments. A Lens text may begin with one key (`name:`), but a useful one has no second such line.
 _LINE_END = r"[ \t]*+(?:#[^\r\n\0]*+)?+(?:\r\n|\r|\n)"
 _NO_LINES = rf"(?:{_LINE_END})*+"
 _KEY = rf" *+[^\s:#{{\[\0][^\r\n:#\0]*+(?::(?=[^\s\0])[^\r\n:#\0]*+)*+:{_LINE_END}{_NO_LINES}"

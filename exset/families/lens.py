@@ -21,7 +21,7 @@ LENS: Final = Family(
 _FINDINGS: Final = ("exset.grammars.lens:lens.findings",)
 
 # Lens reads every file without the magic as text. exset does so, too, unless the file is clearly
-# something else: a possessive pattern is not tried twice, and a NUL means a binary file.
+# something else; a NUL means a binary file. Possessive patterns match in linear time.
 _COMMENT = r"(?:#[^\r\n\0]*+)?+"
 _BLANK = rf"{_COMMENT}(?:[ \t\f\v]++|[\r\n]++{_COMMENT})*+"
 _NUMBER = r"[-+]?+\d++(?![^\0]{0,15}+\0)"

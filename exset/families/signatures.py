@@ -1,10 +1,10 @@
-"""Regular expressions for how files begin: what the signatures of several families share."""
+"""Regular expressions for the first bytes of files, for the signatures of several families."""
 
 import re
 
 
 def any_of(*words: str) -> str:
-    """Return a pattern for any of the words, and for a word that the end of the head cuts."""
+    """Return a pattern for any of the words, also if the end of the data cuts the word."""
     cut = {word[:size] for word in words for size in range(len(word))}
     whole, parts = (
         "|".join(map(re.escape, sorted(each, key=len, reverse=True))) for each in (words, cut)

@@ -1,1 +1,1 @@
-"""Files in and out: opening, decompression, atomic writing, remote files, extraction."""
+"""Input and output: open files, decompression, atomic writing, remote files, extraction."""

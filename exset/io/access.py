@@ -12,10 +12,10 @@ from typing import Final, NoReturn
 class Access:
     """Which files may be opened, and how.
 
-    `links`: follow soft and external links of HDF5, within `roots`. `roots`: the folders that all
-    files must be in; by default any folder for a file, and the file's own folder for its links.
-    `plugins`: let HDF5 load filter plugins. `locking`: lock HDF5 files (None: the default of HDF5;
-    use False on parallel file systems).
+    `links`: follow soft and external links of HDF5, within `roots`. `roots`: the folders that must
+    contain all files; by default any folder for a file, and the file's own folder for its links.
+    `plugins`: let HDF5 load filter plugins. `locking`: lock HDF5 files; None: as HDF5 does by
+    default; use False on parallel file systems.
     """
 
     links: bool = False
@@ -25,11 +25,11 @@ class Access:
 
 
 DEFAULT_ACCESS: Final = Access()
-"""The permissions of a reader that is given none."""
+"""The default permissions."""
 
 
 def is_inside(path: str, roots: Iterable[str]) -> bool:
-    """Return whether a file is inside one of the folders, links followed; True for no folders."""
+    """Return whether a file, links followed, is in one of the folders; True if none are given."""
     folders = [os.path.realpath(root) for root in roots]
     if "\0" in path or not folders:
         return "\0" not in path
@@ -43,7 +43,7 @@ def is_folder(path: str) -> bool:
 
 
 def is_file(path: str) -> bool:
-    """Return whether a path is a regular file. Raises OSError as `is_folder`."""
+    """Return whether a path is a regular file. Raises OSError as `is_folder` does."""
     return _has_type(path, stat.S_ISREG)
 
 
@@ -55,14 +55,14 @@ def _has_type(path: str, test: Callable[[int], bool]) -> bool:
 
 
 def raise_error(error: OSError) -> NoReturn:
-    """Raise an error: without it, `os.walk` leaves out folders that it cannot read."""
+    """Raise the error; as `onerror` of `os.walk`, which else ignores folders it cannot read."""
     raise error
 
 
 def check_regular_file(path: str) -> None:
     """Raise OSError for a file that cannot be opened, or that is not a regular file.
 
-    For files that the user did not name: opening a pipe could wait forever.
+    Call it for files that the user did not name: to open a pipe could wait forever.
     """
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     try:

@@ -11,14 +11,14 @@ from typing import BinaryIO
 from exset.core import signals
 
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
-"""Errors of writes alone: the disk or the quota is full."""
+"""Errors that only writing can cause: the disk or the quota is full."""
 
 _ACCESS_LIST = "system.posix_acl_access"
 
 
 @contextmanager
 def with_file_name(name: str, codes: Collection[int | None] = ()) -> Iterator[None]:
-    """Add the name of the file to errors without one; `codes`: only to these errors, if any."""
+    """Add the file name to an OSError that has none; `codes`: only to these error codes, if any."""
     try:
         yield
     except OSError as error:
@@ -67,7 +67,7 @@ def replacing(name: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
 def _permit(temp: str, target: str, old: os.stat_result) -> None:
     """Copy owner, group and permissions of the old file, and permit nothing more.
 
-    If the group cannot be kept, the new group gets only the permissions that everybody has.
+    If the group cannot be kept, the new group gets only the permissions of other users.
     """
     mode = stat.S_IMODE(old.st_mode) & 0o777
     narrow = mode & ~0o070 | (mode & 0o007) << 3

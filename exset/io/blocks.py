@@ -1,4 +1,4 @@
-"""Read open files: type, size, and their bytes in blocks, as they arrive, decompressed."""
+"""Read open files: their type, size, and decompressed bytes, in blocks as they arrive."""
 
 import errno
 import io
@@ -31,7 +31,7 @@ def status_of(file: BinaryIO) -> os.stat_result | None:
 
 
 def check_device(file: BinaryIO, name: str) -> None:
-    """Raise OSError for a device other than a terminal or the null device: many never end."""
+    """Raise OSError for a device that may never end: any but a terminal and the null device."""
     status = status_of(file)
     if status is None or not stat.S_ISCHR(status.st_mode) or os.isatty(file.fileno()):
         return
@@ -40,7 +40,7 @@ def check_device(file: BinaryIO, name: str) -> None:
 
 
 def available(file: BinaryIO, name: str, size: int) -> bytes:
-    """Read what a file has available, at most `size` bytes; none only at its end."""
+    """Read the bytes that are available, at most `size`; no bytes mean the end of the file."""
     # `read` of a buffered file waits for all bytes, `read1` does not.
     read: Callable[[int], bytes] = getattr(file, "read1", file.read)
     with with_file_name(name):
@@ -52,7 +52,7 @@ def available(file: BinaryIO, name: str, size: int) -> bytes:
 
 
 def _is_non_blocking(file: BinaryIO) -> bool:
-    """Return whether reads do not block: then an empty read need not be the end."""
+    """Return whether reads do not block: an empty read then may not mean the end of the file."""
     try:
         return not os.get_blocking(file.fileno())
     except (io.UnsupportedOperation, AttributeError):  # no such files on Windows
@@ -70,8 +70,8 @@ def is_ready_to_read(pipe: BinaryIO, seconds: float) -> bool:
 class Blocks(Iterator[bytes]):
     """The decompressed bytes of an input, in blocks that are not empty, as they arrive.
 
-    `name`: for messages. `size`: the number of bytes, None if not known. `is_pipe`: whether data
-    may arrive later, as from a pipe, a terminal or a socket.
+    `name`: the name in messages. `size`: the number of bytes, None if unknown. `is_pipe`: whether
+    data may arrive later, as from a pipe, a terminal or a socket.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Blocks(Iterator[bytes]):
         is_pipe: bool = False,
         ready: Callable[[float], bool] | None = None,
     ) -> None:
-        """`chunks` may be empty. `ready`: whether one arrives within some seconds."""
+        """`chunks` may be empty bytes. `ready`: tells if one arrives within a number of seconds."""
         self.name = name
         self.size = size
         self.is_pipe = is_pipe
@@ -116,13 +116,13 @@ class Blocks(Iterator[bytes]):
         return self._ahead.pop(0) if self._ahead else next(self._chunks)
 
     def is_ready(self, seconds: float) -> bool:
-        """Return whether a block or the end arrives within some seconds; False if not known."""
+        """Return whether a block or the end arrives within some seconds; False if unknown."""
         return bool(self._ahead) or (self._ready is not None and self._ready(max(seconds, 0)))
 
     def head(self, size: int, least: int | None = None) -> bytes:
         """Return the next bytes without consuming them: `size` bytes, or all if there are fewer.
 
-        `least`: how many bytes to wait for, if fewer are enough.
+        `least`: the number of bytes to wait for, by default `size`.
         """
         while sum(map(len, self._ahead)) < (size if least is None else least):
             if (chunk := next(self._chunks, None)) is None:
@@ -138,7 +138,7 @@ def too_long(name: str, limits: Limits) -> LimitError:
 
 
 def _counter(name: str, limits: Limits) -> Callable[[bytes], bytes]:
-    """Return a function that counts the bytes that pass; LimitError beyond `max_bytes`."""
+    """Return a function that counts and returns bytes; it raises LimitError after `max_bytes`."""
     count = 0
 
     def counted(data: bytes) -> bytes:

@@ -1,7 +1,7 @@
 """Compressed files: gzip, bzip2, xz and zstd.
 
-The content decides how a file is compressed. Reading is in bounded steps and decompresses once,
-also data that were compressed twice; equal data are compressed to equal bytes.
+The content of a file decides how it is compressed, not its name. Readers decompress in bounded
+steps, and only once, even data that were compressed twice. Equal data give equal compressed bytes.
 """
 
 import io
@@ -27,13 +27,13 @@ _BZIP2_BLOCKS: Final = (b"1AY&SY", b"\x17\x72\x45\x38\x50\x90")
 SUFFIXES = {".gz": _GZIP, ".Z": _GZIP, ".bz2": _BZIP2, ".bz": _BZIP2, ".xz": _XZ, ".zst": _ZSTD}
 """The compression that each suffix names."""
 MAGIC: Final = 10
-"""How many bytes show the compression of a file."""
+"""The number of bytes from which the compression of a file can be detected."""
 
 Made = TypeVar("Made")
 
 
 def may_be_compressed(head: bytes) -> bool:
-    """Return whether compressed data may begin with these bytes, which may be few."""
+    """Return whether compressed data may begin with these bytes, even if they are few."""
     magics = (_LZW, *(magic for kind in KINDS for magic in kind.magics))
     return any(magic.startswith(head[: len(magic)]) for magic in magics)
 
@@ -72,9 +72,9 @@ def decompressed(
 ) -> Iterator[bytes]:
     """Decompress all members of a file, and yield at most `size` bytes at a time.
 
-    `read` returns the next bytes of the file, none only at its end; `begin`: those already read.
-    Raises FormatError with code "compression", and LimitError for `max_ratio` and for data that
-    need too much memory.
+    `read` returns the next bytes of the file, and no bytes only at its end; `begin`: the bytes that
+    were read before. Raises FormatError with code "compression", and LimitError for `max_ratio` and
+    for data that need too much memory.
     """
     made = 0
     used = 0  # bytes of the file that were decompressed or skipped
@@ -143,7 +143,7 @@ def _made(make: Callable[[], Made], kind: Kind, name: str) -> Made:
 
 
 def _reason(error: Exception) -> str:
-    """Return the reason of an error, in equal words for all libraries."""
+    """Return the reason of an error, in the same words for all libraries."""
     text = str(error).lower()
     if (
         "unsupported" not in text
@@ -175,7 +175,7 @@ def _window_too_large(name: str, kind: Kind, used: int) -> LimitError:
 
 
 class _CompressedFile(io.BufferedIOBase):
-    """Compresses what is written; only `finish` completes the data, unlike GzipFile.close."""
+    """Compresses written data; only `finish`, not `close` as in GzipFile, completes the data."""
 
     def __init__(self, file: BinaryIO, compressor: Compressor) -> None:
         self._file = file
@@ -194,7 +194,7 @@ class _CompressedFile(io.BufferedIOBase):
 
 @contextmanager
 def compressing(file: BinaryIO, name: str) -> Iterator[BinaryIO]:
-    """Compress what is written, by the suffix of the name; an error leaves the data incomplete."""
+    """Compress written data as the suffix of the name says; an error leaves incomplete data."""
     kind = SUFFIXES.get(os.path.splitext(name)[1])
     if kind is None:
         yield file

@@ -1,4 +1,4 @@
-"""The compression formats, and the library classes that read and write each, imported when used."""
+"""The compression formats, with the library classes for each, which are imported when used."""
 
 import sys
 import zlib
@@ -26,7 +26,7 @@ Decompressor: TypeAlias = "BZ2Decompressor | LZMADecompressor | _Zlib | _Isal"
 class Kind:
     """A compression format.
 
-    `padding`: zeros may follow a member, in multiples of this; 0: none may.
+    `padding`: zeros may follow a member, in multiples of this number; 0: no zeros may follow.
     """
 
     name: str

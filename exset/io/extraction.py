@@ -1,6 +1,6 @@
 """Extraction: write files below one folder and nowhere else, whatever their names are.
 
-Each folder of a name is opened relative to the one before it, never through a link, so that another
+Each folder of a path is opened relative to its parent folder, never through a link, so that another
 process cannot redirect a write. A file gets its name when it is complete.
 """
 
@@ -27,7 +27,7 @@ _DEEPEST: Final = 64
 
 
 def parts_of(name: bytes) -> list[bytes]:
-    """Split a relative name at its slashes; ValueError with the reason if the name is not safe.
+    """Split a relative name at its slashes; raise ValueError with the reason for an unsafe name.
 
     A leading `./` and doubled slashes are dropped.
     """
@@ -52,7 +52,7 @@ def parts_of(name: bytes) -> list[bytes]:
 
 
 def _is_plain(part: bytes) -> bool:
-    """Return whether Windows uses a part of a name unchanged: `.. ` is `..` there."""
+    """Return whether Windows uses a part of a name unchanged; it reads `.. ` as `..`."""
     changed = _RESERVED & set(part) or part.endswith((b".", b" ")) or min(part) < 32
     return not changed and _DEVICE.fullmatch(part) is None
 
@@ -85,8 +85,8 @@ class Extractor:
     def write(self, name: bytes, pieces: Iterable[bytes | memoryview]) -> None:
         """Write a new file, and create the folders in its name.
 
-        Raises ValueError for an unsafe name, FileExistsError for a name that exists, and OSError
-        for a link, or anything else but a folder, in the path. An incomplete file is removed.
+        Raises ValueError for an unsafe name, FileExistsError for a name that exists, and OSError if
+        a part of the path is a link, or not a folder. An incomplete file is removed.
         """
         parts = parts_of(name)
         if not _CAN:
@@ -143,7 +143,7 @@ class Extractor:
             os.close(last[1])
 
     def _write_by_path(self, parts: list[bytes], pieces: Iterable[bytes | memoryview]) -> None:
-        """Write on systems that cannot open folders: check each part of the path before its use."""
+        """Write on systems that cannot open folders; check each part of the path before use."""
         path = os.fsencode(os.path.realpath(self.folder))
         for part in parts[:-1]:
             path = os.path.join(path, part)

@@ -1,8 +1,8 @@
-"""Opening files: one reader that decompresses, one writer that never leaves half a file.
+"""Open files: one reader that decompresses, one writer that never leaves half a file.
 
 A name is a path, `-` for standard input and output, or a remote file such as `https://...` or
-`s3://...`. A name that starts with `|` is refused: Lens would run it as a command, exset executes
-nothing. Names that are written in a file are paths only: see `local`.
+`s3://...`. exset refuses a name that starts with `|`: Lens would run it as a command, exset
+executes nothing. Names that are written in a file are only paths: see `local`.
 """
 
 import errno
@@ -32,15 +32,15 @@ _STREAMS = ("/dev/fd/", "/dev/std", "/proc/")  # links to open files, not to pat
 def read(
     path: FilePath, *, limits: Limits = DEFAULT, maps: Callable[[bytes], bool] | None = None
 ) -> Source:
-    """Read a whole file and decompress it. For `x.ex`, also try `x.ex.gz` and so on.
+    """Read a whole file and decompress it. If `x.ex` is missing, try `x.ex.gz` and so on.
 
     `maps`: decides from the first 4096 bytes whether to map the file into memory instead. Do not
     truncate a mapped file while it is in use: the operating system ends the process.
 
     The content decides how a file is compressed. Raises FormatError for compressed data that are
     truncated, damaged, or contradict the suffix; LimitError for `max_ratio` and `max_bytes`;
-    OSError from the system, and for a device other than a terminal, as many never end. An
-    uncompressed file is preferred (Lens, util.c: file name search).
+    OSError from the system, and for a device that may never end: any but a terminal and the null
+    device. An uncompressed file is preferred (Lens, util.c: file name search).
     """
     with _opened(path, limits) as (file, name):
         if (size := size_of(file)) and (content := _uncompressed(file, name, size, maps)):
@@ -53,23 +53,23 @@ def read(
 
 @contextmanager
 def blocks(path: FilePath, *, limits: Limits = DEFAULT, size: int = _CHUNK) -> Iterator[Blocks]:
-    """Open a file to read blocks of about that size; names and errors as in `read`.
+    """Open a file to read it in blocks of about `size` bytes; names and errors as in `read`.
 
-    A block of a pipe is whatever is available. An error is raised with the block that it is in.
+    A block of a pipe has the bytes that are available. An error is raised when its block is read.
     """
     with _opened(path, limits) as (file, name):
         yield Blocks.of(file, name, limits, size)
 
 
 def local(path: str) -> str:
-    """Return a name written in a file as a path: `-` and `https://...` have no special meaning."""
+    """Return a name that is written in a file as a path; `-` and `https://...` are not special."""
     return os.path.join(os.curdir, path)
 
 
 def head(path: FilePath, size: int) -> Source:
     """Read the first bytes of a file, decompressed: `size` bytes, or all if there are fewer.
 
-    Reads no more than the buffers take. Raises as `read`.
+    Reads not more than the buffers hold. Raises the errors of `read`.
     """
     with blocks(path, size=size) as chunks:
         return Source(chunks.name, chunks.head(size))
@@ -171,7 +171,7 @@ def _opened(path: FilePath, limits: Limits) -> Iterator[tuple[BinaryIO, str]]:
 
 
 def _standard(stream: TextIO | None, name: str) -> BinaryIO:
-    """Return the binary file of a standard stream; OSError if it is closed or has none."""
+    """Return the binary file of a standard stream; OSError if it is closed or has no such file."""
     file: BinaryIO | None = getattr(stream, "buffer", None)
     if file is None or file.closed:
         raise OSError(errno.EBADF, os.strerror(errno.EBADF), name)
@@ -181,7 +181,7 @@ def _standard(stream: TextIO | None, name: str) -> BinaryIO:
 def _uncompressed(
     file: BinaryIO, name: str, size: int, maps: Callable[[bytes], bool] | None
 ) -> bytes | memoryview | None:
-    """Read or map a regular file that is not compressed, without a copy; None for another."""
+    """Read or map a regular, uncompressed file without a copy; return None for other files."""
     with with_file_name(name):
         start = file.tell()
         head = file.read(_HEAD if maps is not None else MAGIC)

@@ -47,7 +47,7 @@ def is_remote(name: str) -> bool:
 
 
 def shown(name: str) -> str:
-    """Return the name for messages: without user and password."""
+    """Return a name without user and password, for messages."""
     return _SECRET.sub("", name)
 
 
@@ -73,7 +73,7 @@ def opened(name: str) -> Iterator[BinaryIO]:
 def writing(name: str) -> Iterator[BinaryIO]:
     """Write a remote file as a whole, through a local temporary file.
 
-    Raises as `opened`, and FormatError for a protocol that may leave an incomplete file.
+    Raises the errors of `opened`, and FormatError for a protocol that may leave an incomplete file.
     """
     system, path = _system(name, to_write=True)
     from tempfile import TemporaryDirectory
@@ -153,7 +153,7 @@ def _as_os_error(name: str) -> Iterator[None]:
 
 
 def _reason(error: Exception, protocol: str) -> tuple[int, str]:
-    """Return the error code and reason, in the system's words for errors of the system."""
+    """Return the error code and the reason; for a system error, in the words of the system."""
     if isinstance(error, ImportError):
         if error.name == "fsspec":
             reason = f"{protocol}:// needs fsspec: pip install 'exset[remote]'"

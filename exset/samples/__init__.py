@@ -1,6 +1,6 @@
-"""The bundled samples: small files that show each part of a format, `exset::NAME` as a path.
+"""The bundled samples: small files that show each part of a format; their paths are `exset::NAME`.
 
-The records of formats name and describe them.
+The records of formats list and describe them.
 """
 
 import errno
@@ -21,7 +21,7 @@ def names() -> tuple[str, ...]:
 def read(name: str) -> Source:
     """Return a sample by its file name, with or without `exset::`.
 
-    Raises FileNotFoundError that lists the samples.
+    Raises FileNotFoundError, which lists the samples, for an unknown name.
     """
     bare = name.removeprefix(PREFIX)
     if bare not in names():

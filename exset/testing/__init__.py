@@ -1,4 +1,4 @@
-"""Hypothesis strategies for the models that exset reads and writes, for exset's tests and yours.
+"""Hypothesis strategies for the models that exset reads and writes, for its tests and for yours.
 
     from hypothesis import given
     from exset.testing import example_sets

@@ -17,7 +17,7 @@ _BASE64 = b"|AAEC/w==|AAEC/w|Q|AA EC|====|QQ==QQ==|A=AA|QU\xc3\xa9D".split(b"|")
 
 @st.composite
 def blocks(draw: st.DrawFn, *, max_records: int = 6, max_width: int = 4) -> Block:
-    """Blocks as aeon writes them: records of elements, at any time."""
+    """Draw a block as aeon writes it: records of elements, with any time stamp."""
     width = draw(st.integers(1, max_width))
     record = st.lists(_DATA, min_size=width, max_size=width)
     return Block.of(draw(st.lists(record, max_size=max_records)), time=draw(_TIMES))
@@ -25,14 +25,14 @@ def blocks(draw: st.DrawFn, *, max_records: int = 6, max_width: int = 4) -> Bloc
 
 @st.composite
 def archives(draw: st.DrawFn, *, max_files: int = 6) -> Block:
-    """Archives of plain files, whose names are any bytes except `TRAILER!!!`, and not empty."""
+    """Draw an archive of plain files with any names that are not empty and not `TRAILER!!!`."""
     names = st.binary(min_size=1, max_size=40).filter(lambda name: name != b"TRAILER!!!")
     files = st.lists(st.tuples(names, _DATA), max_size=max_files)
     return Block.archive(draw(files), time=draw(_TIMES))
 
 
 def fields(kind: ElementType, separator: bytes = b"\t") -> st.SearchStrategy[bytes]:
-    """Fields of a type, also invalid ones: any bytes except separators and line breaks."""
+    """Return a strategy for fields of a type, also invalid ones: no separators or line breaks."""
     examples = st.sampled_from(
         {
             ElementType.ASCII_INT: _NUMBERS,
@@ -48,7 +48,7 @@ def fields(kind: ElementType, separator: bytes = b"\t") -> st.SearchStrategy[byt
 def manifests(
     draw: st.DrawFn, *, dialect: Dialect | str | None = None, max_records: int = 6
 ) -> Manifest:
-    """Manifests that can be written as text, in one dialect or in any."""
+    """Draw a manifest that can be written as text, in the given dialect or in any."""
     chosen = draw(st.sampled_from(Dialect)) if dialect is None else Dialect(dialect)
     kinds = st.just(ElementType.FILE) if chosen is Dialect.CSV else st.sampled_from(ElementType)
     types = draw(st.lists(kinds, min_size=1, max_size=4))
@@ -57,5 +57,5 @@ def manifests(
         lambda row: row != (b"",) and row[0][:1] not in (b"#", b"@"[: chosen is not Dialect.CSV])
     )
     made = Manifest.of(types, draw(st.lists(record, max_size=max_records)), dialect=chosen)
-    # Without a header, a text without records has no types.
+    # Types cannot be read back from a text without a header and without records.
     return made if len(made) or chosen is not Dialect.CSV else Manifest.of((), (), dialect=chosen)

@@ -48,7 +48,7 @@ _FITTING: Final[Mapping[tuple[str, str], Draws]] = MappingProxyType(
         ("batch_sampler", "max_sample"): st.integers(0, 10),
     }
 )
-"""Values that fit all values of other members, by table and member."""
+"""Values that are valid for all values of other members, by table and member."""
 
 _ALWAYS: Final = frozenset(
     (("loader", "iteration_mode_count"), ("image", "crop_enable"), ("loader", "augmentation"))

@@ -1,4 +1,4 @@
-"""The contract of every format, for any bytes: a check for exset's formats and for yours.
+"""The contract of every format, for any bytes: check exset's formats, and yours.
 
 from exset.formats import get
 from exset.testing.contract import check
@@ -46,7 +46,7 @@ _UNSAFE = re.compile(
 
 
 class Broken(AssertionError):
-    """A rule of the contract is broken; `why` says how."""
+    """A violation of a rule of the contract; `why` describes it."""
 
     def __init__(self, rule: Rule, why: str) -> None:
         super().__init__(f"{rule}: {why}")
@@ -96,14 +96,14 @@ def check(
     Raises Broken with one of these rules:
     raises: the reader raised something other than FormatError;
     engines: two engines gave different models, errors or findings;
-    parts: reading in chunks of `step` bytes gives another outcome than reading the whole;
+    parts: reading in chunks of `step` bytes gives another outcome than reading all at once;
     finding: a finding has no place, a place outside of the file, or text that is not safe to show;
     write: a writer raised something other than FormatError;
     stable: a file that was written without a loss cannot be read, or gives another model, or is
         written differently the second time;
     shown: a summary, the statistics or the `repr` of a model failed.
 
-    `deep`: whether to check the last three. A Python warning counts as an error.
+    `deep`: whether to check the last three rules. A Python warning counts as an error.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -185,7 +185,7 @@ def _check_written_as(
     data = _write(other, model, findings, options, how)
     if data is None:
         return
-    # Some formats leave to an option of the reader what the model has.
+    # Some formats do not store an attribute of the model: an option of the reader gives it.
     values = {option.name: option.value_of(model) for option in other.read_options}
     read: Callable[..., Model] = partial(cast(Callable[..., Model], other.read), **values)
     again = _read(read, data, "auto", limits)
@@ -225,7 +225,7 @@ def _check_shown(fmt: Format, model: Model) -> None:
 
 
 def described(error: BaseException) -> str:
-    """Return an exception in words: its type, its message, and where it was raised."""
+    """Return a text about an exception: its type, its message, and where it was raised."""
     return f"{type(error).__name__}: {error} ({line_of(error)})"
 
 

@@ -27,10 +27,10 @@ from exset.testing.targets import Target, all_targets
 from exset.testing.trials import SLOW, Verdict, verdict
 
 ROOM = 64 << 20
-"""Bytes of memory that a reader may add to the process, besides 8 for each byte of its input."""
+"""Bytes of memory that a reader may add to the process, plus 8 for each byte of its input."""
 
 PATIENCE = 60.0
-"""The seconds in which a failing case is made small."""
+"""The seconds for making a failing case small."""
 
 _KEPT = 2
 """How many cases of one kind are kept."""
@@ -51,10 +51,10 @@ class Tally:
 
 @dataclass
 class Fuzzer:
-    """Tries cases of one target; the case of a number is always the same.
+    """Tries cases of one target; each case has a number, which determines its bytes.
 
-    `mutator`: makes the cases, with the seed `start`. `processes`: try the cases there, by default
-    in this process. `room`, `slow`: as `verdict`.
+    `mutator`: makes the cases, with the seed `start`. `processes`: try the cases in them; by
+    default in this process. `room`, `slow`: as in `verdict`.
     """
 
     target: Target
@@ -66,7 +66,7 @@ class Fuzzer:
     tally: Tally = field(default_factory=Tally)
 
     def case(self, number: int) -> bytes:
-        """Return the bytes of a case."""
+        """Return the bytes of a case by its number."""
         return self.mutator.made(random.Random(f"{self.target.name} {self.start} {number}"))
 
     def warm(self) -> None:
@@ -77,9 +77,9 @@ class Fuzzer:
                 return
 
     def tried(self, data: bytes, number: int | None, *, slow: float | None = None) -> Verdict:
-        """Return the verdict about some bytes, checked as the case of that number.
+        """Return the verdict on some bytes, with the checks of the case `number`.
 
-        `slow`: the seconds that it may take, if other than usual.
+        `slow`: the seconds that the checks may take, by default those of the fuzzer.
         """
         slow = self.slow if slow is None else slow
         trial = (self.target, data, number, self.room, slow)
@@ -93,7 +93,7 @@ class Fuzzer:
             return Verdict(rule="slow" if is_late else "crash", why=f"{error}", has_died=True)
 
     def run(self, number: int, keep: Path | None) -> Path | None:
-        """Try a case; make a failing case small, and return the file with it."""
+        """Try a case; make a failing case small, and return the file that keeps it, if any."""
         data = self.case(number)
         found = self.tried(data, number)
         self.tally.cases += 1
@@ -124,7 +124,7 @@ class Fuzzer:
 def build(
     target: Target, folders: Sequence[str] = (), *, start: int = 0, draw: int = 300
 ) -> Mutator:
-    """Return the mutator of a target, with its seeds and the words of its grammar."""
+    """Return a mutator for a target, with the target's seeds and the words of its grammar."""
     files = target.seeds(folders, draw, start)
     most = max(4096, *map(len, files))
     return Mutator(files, target.words(), most=most, repaired=target.repaired)
@@ -138,7 +138,7 @@ def fuzz(
     keep: Path | None = None,
     echo: Callable[[str], None] = print,
 ) -> None:
-    """Try `cases` cases in all, or for `seconds`, with equal time for each target, and tally."""
+    """Try `cases` cases in total, or for `seconds`, with equal time for each target, and tally."""
     for fuzzer in fuzzers:
         fuzzer.warm()
     end, done = time.monotonic() + seconds, 0
@@ -152,7 +152,7 @@ def fuzz(
 
 
 def main(arguments: Sequence[str] | None = None, targets: Sequence[Target] | None = None) -> int:
-    """Run the command, on all formats or on other targets."""
+    """Run the command, by default on all formats; return its exit code."""
     by_name = {each.name: each for each in targets or all_targets()}
     parser = argparse.ArgumentParser(prog="python -m exset.testing.fuzz", description=__doc__)
     option = parser.add_argument

@@ -29,7 +29,7 @@ _RARE = st.sampled_from(
 
 
 def words() -> st.SearchStrategy[bytes]:
-    """Return a strategy for names and ids: one or more bytes without blanks."""
+    """Return a strategy for names and ids: one or more bytes without white space."""
     rare = st.binary(min_size=1, max_size=6).map(
         lambda raw: bytes(byte for byte in raw if byte not in _BLANKS) or b"x"
     )
@@ -47,7 +47,7 @@ def sample_lists(
     ids: Literal["text", "integer"] | None = None,
     max_files: int = 5,
 ) -> SampleList:
-    """Draw a sample list, of a given or any kind and type of ids."""
+    """Draw a sample list, of the given kind and type of ids, or of any."""
     kinds = [each for each in Kind if not (ids == "integer" and each.is_exclusion)]
     kind = draw(st.sampled_from(kinds)) if kind is None else kind
     names = draw(st.lists(words(), max_size=max_files, unique=not kind.is_single))
@@ -67,7 +67,7 @@ def sample_lists(
 
 
 def repeated(samples: SampleList) -> SampleList:
-    """Return the list with all files named twice and no excluded samples, as LBANN accepts it."""
+    """Return the list with each file twice and no excluded samples, a form that LBANN accepts."""
     whole = samples.with_columns(others=np.zeros(len(samples.name), np.uint64))
     return whole.concat(whole)
 

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for Lens example sets: in normal form, with the rarest content possible.
+"""Hypothesis strategies for Lens example sets in normal form, with rare and unusual content.
 
 Text cannot hold some strings (`exset.parsers.lens.write_strings`), one list as the inputs and as
 the targets of different events, and units in an order that the parser refuses. Binary files cannot
@@ -48,7 +48,7 @@ def strings(
 
 
 def set_headers(*, text: bool = True, binary: bool = True) -> st.SearchStrategy[SetHeader]:
-    """Return a strategy for set headers, most with one or more fields that are not the default."""
+    """Return a strategy for set headers; most have one or more fields other than the default."""
     proc = st.none() | strings(text=text, binary=binary)
     fields = st.dictionaries(st.sampled_from(REAL_FIELDS), _reals, max_size=3)
     return st.builds(lambda proc, fields: SetHeader(proc, **fields), proc, fields)
@@ -187,7 +187,7 @@ def _ranges(draw: st.DrawFn, text: bool, num_groups: int) -> _Range:
 
 @st.composite
 def _text_units(draw: st.DrawFn) -> list[int]:
-    """Draw units that the text parser allows: `*`; or any, with -m only after an n of at most m."""
+    """Draw units that the text parser allows: `*`, or any, with `-m` only after an `n` <= m."""
     if draw(st.integers(0, 4)) == 4:
         return [-1]
     units: list[int] = []

@@ -1,4 +1,4 @@
-"""How the fuzzer damages good files, and makes a failing file small."""
+"""Damage good files for the fuzzer, and make a failing file small."""
 
 import random
 import re
@@ -38,8 +38,8 @@ _NEAR: Final = 12
 class Mutator:
     """Makes nearly good files: seeds that are cut, changed and joined.
 
-    `most`: the bytes of a seed that are used. `words`: inserted besides `WORDS`, such as those of
-    a grammar. `repaired`: a function that corrects checksums; most cases get correct ones.
+    `most`: how many bytes of a seed are used. `words`: words to insert in addition to `WORDS`, such
+    as those of a grammar. `repaired`: a function that corrects checksums, used on most cases.
     """
 
     def __init__(
@@ -150,10 +150,10 @@ def _span(rng: random.Random, data: bytes) -> tuple[int, int]:
 
 
 def minimised(data: bytes, fails: Callable[[bytes], bool], tries: int = 3000) -> bytes:
-    """Return a small part of some bytes that still fails, by deleting smaller and smaller spans.
+    """Delete smaller and smaller spans of some bytes while they still fail, and return the rest.
 
-    Each remaining byte is replaced by `0` if that still fails. `fails` is called at most `tries`
-    times.
+    Each remaining byte is replaced by `0` if the result still fails. `fails` is called at most
+    `tries` times.
     """
     left = tries
     size = max(len(data) // 2, 1)

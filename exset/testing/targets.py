@@ -1,4 +1,4 @@
-"""The targets of the fuzzer, with their seeds: the formats, or any other reader of bytes."""
+"""The targets of the fuzzer, with their seeds: formats, or other readers of bytes."""
 
 import importlib
 from abc import ABC, abstractmethod
@@ -32,22 +32,22 @@ _ENGINES: Final[tuple[tuple[Engine, ...], ...]] = (
 
 
 class Target(ABC):
-    """Something to fuzz: it has seeds, and checks cases made of them."""
+    """Something to fuzz: it has seeds, and checks the cases that are made from the seeds."""
 
     name: str
-    """The name, also of the folder of kept files."""
+    """The name of the target, and of the folder of kept files."""
     is_deadly = False
     """Whether a crash is an error of another library, not of exset."""
 
     @abstractmethod
     def seeds(self, folders: Iterable[str], draw: int, start: int) -> list[bytes]:
-        """Return good files: `draw` files drawn with the seed `start`, and those in folders."""
+        """Return good files: `draw` files drawn with the seed `start`, and files in folders."""
 
     @abstractmethod
     def check(self, data: bytes, number: int | None = None) -> bool:
         """Return whether the bytes were read; raises Broken.
 
-        `number`: of the case; it selects the checks, None selects all.
+        `number`: the number of the case, which selects the checks; None selects all.
         """
 
     def words(self) -> list[bytes]:
@@ -60,14 +60,14 @@ class Target(ABC):
 
 
 class ReaderTarget(Target):
-    """A reader of bytes that can be pickled, checked by the contract."""
+    """A reader of bytes, which must be picklable; checked by the contract."""
 
     def __init__(self, reader: Readable) -> None:
         self.name = reader.name
         self._reader = reader
 
     def check(self, data: bytes, number: int | None = None) -> bool:
-        """Check a file as `contract.check`, with some engines and some sizes of chunks."""
+        """Check a file as `contract.check` does, with some engines and some sizes of chunks."""
         if number is None:
             return all([check(self._reader, data, step=step) for step in (None, 1, 7)])
         step = 1 + number % 97 if number % 7 == 0 else None
@@ -76,7 +76,7 @@ class ReaderTarget(Target):
 
 
 class FormatTarget(ReaderTarget):
-    """A format, also of another package."""
+    """A format, of exset or of another package."""
 
     def __init__(self, fmt: Format) -> None:
         super().__init__(fmt)
@@ -112,7 +112,7 @@ def drawn(fmt: Format, count: int, start: int) -> list[bytes]:
 
 
 def collected(strategy: st.SearchStrategy[T], count: int, start: int) -> list[T]:
-    """Return `count` draws of a strategy, always the same for the same seed `start`."""
+    """Return `count` draws of a strategy, always the same for a seed `start`."""
     made: list[T] = []
 
     @seed(start)
@@ -132,7 +132,7 @@ def collected(strategy: st.SearchStrategy[T], count: int, start: int) -> list[T]
 
 
 def found(fmt: Format, folders: Iterable[str]) -> list[bytes]:
-    """Return the small files of a format in folders and below, and the bundled samples of it."""
+    """Return the small files of a format in folders and their subfolders, and bundled samples."""
     sources = [samples.read(name) for name in samples.names()]
     for folder in folders:
         for path in sorted(Path(folder).rglob("*")):

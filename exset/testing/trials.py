@@ -1,4 +1,4 @@
-"""One case of the fuzzer: a check of some bytes, in bounded time and memory."""
+"""Try one case of the fuzzer: check some bytes, in bounded time and memory."""
 
 import faulthandler
 import os
@@ -26,7 +26,7 @@ _REFS = Path("/proc/self/clear_refs")
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome of a case: whether it was read, or the rule that it broke.
+    """The outcome of a case: whether the bytes were read, or the rule that was broken.
 
     `has_died`: whether the process ended without an answer.
     """
@@ -38,7 +38,7 @@ class Verdict:
 
     @property
     def kind(self) -> str:
-        """The rule and, if known, the line that raised the error: equal for equal faults."""
+        """The rule and, if known, the line that raised the error: equal for equal errors."""
         places = re.findall(r"\([\w.]+:\d+ in \S+\)", self.why)
         return " ".join((str(self.rule), *places[-1:]))
 
@@ -48,15 +48,15 @@ def verdict(
 ) -> Verdict:
     """Check some bytes.
 
-    `room`: the bytes of memory that the check may add to the process, 0 for any number. `slow`: the
-    seconds that it may take. `exits`: whether to end this process if it hangs, even in a library.
+    `room`: the bytes of memory that the check may add to the process; 0: no limit. `slow`: the
+    seconds that the check may take. `exits`: end this process if it hangs, even in a library.
     """
     check = partial(_checked, target, data, number, room, slow)
     if exits:
         faulthandler.dump_traceback_later(_WAIT * slow, exit=True)
     try:
         found = check()
-        # Perhaps kernels were compiled.
+        # Try again: the time or memory may have gone into compiling kernels.
         return check() if found.rule in ("memory", "slow") else found
     finally:
         faulthandler.cancel_dump_traceback_later()
@@ -73,7 +73,7 @@ def _checked(target: Target, data: bytes, number: int | None, room: int, slow: f
 
 
 class _Timeout(BaseException):
-    """The time limit is exceeded; no reader may catch this."""
+    """Raised when the time limit is exceeded; no reader may catch this."""
 
 
 @contextmanager
