@@ -3,6 +3,8 @@
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 from itertools import product
 
 import numpy as np
@@ -10,7 +12,7 @@ from numpy.typing import ArrayLike
 
 import exset
 from benchmarks.inputs import Inputs
-from benchmarks.measure import Spread, race
+from benchmarks.measure import Race, Spread, race
 from benchmarks.rows import Cases, Figures
 from exset.grammars.columns.arrays import Longs
 from exset.runtime.training.dataset import Dataset, Values
@@ -41,7 +43,7 @@ class Rows(Dataset):
 
 
 def epochs(inputs: Inputs, runs: int) -> Cases:
-    """Yield reading alone, without and with a thread, and with a millisecond of device work."""
+    """Yield rows of an array, also with a millisecond of device work, and events of sets."""
     rows = Rows(max(int(ROWS * inputs.part), 1000))
     for name, prefetch, size, use in [
         ("256 rows, no thread", 0, 256, len),
@@ -51,6 +53,8 @@ def epochs(inputs: Inputs, runs: int) -> Cases:
         yield name, partial(_epoch, rows, rows.batch, size, prefetch, use, runs)
     for kind, (name, prefetch) in product(("dense", "sparse"), _AHEAD.items()):
         yield f"256 {kind} events, {name}", partial(_events, inputs, kind, prefetch, runs)
+    if find_spec("torch") is not None:
+        yield "256 dense events, torch's loader", partial(_loader, inputs, runs)
 
 
 def _events(inputs: Inputs, kind: str, prefetch: int, runs: int) -> Figures:
@@ -64,6 +68,19 @@ def _events(inputs: Inputs, kind: str, prefetch: int, runs: int) -> Figures:
     return _epoch(events, indexed, 256, prefetch, len, runs)
 
 
+def _loader(inputs: Inputs, runs: int) -> Figures:
+    """Measure all fields of events in torch's loader; the peer has tensors of two fields."""
+    data = import_module("torch.utils.data")
+    from_numpy = import_module("torch").from_numpy
+    events = exset.dataset(inputs.model("dense"))
+    arrays = events.to_arrays()
+    tensors = data.TensorDataset(*(from_numpy(arrays[name]) for name in ("inputs", "targets")))
+    ours, theirs = (
+        data.DataLoader(each, batch_size=256, shuffle=True) for each in (events.to_torch(), tensors)
+    )
+    return _figures(race(lambda: _use(ours, len), lambda: _use(theirs, len), runs), len(ours))
+
+
 def _epoch(dataset: Dataset, read: Read, size: int, prefetch: int, use: Use, runs: int) -> Figures:
     """Measure an epoch of `Batches`; the peer calls `read` for the same indices."""
     order = np.random.default_rng(0).permutation(len(dataset))
@@ -73,7 +90,10 @@ def _epoch(dataset: Dataset, read: Read, size: int, prefetch: int, use: Use, run
         return (read(order[at : at + size]) for at in range(0, len(order), size))
 
     result = race(lambda: _use(batches, use), lambda: _use(plain(), use), runs)
-    count = len(batches)
+    return _figures(result, len(batches))
+
+
+def _figures(result: Race, count: int) -> Figures:
     each = Spread.of([seconds / count * 1e6 for seconds in result.subjects])
     return {
         "us a batch": each,

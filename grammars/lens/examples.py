@@ -7,7 +7,7 @@ targets), but not how the file was written. See the Lens manual, "Example Files"
 from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -115,6 +115,10 @@ class ExampleSet(ExampleColumns):
     def examples(self) -> Views[ExampleView]:
         """The examples as a sequence of views, made when asked for."""
         return Views(partial(ExampleView, self), range(len(self)), "examples")
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> NoReturn:
+        """Raise TypeError: the arrays depend on the layout of the network."""
+        raise TypeError("an ExampleSet is not an array: use exset.to_arrays(examples).inputs")
 
     def __repr__(self) -> str:
         counts = f"{counted(len(self), 'example')}, {counted(self.num_events, 'event')}"

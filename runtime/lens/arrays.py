@@ -8,7 +8,7 @@ ranges override earlier ones (Lens, example.c: standardLoadEvent). The code work
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -60,6 +60,10 @@ class ExampleArrays:
         rows = " x ".join(map(str, self.present.shape))
         sides = f"{self.input_layout.units} inputs, {self.target_layout.units} targets"
         return f"ExampleArrays({rows} events, {sides})"
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> NoReturn:
+        """Raise TypeError, as these are several arrays."""
+        raise TypeError("ExampleArrays are several arrays: use inputs, targets, or another of them")
 
     @property
     def input_mask(self) -> Flags:

@@ -1,6 +1,7 @@
 """Sparse arrays of an example set: compressed rows, one row an event."""
 
 from dataclasses import dataclass
+from typing import NoReturn
 
 from exset.core.errors import Findings, collect_findings, warn
 from exset.core.limits import DEFAULT, Limits
@@ -32,6 +33,11 @@ class Csr:
     def shape(self) -> tuple[int, int]:
         """The numbers of events and units."""
         return self.default.size, self.layout.units
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> NoReturn:
+        """Raise TypeError, as these are several arrays."""
+        how = "scipy.sparse.csr_array((rows.data, rows.indices, rows.indptr), rows.shape)"
+        raise TypeError(f"Csr is no dense array: use to_arrays, or {how}")
 
     def __repr__(self) -> str:
         return f"Csr({self.data.size} of {self.shape[0]} x {self.shape[1]})"

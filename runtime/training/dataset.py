@@ -1,9 +1,10 @@
 """The base class of datasets: samples that are read by index. Each family has its own."""
 
+import operator
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,6 +34,11 @@ class Dataset(ABC):
     def fields(self) -> tuple[str, ...]:
         """The names of the arrays of a batch, in order."""
 
+    @property
+    def dtypes(self) -> dict[str, np.dtype[Any]]:
+        """The dtypes of the arrays of a batch by their names; that of text is `object`."""
+        return {name: array.dtype for name, array in self.batch([]).items()}
+
     @abstractmethod
     def __len__(self) -> int:
         """Return the number of samples."""
@@ -48,6 +54,38 @@ class Dataset(ABC):
         Raises IndexError for an index that is out of range, ValueError for anything but indices,
         and FormatError, LimitError and OSError for samples that cannot be read.
         """
+
+    def __getitem__(self, index: ArrayLike | slice) -> dict[str, Any]:
+        """Return a sample; for a slice, a mask or a list of indices, their batch.
+
+        A sample has one row of each array of a batch: a number, text, or an array. A field in
+        `ragged` is one array, NAME. Raises TypeError for another type of index, and as `batch`.
+        """
+        if isinstance(index, slice):
+            return self.batch(np.arange(*index.indices(len(self))))
+        if np.ndim(index):
+            return self.batch(index)
+        try:
+            row = operator.index(cast(SupportsIndex, index))
+        except TypeError:
+            what = "an index, a slice, a mask, or a list of indices"
+            raise TypeError(f"{type(self).__name__}: expected {what}, not {shown(index)}") from None
+        batch = self.batch([row])
+        for name in self.ragged:
+            del batch[f"{name}.offsets"]
+        ragged = {f"{name}.values": name for name in self.ragged}
+        return {
+            ragged.get(name, name): array if name in ragged else array[0]
+            for name, array in batch.items()
+        }
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Yield each sample, read one by one; `Batches` is much faster."""
+        return (self[index] for index in range(len(self)))
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> NoReturn:
+        """Raise TypeError, as a batch has several arrays."""
+        raise TypeError(f"{type(self).__name__} has several arrays: use to_arrays() or batch()")
 
     def check_sampler(self, sampler: object) -> None:  # noqa: B027
         """Raise ValueError for a sampler that chooses from something other than these samples."""

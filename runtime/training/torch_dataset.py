@@ -1,7 +1,8 @@
 """Datasets for torch: tensors, one sample or a batch at a time. Importing it needs torch."""
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from importlib import import_module
 from typing import Any, Protocol, TypeAlias
 
@@ -12,9 +13,14 @@ from exset.grammars.columns.arrays import chosen_rows
 
 _torch = import_module("torch")
 _Base: Any = import_module("torch.utils.data").Dataset
+_collate: Any = import_module("torch.utils.data._utils.collate")
 
-Sample: TypeAlias = dict[str, Any]
+Columns: TypeAlias = dict[str, Any]
 """Tensors by field; lists of strings for text, as torch has no such tensors."""
+
+
+class Sample(dict[str, Any]):
+    """The tensors of a sample by field. Its class tells torch how to stack samples."""
 
 
 class Batched(Protocol):
@@ -31,12 +37,48 @@ class Batched(Protocol):
         """As `Dataset.batch`."""
 
 
+class Samples(Sequence[Sample]):
+    """The samples of a batch. torch's loader takes the batch as it is, and never splits it."""
+
+    def __init__(self, columns: Columns, ragged: Sequence[str], count: int) -> None:
+        """Take the columns of a batch, which has `count` samples."""
+        self.columns, self.ragged, self._count = columns, ragged, count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return a sample, or a list of samples for a slice."""
+        if isinstance(index, slice) or self.ragged:
+            return self._samples[index]
+        row = range(self._count)[index]  # torch looks at the first one only
+        return Sample((name, column[row]) for name, column in self.columns.items())
+
+    def __iter__(self) -> Iterator[Sample]:
+        return iter(self._samples)
+
+    @cached_property
+    def _samples(self) -> list[Sample]:
+        """The rows of all columns, with ragged fields split."""
+        rows = dict(self.columns)
+        for name in self.ragged:
+            lengths = rows.pop(f"{name}.offsets").diff().tolist()
+            rows[f"{name}.values"] = rows[f"{name}.values"].split(lengths)
+        values = {f"{name}.values": name for name in self.ragged}
+        samples = [Sample() for _ in range(self._count)]
+        for field, column in rows.items():
+            name = values.get(field, field)
+            for sample, row in zip(samples, column, strict=True):
+                sample[name] = row
+        return samples
+
+
 class TorchDataset(_Base):  # type: ignore[misc]
     """The result of `Dataset.to_torch`. Its tensors share the memory of the arrays.
 
-    `DataLoader(data, batch_size=64)` reads the samples of a batch at once, and stacks them.
-    `DataLoader(data, batch_size=None, sampler=batches_of_indices)` takes whole batches, which need
-    no stacking; in them ragged fields are values and offsets.
+    `DataLoader(data, batch_size=64)` reads the samples of a batch at once, already stacked.
+    `DataLoader(data, batch_size=None, sampler=batches_of_indices)` takes whole batches; in them
+    ragged fields are values and offsets.
     """
 
     def __init__(self, dataset: Batched) -> None:
@@ -48,27 +90,35 @@ class TorchDataset(_Base):  # type: ignore[misc]
     def __repr__(self) -> str:
         return f"TorchDataset({self.dataset!r})"
 
-    def __getitem__(self, index: ArrayLike) -> Sample:
+    def __getitem__(self, index: ArrayLike) -> Columns:
         """Return a sample, or a batch for a list of indices. Raises as `Dataset.batch`."""
         if np.ndim(index) == 0:
             return self.__getitems__([operator.index(index)])[0]  # type: ignore[arg-type]
         return {name: _tensor(array) for name, array in self.dataset.batch(index).items()}
 
-    def __getitems__(self, indices: Sequence[int]) -> list[Sample]:
-        """Return some samples, read at once: the rows of a batch, with ragged fields split."""
+    def __getitems__(self, indices: Sequence[int]) -> Samples:
+        """Return the samples of a batch, which are read at once."""
         chosen = chosen_rows(indices, len(self))
-        batch = self[chosen]
-        samples: list[Sample] = [{} for _ in range(chosen.size)]
-        for name in self.dataset.ragged:
-            lengths = batch.pop(f"{name}.offsets").diff().tolist()
-            batch[f"{name}.values"] = batch[f"{name}.values"].split(lengths)
-        values = {f"{name}.values": name for name in self.dataset.ragged}
-        for field, column in batch.items():
-            name = values.get(field, field)
-            for sample, row in zip(samples, column, strict=True):
-                sample[name] = row
-        return samples
+        return Samples(self[chosen], self.dataset.ragged, chosen.size)
 
 
 def _tensor(array: NDArray[Any]) -> Any:
     return array.tolist() if array.dtype.hasobject else _torch.from_numpy(array)
+
+
+def _stacked(samples: Sequence[Sample], *, collate_fn_map: Mapping[Any, Any]) -> Columns:
+    """Return the columns of samples, as torch's `default_collate` does for a list of dicts."""
+    if not isinstance(samples, Samples) or samples.ragged:
+        plain = [dict(sample) for sample in samples]
+        stacked: Columns = _collate.collate(plain, collate_fn_map=collate_fn_map)
+        return stacked
+    return {
+        name: _collate.collate(column, collate_fn_map=collate_fn_map)
+        if isinstance(column, list)
+        else column
+        for name, column in samples.columns.items()
+    }
+
+
+# torch's documented way to tell `default_collate` about another class.
+_collate.default_collate_fn_map[Sample] = _stacked

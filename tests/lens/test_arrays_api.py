@@ -139,6 +139,23 @@ def test_arrays_are_shared() -> None:
         np.from_dlpack(getattr(arrays, name))[0] = 1
 
 
+def test_several_arrays_are_not_one() -> None:
+    """NumPy would make an array of one object, which fails much later."""
+    examples = exset.load("exset::xor.ex", model=ExampleSet)
+    inputs, _ = exset.to_csr(examples)
+    several: list[tuple[object, str]] = [
+        (exset.to_arrays(examples), "use inputs, targets"),
+        (examples, "to_arrays"),
+        (inputs, "csr_array"),
+        (exset.dataset(examples), "to_arrays"),
+    ]
+    for made, hint in several:
+        with pytest.raises(TypeError, match=hint):
+            np.asarray(made)
+        with pytest.raises(TypeError, match=hint):
+            np.array(made, np.float32)
+
+
 def test_torch_shares_the_arrays(torch: ModuleType) -> None:
     arrays = exset.to_arrays(exset.load("exset::xor.ex", model=ExampleSet))
     tensor = torch.from_dlpack(arrays.targets)

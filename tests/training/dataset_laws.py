@@ -23,6 +23,36 @@ def rows(dataset: Dataset, indices: ArrayLike, count: int) -> list[Row]:
     return [{name: _frozen(each) for name, each in _sample(batch, i)} for i in range(count)]
 
 
+def _check_samples(dataset: Dataset) -> None:
+    """An index gives a row of each array of a batch; slices, masks and lists give a batch."""
+    n = len(dataset)
+    for i, sample in enumerate(dataset):
+        batch = dataset.batch([i])
+        for name in dataset.ragged:
+            del batch[f"{name}.offsets"]
+            batch[name] = batch.pop(f"{name}.values")[np.newaxis]
+        assert sample.keys() == batch.keys()
+        for name, row in sample.items():
+            np.testing.assert_array_equal(row, batch[name][0])
+    if n:
+        assert repr(dataset[-1]) == repr(dataset[n - 1]) == repr(dataset[np.int64(-1)])
+    for several, indices in (
+        (slice(1, None, 2), np.arange(n)[1::2]),
+        (np.arange(n) % 2 == 1, np.arange(n)[1::2]),
+        ([-1, 0] * (n > 0), [-1, 0] * (n > 0)),
+    ):
+        found, wanted = dataset[several], dataset.batch(indices)
+        assert found.keys() == wanted.keys()
+        for name, array in wanted.items():
+            np.testing.assert_array_equal(found[name], array)
+    for wrong in (n, -n - 1):
+        with pytest.raises(IndexError):
+            dataset[wrong]
+    for odd in ("inputs", 1.5, None):
+        with pytest.raises(TypeError, match="expected an index, a slice"):
+            dataset[odd]  # type: ignore[index]
+
+
 def _sample(batch: dict[str, NDArray[Any]], row: int) -> list[tuple[str, NDArray[Any]]]:
     found = []
     for name, array in batch.items():
@@ -74,6 +104,9 @@ def check(dataset: Dataset, chosen: list[int] | None = None) -> list[Row]:
     for odd in (0, [0.5], [[0]], np.ones(n + 1, np.bool_), ["0"]):
         with pytest.raises(ValueError):
             dataset.batch(odd)
+    dtypes = {name: array.dtype for name, array in dataset.batch(np.arange(n)).items()}
+    assert dataset.dtypes == dtypes and tuple(dtypes) == dataset.fields
+    _check_samples(dataset)
     again = pickle.loads(pickle.dumps(dataset))
     assert rows(again, np.arange(n), n) == every and again.fields == dataset.fields
     assert repr(again) == repr(dataset)

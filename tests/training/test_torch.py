@@ -77,6 +77,32 @@ def test_a_list_of_indices_is_one_read(torch: ModuleType) -> None:
     assert sum(1 for _ in data) == 10  # as a sequence it ends
 
 
+def test_the_loader_takes_batches_as_they_are(torch: ModuleType) -> None:
+    """They equal what torch stacks itself, and nothing is split and stacked again."""
+    from torch.utils.data import ConcatDataset, DataLoader, Subset, default_collate
+
+    events = exset.dataset("exset::pulse.ex").to_torch()
+    samples = events.__getitems__([7, 0, 11])
+    batch = default_collate(samples)
+    assert type(batch) is dict and batch["inputs"] is samples.columns["inputs"]
+    assert "_samples" not in vars(samples), "no list of samples was made"
+    stacked = default_collate([dict(sample) for sample in samples])
+    assert list(batch) == list(stacked) == list(samples[0])
+    for name, column in stacked.items():
+        assert batch[name].dtype == column.dtype
+        np.testing.assert_array_equal(batch[name].numpy(), column.numpy())
+    assert len(samples) == 3 and len(samples[1:]) == 2
+    assert repr(samples[-1]) == repr(samples[1:][1]) == repr(events[11])
+    with pytest.raises(IndexError):
+        samples[3]
+    whole = next(iter(DataLoader(events, batch_size=12)))
+    for other in (ConcatDataset([events, events]), Subset(events, range(12)), list(events)):
+        found = next(iter(DataLoader(other, batch_size=12)))
+        for name, column in whole.items():
+            assert found[name].dtype == column.dtype
+            np.testing.assert_array_equal(found[name].numpy(), column.numpy())
+
+
 def test_tensors_share_memory(torch: ModuleType) -> None:
     kept = []
 
@@ -104,7 +130,7 @@ def test_workers_open_files_themselves(
     datasets = [
         hdf5,
         exset.dataset(tmp_path / "block_0.cpio", types="FILE,ASCII_INT"),
-        exset.dataset(manifest, root=str(tmp_path), padded=True),
+        exset.dataset(manifest, base=str(tmp_path), padded=True),
         exset.dataset(examples),
     ]
     mixed = Mixed(datasets)
@@ -157,7 +183,7 @@ def test_text_stays_text(hdf5: Dataset) -> None:
 def test_ragged_fields(torch: ModuleType, manifest: Manifest, tmp_path: Path) -> None:
     from torch.utils.data import DataLoader
 
-    data = exset.dataset(manifest, names=["image", "label"], root=str(tmp_path)).to_torch()
+    data = exset.dataset(manifest, names=["image", "label"], base=str(tmp_path)).to_torch()
     assert list(data[3]) == ["image", "label"]
     assert data[3]["image"].tolist() == [0, 1, 2] and int(data[3]["label"]) == 3
     assert data[0]["image"].tolist() == []
@@ -168,7 +194,7 @@ def test_ragged_fields(torch: ModuleType, manifest: Manifest, tmp_path: Path) ->
     assert [each.tolist() for each in nested.unbind()] == [[0, 1, 2], [], [0, 1]]
     loader = DataLoader(data, batch_size=2, collate_fn=list)
     assert [len(each["image"]) for batch in loader for each in batch] == [0, 1, 2, 3, 4, 5]
-    padded = exset.dataset(manifest, root=str(tmp_path), padded=True).to_torch()
+    padded = exset.dataset(manifest, base=str(tmp_path), padded=True).to_torch()
     batch = list(DataLoader(padded, batch_size=3))[1]
     assert batch["0"].shape == (3, 5) and batch["0.mask"].sum(1).tolist() == [3, 4, 5]
 
