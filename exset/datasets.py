@@ -56,9 +56,9 @@ def _opened(
     limits: Limits,
     options: dict[str, object],
 ) -> tuple[Family, object]:
-    """Return a family, and what its dataset takes; a mapped file is opened by its path.
+    """Return a family and the source for its dataset; a mapped file as a function that opens it.
 
-    Removes the options of the format's reader.
+    Removes the options of the format's reader from `options`.
     """
     of_folders = next(each for each in formats.families() if each.folder is not None)
     target = cast(str, of_folders.folder)

@@ -1,1 +1,1 @@
-"""What the languages are: the grammars, and the abstract syntax of each family as columns."""
+"""The languages of the text formats: grammars, and each family's abstract syntax as columns."""

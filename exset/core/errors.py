@@ -159,7 +159,7 @@ class FormatError(ValueError):
 
     @classmethod
     def of(cls, finding: Finding, later: "Findings | None" = None) -> Self:
-        """Return an error with that finding; `later`: the errors that come after it."""
+        """Return an error with the given finding; `later`: the errors that come after this one."""
         error = cls(finding.message)
         error.finding = finding
         error.later = later if later is not None and later.count() else None

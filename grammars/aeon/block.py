@@ -1,8 +1,8 @@
 """The contents of a cpio file: a block of aeon's cache, or an archive in the old binary format.
 
 An archive has entries, each with a name, a time and data. A block has records of elements, and each
-element is an entry. Only the position of an entry says which record it belongs to: aeon cuts the
-names, so that they repeat.
+element is an entry. Only the position of an entry shows its record: aeon cuts the names of entries,
+so that names repeat.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,27 +27,27 @@ Words = NDArray[np.uint16]
 
 HEADER_NAME: Final = b"cpiohdr"
 TRAILER_NAME: Final = b"cpiotlr"
-TRAILER_NAMES: Final = (TRAILER_NAME, b"cpiotrl")  # the second is that of aeon's network server
+TRAILER_NAMES: Final = (TRAILER_NAME, b"cpiotrl")  # aeon's network server writes the second
 END_NAME: Final = b"TRAILER!!!"
 TRAILER_SIZE: Final = 16
 
 REGULAR: Final = 0o100644
 MOST: Final = 2**32 - 1
-"""The largest number of two words: the bytes of an entry, seconds."""
+"""The largest number in two words of 16 bits, such as the size of an entry, or a time."""
 
 _KIND: Final = 0o170000
 _LONGEST: Final = 15
 
 STATUS: Final = ("dev", "ino", "mode", "uid", "gid", "nlink", "rdev")
-"""The words of an entry that aeon leaves zero, except `mode`."""
+"""The words of an entry to which aeon writes zero, except for `mode`."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Entries(Rows):
     """The entries of an archive.
 
-    name: Strings, without the NUL that ends each. data: Blobs. time: int64, seconds since 1970.
-    dev, ino, mode, uid, gid, nlink, rdev: uint16. All [n]. Raises ValueError.
+    name: Strings, without the NUL at the end of each. data: Blobs. time: int64, seconds since 1970.
+    dev, ino, mode, uid, gid, nlink, rdev: uint16. All have n rows. Raises ValueError.
     """
 
     name: Strings
@@ -103,8 +103,8 @@ class Entries(Rows):
 class BlockHeader:
     """The 64 bytes at the start of a block, without `MACR`.
 
-    elements_per_record: in fact the number of records, as aeon writes that into this word. rest: 36
-    bytes, zero except in May 2016, when aeon wrote the sizes of the items here.
+    elements_per_record: in fact the number of records, because aeon writes this number here. rest:
+    36 bytes; zero, except in files of May 2016, when aeon wrote the sizes of the items here.
     """
 
     record_count: int
@@ -128,9 +128,9 @@ class BlockHeader:
 class Block(Table):
     """A block of aeon's cache, or an archive.
 
-    header: of a block; None for an archive. elements: the entries that hold elements or files.
-    frame: the other entries, for their times: the header of a block, its trailer, and the last one,
-    `TRAILER!!!`. padding: the number of zero bytes after the archive.
+    header: the header of a block; None for an archive. elements: the entries that contain elements
+    or files. frame: the other entries, kept for their times: the header of a block, its trailer,
+    and the last entry, `TRAILER!!!`. padding: the number of zero bytes after the archive.
 
     The length is the number of records; each entry of an archive is a record. Raises ValueError.
     """
@@ -155,9 +155,9 @@ class Block(Table):
 
     @classmethod
     def of(cls, records: Iterable[Sequence[bytes | memoryview]], *, time: int = 0) -> Self:
-        """Make a block of records, as aeon writes it. All have the same number of elements.
+        """Make a block of records, as aeon writes it.
 
-        Raises ValueError.
+        Raises ValueError if the records have different numbers of elements.
         """
         rows = [tuple(record) for record in records]
         widths = {len(row) for row in rows}
@@ -193,7 +193,7 @@ class Block(Table):
 
     @property
     def width(self) -> int | None:
-        """The number of elements of a record; None if it is not the same for all."""
+        """The number of elements of each record; None if the records differ."""
         count, elements = len(self), len(self.elements)
         if count == 0:
             return 0 if elements == 0 else None
@@ -201,7 +201,7 @@ class Block(Table):
         return None if left or (width == 0) else width
 
     def known_width(self, place: Place | None = None) -> int:
-        """Return the number of elements of a record. Raises FormatError if it is not the same."""
+        """Return the number of elements of each record. Raises FormatError if records differ."""
         width = self.width
         if width is None:
             elements, records = counted(len(self.elements), "element"), counted(len(self), "record")
@@ -222,7 +222,7 @@ class Block(Table):
         """Return some of the records, by indices in any order, a mask or a slice.
 
         The elements of a block get new names, by aeon's rule. Raises IndexError, ValueError, and
-        FormatError as `known_width`.
+        the FormatError of `known_width`.
         """
         width = self.known_width()
         rows = chosen_rows(which, len(self))
@@ -236,21 +236,21 @@ class Block(Table):
 
 
 def element_name(record: int, element: int) -> bytes:
-    """Return aeon's name of an element: its record, and its number in the whole block.
+    """Return aeon's name of an element: the record, and the element's number in the whole block.
 
-    aeon cuts it at 15 bytes, so names repeat from element 1000 on.
+    aeon cuts the name at 15 bytes, so names repeat from element 1000 on.
     """
     return (b"rec_%07d.%02d" % (record, element))[:_LONGEST]
 
 
 def element_names(count: int, width: int) -> Iterator[bytes]:
-    """Yield aeon's names of the elements of records."""
+    """Yield aeon's names of all elements of `count` records, `width` elements each."""
     for element in range(count * width):
         yield element_name(element // width, element)
 
 
 def record_numbers(names: Strings) -> Longs | None:
-    """Return the record of each element by aeon's names; None if an element has another name."""
+    """Return the record of each element by its name; None if a name does not follow aeon's rule."""
     if len(names) == 0 or names.lengths.min() < 12:
         return None
     letters = sliding_window_view(names.data, 11)[names.offsets[:-1]]

@@ -1,4 +1,4 @@
-"""Convert blocks to archives of files and back: file names say the record and the element."""
+"""Convert blocks to archives of files and back; file names contain the record and the element."""
 
 import re
 from typing import Final
@@ -30,11 +30,11 @@ def place_name(record: int, element: int, suffix: str) -> bytes:
 
 
 def as_archive(block: Block, lossy: bool, findings: Findings) -> Block:
-    """Return the elements of a block as files of an archive; an archive stays as it is.
+    """Convert a block to an archive with a file for each element; return an archive unchanged.
 
-    File names say the record, the element and the kind of contents. Raises FormatError if records
-    have different numbers of elements; and unless `lossy` for a header with other words than
-    aeon's last version writes, and for names that are not aeon's.
+    File names contain the record, the element and a suffix for the kind of contents. Raises
+    FormatError if records have different numbers of elements; also, unless `lossy`, if the header
+    has values that aeon's last version does not write, or names of elements are not aeon's.
     """
     if block.header is None:
         return block
@@ -60,10 +60,10 @@ def as_archive(block: Block, lossy: bool, findings: Findings) -> Block:
 
 
 def as_block(archive: Block, lossy: bool, findings: Findings) -> Block:
-    """Return the files of an archive as elements of a block; a block stays as it is.
+    """Convert an archive to a block with an element for each file; return a block unchanged.
 
-    If all names are those of `as_archive`, the records are restored; otherwise each file becomes a
-    record. Raises FormatError for an entry that is not a regular file; `lossy` leaves it out.
+    If all names are as `as_archive` makes them, the records are restored; otherwise each file
+    becomes a record. Raises FormatError for an entry other than a regular file; `lossy` drops it.
     """
     if archive.header is not None:
         return archive
@@ -85,7 +85,7 @@ def as_block(archive: Block, lossy: bool, findings: Findings) -> Block:
 
 
 def _width(names: list[bytes | None]) -> int:
-    """Return the elements per record by the names of `as_archive`; 1 for other names."""
+    """Return the number of elements per record, by the names of `as_archive`; 1 for other names."""
     places = []
     for name in names:
         found = _PLACE.fullmatch(name or b"")

@@ -1,4 +1,4 @@
-"""aeon's manifests as columns: records of fields, each column of a type.
+"""aeon's manifests as columns: records of fields; each column has a type.
 
 In the words of aeon's user guide, a manifest has records, a record has elements, and the header
 names their types. A field is the text from which aeon makes an element.
@@ -34,13 +34,13 @@ Field: TypeAlias = bytes | str | int | float
 class Manifest(Table):
     """A manifest.
 
-    types: of the elements of each record. width: the number of fields of a record, one for each
-    type; in the dialect `seed` there may be more fields, which aeon drops.
+    types: the type of each element of a record. width: the number of fields of a record, one for
+    each type; in the dialect `seed` there may be more fields, which aeon drops.
 
     fields: Strings [records * width], record after record, as they are in the file. lines: int32
-    [records], the line of each record in the file, or 0; equality ignores it.
+    [records], the line of each record in the file, or 0; equality ignores lines.
 
-    The length is the number of records. Raises ValueError that names the column.
+    The length is the number of records. Raises ValueError, which names the column.
     """
 
     dialect: Dialect
@@ -76,7 +76,7 @@ class Manifest(Table):
         *,
         dialect: Dialect | str = Dialect.HEAD,
     ) -> Self:
-        """Make a manifest of records. Text becomes UTF-8, numbers text that reads back the same.
+        """Make a manifest of records. Text is encoded as UTF-8; numbers read back unchanged.
 
         Raises ValueError for an unknown type or dialect, and for a record without exactly one
         field for each type.
@@ -164,7 +164,7 @@ class Manifest(Table):
         )
 
     def narrowed(self) -> Self:
-        """Return the manifest without the fields that aeon drops, as they have no type."""
+        """Return the manifest without the fields that have no type, which aeon drops."""
         width = len(self.types)
         if width == self.width:
             return self
@@ -173,7 +173,7 @@ class Manifest(Table):
 
 
 def joined(root: bytes, path: bytes) -> bytes:
-    """Return the path that aeon opens: an absolute path as it is, any other below the root."""
+    """Return the path that aeon opens: an absolute path unchanged, other paths below the root."""
     if not root or path.startswith(b"/"):
         return path
     if not path:

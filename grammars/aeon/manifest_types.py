@@ -13,7 +13,7 @@ class Dialect(StrEnum):
     SEED = "seed"
     """Spring 2017: without a header all columns have the type FILE."""
     CSV = "csv"
-    """Before: commas, no header, and all columns have the type FILE."""
+    """Before spring 2017: commas, no header, and all columns have the type FILE."""
 
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
@@ -26,7 +26,7 @@ class Dialect(StrEnum):
 
     @property
     def comments(self) -> bytes:
-        """The bytes with which no record can start."""
+        """The bytes that start a comment: no record can start with them."""
         return b"#" if self is Dialect.CSV else b"#@"
 
 
@@ -40,9 +40,9 @@ class ElementType(StrEnum):
     STRING = "STRING"
     """The element is the field itself."""
     ASCII_INT = "ASCII_INT"
-    """A number that becomes four bytes, a signed integer."""
+    """A number that aeon stores as a signed integer of four bytes."""
     ASCII_FLOAT = "ASCII_FLOAT"
-    """A number that becomes four bytes, a binary32."""
+    """A number that aeon stores as a binary32, four bytes."""
 
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
@@ -53,7 +53,7 @@ NUMBER_DTYPES: Final[Mapping[ElementType, str]] = {
     ElementType.ASCII_INT: "<i4",
     ElementType.ASCII_FLOAT: "<f4",
 }
-"""The dtypes of the elements that are numbers, by their types."""
+"""The dtypes of elements that are numbers, by element type."""
 
 LINE_END: Final = b"\n"
 """The byte that ends a record."""

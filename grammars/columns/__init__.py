@@ -1,1 +1,1 @@
-"""The columns that every family is made of: flat read-only NumPy arrays."""
+"""The columns of which all models consist: flat read-only NumPy arrays."""

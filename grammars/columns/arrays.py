@@ -1,7 +1,7 @@
 """One-dimensional NumPy arrays as read-only columns: constants, comparison, gathering.
 
 A constant column, whose elements are all the same, has stride zero and takes no space. Functions
-copy only where they must: constant columns stay constant, and consecutive rows are a view.
+copy only if they must: constant columns stay constant, and consecutive rows are a view.
 """
 
 from collections.abc import Sequence
@@ -35,11 +35,11 @@ def constant(value: object, n: int, dtype: type[T]) -> NDArray[T]:
     """Return a read-only column [n] of one repeated value, of stride zero."""
     column: NDArray[T] = np.ndarray((n,), dtype, np.array(value, dtype), strides=(0,))
     column.flags.writeable = False
-    return column  # as np.broadcast_to returns it, but five times as fast
+    return column  # the result of np.broadcast_to, five times as fast
 
 
 def is_constant(array: NDArray[T]) -> bool:
-    """Whether a column is stored as one repeated value; elements are not compared."""
+    """Return whether a column is stored as one repeated value; elements are not compared."""
     return array.size <= 1 or array.strides[0] == 0
 
 
@@ -49,7 +49,7 @@ def bits(array: NDArray[T]) -> NDArray[np.generic]:
 
 
 def same(a: NDArray[T], b: NDArray[T]) -> bool:
-    """Whether two columns have the same dtype, length and elements, bit for bit."""
+    """Return whether two columns have the same dtype, length and elements, bit for bit."""
     if a is b:
         return True
     if a.dtype != b.dtype or a.shape != b.shape:
@@ -60,7 +60,7 @@ def same(a: NDArray[T], b: NDArray[T]) -> bool:
 
 
 def compact(array: NDArray[T], default: object = None) -> NDArray[T]:
-    """Return a constant column if every element is the default (None: the first), bitwise."""
+    """Return a constant column if all elements equal `default` bitwise, by default the first."""
     if array.size == 0 or array.strides[0] == 0:
         return frozen(array)
     value = array[:1] if default is None else np.array([default], array.dtype)
@@ -70,7 +70,7 @@ def compact(array: NDArray[T], default: object = None) -> NDArray[T]:
 
 
 def canonical_nan(array: Floats) -> Floats:
-    """Return the column with every NaN as the quiet 7FC00000. A copy only if a NaN differs."""
+    """Return the column with every NaN replaced by the quiet NaN 7FC00000; copy only if needed."""
     with np.errstate(invalid="ignore"):
         if array.size == 0 or not np.isnan(array.min()):  # the least is NaN if there is one
             return array
@@ -93,7 +93,7 @@ def concat(arrays: Sequence[NDArray[T]]) -> NDArray[T]:
 
 
 def offsets_of(lengths: NDArray[np.integer] | Flags) -> Longs:
-    """Return the offsets of rows of these lengths: int64 [n + 1], from 0."""
+    """Return the offsets of rows with the given lengths: int64 [n + 1], from 0."""
     if lengths.size and lengths.strides[0] == 0:
         step = int(lengths[0])
         n = lengths.size + 1
@@ -106,7 +106,7 @@ def offsets_of(lengths: NDArray[np.integer] | Flags) -> Longs:
 
 
 def lengths_of(offsets: Longs) -> Longs:
-    """Return the lengths of rows with these offsets: int64 [n]. It is faster than `np.diff`."""
+    """Return the lengths of rows with the given offsets: int64 [n]. Faster than `np.diff`."""
     return offsets[1:] - offsets[:-1]
 
 
@@ -124,9 +124,9 @@ def concat_offsets(parts: Sequence[Longs]) -> Longs:
 
 
 def run_of(indices: Longs, n: int) -> slice | None:
-    """Return the indices as a slice of a column of length n, or None.
+    """Return the indices as a slice of a column of length n.
 
-    None means that they are not consecutive, or out of bounds.
+    Return None if they are not consecutive, or out of bounds.
     """
     if indices.size == 0:
         return slice(0, 0)
@@ -209,7 +209,7 @@ def gather_ragged(values: NDArray[T], offsets: Longs, indices: Longs) -> tuple[N
 def check_column(
     what: str, array: NDArray[T], dtype: type[np.generic], n: int | None = None
 ) -> None:
-    """Raise ValueError unless the column is one-dimensional, of the dtype (and of length n)."""
+    """Raise ValueError unless the column has one dimension, the dtype and, if given, length n."""
     if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype != np.dtype(dtype):
         found = (
             f"{array.dtype} {array.shape}"

@@ -1,4 +1,4 @@
-"""Blobs: a column of byte strings that are not copied, for example from a mapped file."""
+"""Blobs: a column of byte strings without copies, for example of a mapped file."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from exset.grammars.columns.rows import Column
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Blobs(Column[memoryview]):
-    """A column of byte strings, each a span of the same bytes; copied only on request.
+    """A column of byte strings, each a span of the same bytes, not copied.
 
     data: uint8, such as a mapped file. starts, lengths: int64 [n]. Spans may overlap and be in any
     order. Raises ValueError for a span out of bounds.
@@ -38,7 +38,7 @@ class Blobs(Column[memoryview]):
 
     @classmethod
     def of(cls, blobs: Iterable[bytes | bytearray | memoryview]) -> Self:
-        """A column of these."""
+        """Return a column of the given byte strings, copied."""
         rows = [bytes(blob) for blob in blobs]
         lengths = np.array([len(row) for row in rows], np.int64)
         data = np.frombuffer(b"".join(rows), np.uint8)
@@ -46,7 +46,7 @@ class Blobs(Column[memoryview]):
 
     @classmethod
     def concat(cls, columns: Sequence[Self]) -> Self:
-        """The blobs of one column (at least one) after those of another, copied."""
+        """Join the blobs of one or more columns, copied."""
         if len(columns) == 1:
             return columns[0]
         return cls.of(blob for column in columns for blob in column)
@@ -80,15 +80,15 @@ class Blobs(Column[memoryview]):
 
     @property
     def nbytes(self) -> int:
-        """How many bytes they have together."""
+        """The number of bytes of all blobs."""
         return int(self.lengths.sum())
 
     def take(self, indices: Longs) -> Self:
-        """The blobs at the indices, int64 [k], not copied. Raises IndexError."""
+        """Return the blobs at the indices, int64 [k], not copied. Raises IndexError."""
         return self.with_columns(
             starts=take(self.starts, indices), lengths=take(self.lengths, indices)
         )
 
     def tolist(self) -> list[bytes]:
-        """The blobs as a list, copied."""
+        """Return the blobs as a list, copied."""
         return [bytes(blob) for blob in self]

@@ -1,7 +1,6 @@
-"""The findings of formats: each is declared in a text, with its code, message and explanation.
+"""Read the texts that declare findings, each with a code, a message and an explanation.
 
-A text begins with a title, `# Lens example files`. Then follow the findings, with a blank line
-between them:
+A text begins with a title, `# Lens example files`. The findings follow, separated by empty lines:
 
     lens-bare-word
     severity: warning
@@ -11,9 +10,10 @@ between them:
     matters: Why it matters.
     fix: How to fix it.
 
-A code without a message belongs to errors that the source words itself. If a code has several
-severities, `error or note`, the first one is that of the message. Two texts may have messages of
-the same code; only one of them explains it. `python -m tests.findings` writes `docs/findings`.
+A code without a message is used by errors whose messages are in the source code. If a code has
+several severities, such as `error or note`, the message has the first one. Two texts may have
+messages of the same code; only one of them explains the code. `python -m tests.findings` writes
+`docs/findings`.
 """
 
 import os
@@ -26,7 +26,7 @@ from exset.core.errors import Finding, Place, Severity
 
 
 class Rule(NamedTuple):
-    """What a text declares of one code."""
+    """The declaration of one code in a text."""
 
     severity: str
     message: str = ""
@@ -37,7 +37,7 @@ class Rule(NamedTuple):
 
 
 class Rules(Mapping[str, Rule]):
-    """The rules of a text, "package:path", by their stable codes. It is read on first use."""
+    """The rules of a text, "package:path", by code. The text is read on first use."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -73,7 +73,7 @@ class Rules(Mapping[str, Rule]):
         return Severity(self[code].severity.partition(" ")[0])
 
     def finding(self, code: str, place: Place | None, /, **words: object) -> Finding:
-        """Make a finding of a code; words fill in the message and the hint."""
+        """Make a finding of a code; `words` fill in the message and the hint."""
         rule = self[code]
         message, hint = rule.message.format(**words), rule.hint.format(**words) or None
         severity = self.severity(code)

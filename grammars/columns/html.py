@@ -1,6 +1,6 @@
 """Show models as HTML tables in notebooks: their first rows, and how many more there are.
 
-Text is cut, made safe and escaped. The tables have no styles of their own.
+Text is cut and escaped. The tables contain no styles.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ _LONGEST = 80
 
 
 def table(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]], total: int) -> str:
-    """Return an HTML table. Reads only the rows shown; `total` is how many there are."""
+    """Return an HTML table. Reads only the rows that it shows; `total`: the number of all rows."""
     body = [_row("td", row) for row in islice(rows, SHOWN)]
     more = total - len(body)
     left = f"<p>and {more:,} more</p>" if more > 0 else ""
@@ -27,7 +27,7 @@ def table(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]], to
 
 
 def text(data: bytes | None) -> str:
-    """Return the beginning of some text, with invalid UTF-8 as escapes; nothing for None."""
+    """Return the beginning of a text, with escapes for invalid UTF-8; an empty text for None."""
     return (data or b"")[: 4 * _LONGEST + 4].decode("utf-8", "surrogateescape")
 
 

@@ -16,7 +16,7 @@ _SHOWN = (Number, np.bool_, str, bytes, NoneType)
 
 
 def shown(given: object) -> str:
-    """Return a value for a message: a number or a short text itself, otherwise its type."""
+    """Return a value as text for a message: a number or a short text itself, else the type."""
     if isinstance(given, str | bytes) and len(given) > 40:
         return f"{given[:37]!r}..."
     return repr(given) if isinstance(given, _SHOWN) else type(given).__name__
@@ -30,7 +30,7 @@ def check_kind(where: str, given: object, kind: type, expected: str = "") -> Non
 
 
 def raw(where: str, given: object) -> bytes | None:
-    """Return bytes unchanged, and text as UTF-8; lone surrogates become the bytes they encode."""
+    """Encode text as UTF-8, lone surrogates as the bytes they represent; return bytes unchanged."""
     if given is None or type(given) is bytes:
         return given
     if isinstance(given, bytes):
@@ -45,7 +45,7 @@ def raw(where: str, given: object) -> bytes | None:
 
 
 def stored_units(where: str, given: Iterable[int | tuple[int, int]] | str) -> Ints:
-    """Return units as Lens stores them: a span as its first unit and minus its last, `*` as -1."""
+    """Return units as Lens stores them: a span as its first unit and minus its last; `*` is -1."""
     if isinstance(given, str | bytes):
         if given != "*":
             raise ValueError(f'{where}: expected unit numbers, spans, or "*", not {given!r}')
@@ -108,7 +108,7 @@ def floats_in_shape(where: str, given: object) -> Floats:
 
 
 def _unmasked(where: str, given: object) -> object:
-    """What is given; masked arrays in lists, whose masks NumPy would drop, as floats."""
+    """Convert masked arrays in lists to floats, as NumPy would drop their masks."""
     if isinstance(given, np.ma.MaskedArray):
         return floats_in_shape(where, given)
     if isinstance(given, list | tuple):
@@ -133,9 +133,9 @@ def float_row(where: str, given: object) -> Floats:
 
 
 def cube(where: str, given: object) -> Floats:
-    """The numbers as float32 [example, event, unit], copied; two dimensions are one event each.
+    """Return the numbers as float32 [example, event, unit], copied; a masked number is NaN.
 
-    A masked number is NaN.
+    An array of two dimensions has one event for each example.
     """
     floats = floats_in_shape(where, given)
     if floats.ndim not in (2, 3):

@@ -1,8 +1,8 @@
-"""Columns: the flat arrays that hold the abstract syntax of every family.
+"""Columns: the flat arrays of which the models of all families consist.
 
-Numbers are plain NumPy arrays. What a number cannot say (a string, a row of numbers, a value that
-may be absent) is one of the small classes here, themselves made of arrays. Everything is read-only,
-slices are views, and equality is by value: bitwise on floats, so that -0.0 differs from 0.0.
+Columns of numbers are plain NumPy arrays. Strings, rows of numbers, and values that may be absent
+have small classes, which consist of arrays. All columns are read-only, slices are views, and
+equality is by value: bitwise for floats, so that -0.0 differs from 0.0.
 """
 
 from collections.abc import Sequence
@@ -70,7 +70,7 @@ class Ragged(Column[NDArray[T]], Generic[T]):
 class Reals(Column[float | None]):
     """A column of real numbers, each present or absent: values float32 [n], present bool [n].
 
-    An absent value is held as 0. Raises ValueError.
+    An absent value is stored as 0. Raises ValueError.
     """
 
     values: Floats
@@ -85,7 +85,7 @@ class Reals(Column[float | None]):
 
     @classmethod
     def empty(cls, n: int) -> Self:
-        """A column of n values, none of them present."""
+        """Return a column of n absent values."""
         values, present = arrays.constant(0, n, np.float32), arrays.constant(False, n, np.bool_)
         return cls.unchecked(values=values, present=present)
 

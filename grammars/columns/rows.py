@@ -1,6 +1,6 @@
-"""The bases of frozen dataclasses of columns: equality by value, taking and joining rows.
+"""The base classes of frozen dataclasses of columns: equality by value, select and join rows.
 
-Copies and pickles are read-only too, and a constant column takes no space in them.
+Copies and pickles are also read-only, and a constant column takes no space in them.
 """
 
 from abc import ABC, abstractmethod
@@ -16,11 +16,11 @@ Item = TypeVar("Item", covariant=True)
 
 
 class Table:
-    """The base of frozen dataclasses whose fields are arrays, or such dataclasses themselves."""
+    """The base class of frozen dataclasses whose fields are arrays or other tables."""
 
     @classmethod
     def unchecked(cls, **columns: object) -> Self:
-        """Return a table of these columns without checks: for columns made from checked ones."""
+        """Return a table of the given columns without checks; they must come from checked ones."""
         table = object.__new__(cls)
         for name, column in columns.items():
             object.__setattr__(
@@ -56,11 +56,11 @@ class Table:
 
 
 class Rows(Table, ABC):
-    """The base of tables whose columns all have the same number of rows."""
+    """The base class of tables whose columns all have the same number of rows."""
 
     @abstractmethod
     def __len__(self) -> int:
-        """Return how many rows there are."""
+        """Return the number of rows."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self)} rows)"
@@ -101,7 +101,7 @@ class Rows(Table, ABC):
 
 
 class Column(Rows, Generic[Item]):
-    """The base of tables whose rows are items: an index gives an item, a slice some of the rows."""
+    """The base class of tables of items: an index gives an item, a slice a table of some rows."""
 
     @abstractmethod
     def _item(self, row: int) -> Item:
@@ -118,7 +118,7 @@ class Column(Rows, Generic[Item]):
 
 
 class _Repeated(NamedTuple):
-    """A constant column as it is pickled: its value [1] and its length. Other tuples are values."""
+    """The pickled form of a constant column: its value [1] and its length."""
 
     value: NDArray[np.generic]
     n: int

@@ -1,4 +1,4 @@
-"""Spans: whole numbers as runs that go up by one, such as the ids of a sample list."""
+"""Spans: whole numbers stored as runs of consecutive numbers, such as the ids of a sample list."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -13,7 +13,7 @@ from exset.grammars.columns.strings import Strings
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Spans(Column[tuple[int, int]]):
-    """A column of runs of whole numbers: first and last, both int64 [n]. Raises ValueError."""
+    """A column of runs of consecutive numbers: first and last, int64 [n]. Raises ValueError."""
 
     first: Longs
     last: Longs
@@ -27,7 +27,7 @@ class Spans(Column[tuple[int, int]]):
 
     @classmethod
     def empty(cls) -> Self:
-        """A column of no spans."""
+        """Return a column without spans."""
         return cls.unchecked(first=np.empty(0, np.int64), last=np.empty(0, np.int64))
 
     def __len__(self) -> int:
@@ -38,16 +38,16 @@ class Spans(Column[tuple[int, int]]):
 
     @property
     def counts(self) -> Longs:
-        """How many numbers each span has: int64 [n]."""
+        """The number of numbers in each span: int64 [n]."""
         return self.last - self.first + 1
 
     def numbers(self) -> Longs:
-        """All numbers, span after span: int64."""
+        """Return all numbers, span after span: int64."""
         return row_indices(self.first, self.counts)
 
 
 def first_of(ids: Strings | Spans, begin: int, end: int) -> str:
-    """The first of some ids, from begin to before end, as text; spans are not expanded."""
+    """Return the first of the ids begin to end - 1, as text; spans are not expanded."""
     shown = range(begin, min(end, begin + 4))
     words = [
         text(ids[i]) if isinstance(ids, Strings) else " ... ".join(map(str, dict.fromkeys(ids[i])))
@@ -57,7 +57,7 @@ def first_of(ids: Strings | Spans, begin: int, end: int) -> str:
 
 
 def normal_spans(numbers: Longs, offsets: Longs) -> tuple[Spans, Longs]:
-    """The longest runs of each row of numbers, and where the rows' runs begin and end."""
+    """Return the longest runs of the numbers in each row, and the offsets of each row's runs."""
     if numbers.size == 0:
         return Spans.empty(), frozen(np.zeros(offsets.size, np.int64))
     begins = np.ones(numbers.size, np.bool_)

@@ -47,7 +47,7 @@ class Strings(Column[bytes | None]):
 
     @classmethod
     def of(cls, strings: Iterable[bytes | str | None]) -> Self:
-        """Return a column of these strings. Raises ValueError.
+        """Return a column of the given strings. Raises ValueError.
 
         Text is encoded as UTF-8; lone surrogates become the bytes that they represent.
         """
@@ -83,7 +83,7 @@ class Strings(Column[bytes | None]):
     ) -> Self:
         """Return the strings buffer[start:end], copied. Spans may overlap and have any order.
 
-        present: bool [n], by default all; the span of an absent string does not matter.
+        present: bool [n], by default all are present; the spans of absent strings are ignored.
         Raises ValueError for a span out of bounds.
         """
         present = constant(True, starts.size, np.bool_) if present is None else present
@@ -116,27 +116,27 @@ class Strings(Column[bytes | None]):
         return np.diff(self.offsets)
 
     def text(self, index: SupportsIndex) -> str | None:
-        """One string as text: UTF-8, bytes that are not as lone surrogates."""
+        """Return one string as text, decoded as UTF-8; invalid bytes become lone surrogates."""
         raw = self[index]
         return None if raw is None else raw.decode("utf-8", "surrogateescape")
 
     def take(self, indices: Longs) -> Self:
-        """The strings at the indices, int64 [k]. Raises IndexError."""
+        """Return the strings at the indices, int64 [k]. Raises IndexError."""
         data, offsets = gather_ragged(self.data, self.offsets, indices)
         return self.unchecked(data=data, offsets=offsets, present=take(self.present, indices))
 
     def tolist(self) -> list[bytes | None]:
-        """The strings as a list."""
+        """Return the strings as a list."""
         return list(self)
 
     def distinct(self) -> tuple[Self, Longs]:
-        """The distinct strings in order of first use, and the number of each row's: int64 [n].
+        """Return the distinct strings in order of first use, and which one each row has: int64 [n].
 
         An absent string counts as empty.
         """
         lengths = self.lengths
         longest = int(lengths.max(initial=0))
-        # A polynomial hash a row, modulo 2**64; collisions are noticed below.
+        # A polynomial hash for each row, modulo 2**64; collisions are detected below.
         powers = np.full(longest, 0x9E3779B97F4A7C15, np.uint64)
         np.multiply.accumulate(powers, out=powers)
         place = row_indices(constant(0, len(self), np.int64), lengths)

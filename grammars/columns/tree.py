@@ -1,4 +1,4 @@
-"""Trees of scalars, sequences and mappings, with their places in a text: JSON, YAML, or Python."""
+"""Trees of scalars, sequences and mappings from JSON, YAML or Python, with places in the text."""
 
 import math
 from collections.abc import Mapping
@@ -10,16 +10,16 @@ from exset.core.source import Span
 from exset.core.text import with_article
 
 DEEPEST: Final = 200
-"""The greatest depth that any limit allows: functions on a tree recurse."""
+"""The greatest depth that any limit allows, because functions on a tree recurse."""
 
 INT64: Final = range(-(1 << 63), 1 << 64)
-"""The integers that stay integers. Others become floats, as in nlohmann::json."""
+"""The integers that stay integers; all others become floats, as in nlohmann::json."""
 
 Scalar: TypeAlias = str | int | float | bool | None
 
 
 class Style(NamedTuple):
-    """How YAML writes a node: its tag, and whether a text is in quotation marks."""
+    """The style of a node in YAML: its tag, and whether a text is in quotation marks."""
 
     tag: str | None = None
     quoted: bool = False
@@ -27,7 +27,7 @@ class Style(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member of a mapping: its value, and the span and style of its name."""
+    """A member of a mapping: the value, and the span and style of the name."""
 
     value: "Node"
     name: Span | None = field(default=None, compare=False)
@@ -38,7 +38,7 @@ class Member:
 class Node:
     """A value and its span; the span is None if the value was not read from a text.
 
-    `content` is a tuple of nodes for a sequence, a dict of members for a mapping, else the value.
+    `content` is a tuple of nodes for a sequence, a dict of members for a mapping, or the value.
     """
 
     content: "Scalar | tuple[Node, ...] | dict[str, Member]"
@@ -47,7 +47,7 @@ class Node:
 
     @property
     def kind(self) -> str:
-        """The name that JSON has for it: array, object, string, boolean, number or null."""
+        """The type of the value in JSON: array, object, string, boolean, number or null."""
         content = self.content
         if content is None:
             return "null"
@@ -70,7 +70,7 @@ class Node:
         return self.content if isinstance(self.content, dict) else {}
 
     def plain(self) -> object:
-        """Return the value as Python's dict, list, str, int, float, bool or None."""
+        """Return the value as a dict, list, str, int, float, bool or None."""
         if isinstance(self.content, tuple):
             return [item.plain() for item in self.content]
         if isinstance(self.content, dict):
@@ -79,9 +79,9 @@ class Node:
 
 
 def node(value: object, *, depth: int) -> Node:
-    """Return the node of a Python value: mappings, lists, tuples, strings, numbers, bools, None.
+    """Return a node for a Python value: mappings, lists, tuples, strings, numbers, bools, None.
 
-    Raises FormatError for a value that JSON does not have, and if it nests deeper than `depth`.
+    Raises FormatError for a value that JSON cannot store, and for nesting deeper than `depth`.
     """
     return _node(value, min(depth, DEEPEST), "")
 

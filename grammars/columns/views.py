@@ -1,4 +1,4 @@
-"""Sequences of views: objects that are made when they are asked for."""
+"""Sequences of views: objects that are created on access."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import SupportsIndex, TypeVar, overload
@@ -7,9 +7,9 @@ V = TypeVar("V", covariant=True)
 
 
 class Views(Sequence[V]):
-    """A sequence of views, each made on access; a slice is another such sequence.
+    """A sequence of views, each created on access; a slice is a sequence of views, too.
 
-    `what` names the sequence in an IndexError, and in a TypeError for an index of another type.
+    `what` is the name of the sequence in an IndexError, and in a TypeError for a wrong index.
     """
 
     def __init__(self, make: Callable[[int], V], numbers: range, what: str) -> None:

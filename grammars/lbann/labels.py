@@ -28,7 +28,7 @@ class Labels(Rows):
         return len(self.name)
 
     def of(self, samples: SampleList) -> tuple[Longs, Flags]:
-        """Return the label of each file of a list, 0 if missing, and which labels are present."""
+        """Return each file's label, 0 if missing, and a mask of the files with a label."""
         labels = dict(zip(self.name, self.label.tolist(), strict=True))
         found = [labels.get(name) for name in samples.name]
         present = np.array([label is not None for label in found], np.bool_)

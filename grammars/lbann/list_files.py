@@ -1,4 +1,4 @@
-"""The parts of a sample list: its totals, its files and its words."""
+"""Parts of a sample list: the totals, a file, and checks of words."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -22,8 +22,8 @@ class Totals(NamedTuple):
 class File(NamedTuple):
     """One file of a list, for `SampleList.of`.
 
-    ids: of the included samples, in an exclusion list of the excluded ones. others: the number of
-    samples of the file without ids.
+    ids: the ids of the included samples; in an exclusion list, of the excluded ones. others: the
+    number of the file's samples that have no id here.
     """
 
     name: str | bytes
@@ -35,7 +35,7 @@ _IS_BLANK: Final = np.isin(np.arange(256), list(b" \t\n\v\f\r"))
 
 
 def check_words(what: str, column: Strings) -> None:
-    """Raise ValueError unless every string is present, not empty and without blanks."""
+    """Raise ValueError unless every string is present, not empty and without white space."""
     if not column.present.all() or (column.lengths == 0).any():
         raise ValueError(f"{what}: must not be empty")
     blank = _IS_BLANK[column.data]

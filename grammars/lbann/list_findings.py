@@ -6,4 +6,4 @@ from exset.grammars.columns.findings import Rules
 
 RULES: Final = Rules("exset.grammars.lbann:sample-lists.findings")
 finding_at: Final = RULES.finding
-"""Make a finding from its code, its place and the words of its message."""
+"""Make a finding from its code, its place, and the values that fill in its message."""

@@ -1,4 +1,4 @@
-"""The ids of a sample list as a column: text, or ranges of integers."""
+"""The ids of a sample list as a column of strings or of integer ranges."""
 
 import re
 from typing import Final, TypeAlias
@@ -13,7 +13,7 @@ from exset.grammars.columns.strings import Strings
 
 Id: TypeAlias = str | int
 Ids: TypeAlias = Strings | Spans
-"""A column of ids: Strings, or Spans, the longest runs of integers."""
+"""A column of ids: Strings, or Spans, which hold integers as their longest runs."""
 
 _DECIMAL: Final = re.compile(rb"0|-?[1-9]\d{0,17}")
 
@@ -26,7 +26,7 @@ def id_values(ids: Ids) -> list[Id]:
 
 
 def ids_at(ids: Ids, rows: Longs) -> list[Id]:
-    """Return some ids, by their indices among all, without expanding the others."""
+    """Return some ids, by their indices among all ids, without expanding the other ids."""
     return (
         id_values(ids.take(rows)) if isinstance(ids, Strings) else [*_numbers(ids, rows).tolist()]
     )
@@ -35,7 +35,7 @@ def ids_at(ids: Ids, rows: Longs) -> list[Id]:
 def take_ids(ids: Ids, rows: Longs, offsets: Longs) -> tuple[Ids, Longs]:
     """Return some ids as a column, with the offsets of each file's ids: int64 [files + 1].
 
-    rows: indices among all ids; offsets: of each file's `rows`.
+    rows: indices among all ids; offsets: the offsets of each file's rows in `rows`.
     """
     if isinstance(ids, Strings):
         return ids.take(rows), offsets
@@ -45,7 +45,7 @@ def take_ids(ids: Ids, rows: Longs, offsets: Longs) -> tuple[Ids, Longs]:
 def integer_ids(ids: Strings, offsets: Longs) -> tuple[Spans, Longs]:
     """Return text ids as integers, with the offsets of each file's spans.
 
-    Raises FormatError for an id that is not the decimal of an integer, such as 007.
+    Raises FormatError for an id that is not an integer in normal decimal form, such as 007.
     """
     numbers = np.empty(len(ids), np.int64)
     for row, word in enumerate(ids):
@@ -57,7 +57,7 @@ def integer_ids(ids: Strings, offsets: Longs) -> tuple[Spans, Longs]:
 
 
 def overlaps(spans: Spans, offsets: Longs) -> Longs:
-    """Return the files in which two spans contain the same number."""
+    """Return the indices of the files in which two spans contain the same number."""
     row = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
     order = np.lexsort((spans.first, row))
     row, first, last = row[order], spans.first[order], spans.last[order]

@@ -1,11 +1,11 @@
-"""The six types of sample lists, the parts of each, and the readers of them."""
+"""The six types of sample lists, what each contains, and LBANN's readers."""
 
 from enum import StrEnum
 from typing import NoReturn
 
 
 class Kind(StrEnum):
-    """The type of a list: the word in its first line."""
+    """The type of a sample list: the word in its first line."""
 
     SINGLE_SAMPLE = "SINGLE-SAMPLE"
     MULTI_SAMPLE_EXCLUSION = "MULTI-SAMPLE_EXCLUSION"
@@ -20,7 +20,7 @@ class Kind(StrEnum):
 
     @property
     def is_single(self) -> bool:
-        """Whether each file is one sample."""
+        """Whether each file of the list is one sample."""
         return self is Kind.SINGLE_SAMPLE
 
     @property
@@ -30,27 +30,27 @@ class Kind(StrEnum):
 
     @property
     def has_excluded(self) -> bool:
-        """Whether it counts excluded samples."""
+        """Whether the list has counts of excluded samples."""
         return not self.is_single and self is not Kind.MULTI_SAMPLE_INCLUSION_V2
 
     @property
     def has_label_file(self) -> bool:
-        """Whether its fourth line names a label file."""
+        """Whether the fourth line of the list names a label file."""
         return self.is_single or self in (Kind.MULTI_SAMPLE_EXCLUSION, Kind.MULTI_SAMPLE_INCLUSION)
 
 
 class Reader(StrEnum):
-    """A reader of LBANN. It decides, and not the type, what the lines below the header are.
+    """A reader of LBANN. The reader, not the type of the list, decides how lines are read.
 
-    HDF5: the HDF5, JAG and SMILES readers, whose lines are records. IMAGE: the image reader, whose
-    lines are files.
+    HDF5: the HDF5, JAG and SMILES readers, which read each line as a record. IMAGE: the image
+    reader, which reads each line as a file.
     """
 
     HDF5 = "hdf5"
     IMAGE = "image"
 
     def kind_of(self, kind: Kind) -> Kind:
-        """Return the type that a list of a type is for this reader."""
+        """Return the type as which this reader reads a list with the type `kind`."""
         if self is Reader.IMAGE:
             return Kind.SINGLE_SAMPLE
         return Kind.MULTI_SAMPLE_INCLUSION if kind.is_single else kind

@@ -1,7 +1,7 @@
-"""LBANN's sample lists as columns: which samples of which files.
+"""LBANN's sample lists as columns: the samples that an experiment uses, and their files.
 
 A list has a kind (the type in its first line), a base directory and files. Each file has included
-and excluded samples: an inclusion list names the former by their ids, an exclusion list the latter.
+and excluded samples; inclusion lists have the ids of included, exclusion lists of excluded ones.
 """
 
 from collections.abc import Iterable, Iterator
@@ -28,7 +28,7 @@ from exset.grammars.lbann.list_types import Kind
 
 Counts: TypeAlias = NDArray[np.uint64]
 MAX_SAMPLES: Final = 2**62
-"""An upper limit of the samples of a list."""
+"""The largest number of samples in a list."""
 
 
 class FileView:
@@ -40,7 +40,7 @@ class FileView:
 
     @property
     def name(self) -> str:
-        """The name in the list, relative to the base directory."""
+        """The name of the file in the list, relative to the base directory."""
         return self._samples.name.text(self.index) or ""
 
     @property
@@ -60,7 +60,7 @@ class FileView:
 
     @property
     def ids(self) -> list[Id]:
-        """The ids with ranges expanded: of included samples, in an exclusion list of excluded."""
+        """The ids, ranges expanded: of included samples, or in an exclusion list of excluded."""
         return self._samples.ids_of(self.index)
 
     def __repr__(self) -> str:
@@ -71,16 +71,16 @@ class FileView:
 class SampleList(Table):
     """A sample list; its length is the number of included samples.
 
-    directory: the base directory. label_file: the path of the label file, None for kinds without
-    one. totals: the totals in the header, None if they equal the sums over the files.
+    directory: the base directory. label_file: the path of the label file, None for kinds without a
+    label file. totals: the totals in the header, None if they equal the sums over the files.
 
     name: Strings [files]. ids: Strings, or Spans (the longest runs of integers). id_offsets: int64
     [files + 1], the ids of file i are `ids[id_offsets[i]:id_offsets[i + 1]]`. others: uint64
     [files], the number of samples without ids: excluded ones, in an exclusion list included ones.
-    Each file of a SINGLE-SAMPLE list is one sample, without id.
+    Each file of a SINGLE-SAMPLE list is one sample, without an id.
 
-    Names, ids and directory are words: not empty, without blanks. Raises ValueError with the name
-    of the column.
+    Names, ids and the directory are words: not empty, without white space. Raises ValueError with
+    the name of the column.
     """
 
     kind: Kind
@@ -130,7 +130,7 @@ class SampleList(Table):
         *,
         label_file: str | bytes | None = None,
     ) -> Self:
-        """Return a list of files, each a `File` or a tuple like one. Raises ValueError."""
+        """Make a list from files; each is a `File` or a tuple of its values. Raises ValueError."""
         kind = Kind(kind)
         rows = [File(*file) for file in files]
         lengths = np.array([len(row.ids) for row in rows], np.int64)
@@ -184,7 +184,7 @@ class SampleList(Table):
 
     @property
     def has_integer_ids(self) -> bool:
-        """Whether ids are integers."""
+        """Whether the ids are integers."""
         return isinstance(self.ids, Spans)
 
     @property
@@ -241,7 +241,7 @@ class SampleList(Table):
                     yield path, each
 
     def pairs_at(self, rows: Longs) -> list[tuple[str, Id]]:
-        """Return the pairs of some samples (`rows`, int64) without expanding the others."""
+        """Return the pairs of some samples (`rows`, int64), without expanding other ids."""
         if self.kind.is_exclusion:
             return list(self.pairs())  # which raises, unless there are no samples
         used, of = np.unique(self._files_of(rows), return_inverse=True)
@@ -255,11 +255,11 @@ class SampleList(Table):
         return [(paths[file], each) for file, each in zip(of.tolist(), ids, strict=True)]
 
     def select(self, which: ArrayLike | slice) -> Self:
-        """Return some of the samples, grouped by file. which: indices, a mask or a slice.
+        """Return a list of some samples, grouped by file. which: indices, a mask or a slice.
 
         Files are in the order of their first chosen sample, and samples of a file in the order of
-        `which`. All others count as excluded. Raises IndexError and ValueError as `chosen_rows`;
-        FormatError for a part of a file in an exclusion list.
+        `which`. All other samples count as excluded. Raises the IndexError and ValueError of
+        `chosen_rows`; FormatError if only some samples of a file in an exclusion list are chosen.
         """
         chosen = arrays.chosen_rows(which, len(self))
         files = self._files_of(chosen)
@@ -289,11 +289,11 @@ class SampleList(Table):
         return kept.with_columns(others=others, ids=ids, id_offsets=id_offsets)
 
     def select_files(self, which: ArrayLike | slice) -> Self:
-        """Return some of the files with all their samples: indices, a mask or a slice."""
+        """Return a list of some files with all their samples. which: indices, a mask or a slice."""
         return self._of_files(arrays.chosen_rows(which, len(self.name)))
 
     def concat(self, *others: Self) -> Self:
-        """Return the files of this list, then those of the others.
+        """Return a list with the files of this list, then the files of the others.
 
         Raises ValueError unless kind, directory, label file and the type of ids are equal.
         """
@@ -315,7 +315,7 @@ class SampleList(Table):
         )
 
     def with_text_ids(self) -> Self:
-        """Return the same list with text ids: integers in decimal, one for one."""
+        """Return the same list with ids as text: each integer in decimal."""
         if not isinstance(self.ids, Spans):
             return self
         named = self.named
@@ -328,8 +328,8 @@ class SampleList(Table):
     def with_integer_ids(self) -> Self:
         """Return the same list with integer ids, in their longest runs.
 
-        Raises FormatError for an id that is not the decimal of an integer, such as 007, and for an
-        exclusion list.
+        Raises FormatError for an id that is not an integer in normal decimal form, such as 007, and
+        for an exclusion list.
         """
         if not isinstance(self.ids, Strings):
             return self

@@ -1,9 +1,9 @@
 """The model of a schema: a tree of HDF5 groups and fields, with the metadata of each.
 
 A data schema describes the samples in HDF5 files; an experiment schema selects the fields that an
-experiment reads. Both are written in the same language. The reserved child `metadata` of a node
-contains directives; a value of the node itself is ignored. Values have conduit's types: integers
-and floats differ, an empty value is None, and a list of one number is that number.
+experiment reads. Both have the same language. The child `metadata` of a node is reserved: it
+contains directives. A value of the node itself is ignored. Values have conduit's types: integers
+and floats differ, an empty value is None, and a list of one number equals the number.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ DIRECTIVES: Final = (
     *("pack", "ordering", "scale", "bias", "coerce"),
     *("dims", "channels", "layout", "transpose"),
 )
-"""The directives that LBANN knows; it warns of all others."""
+"""The directives that LBANN knows; LBANN warns of all others."""
 
 HWC: Final = "hwc"
 """A key that LBANN requires for a scale per channel, but does not list as a directive."""
@@ -36,11 +36,11 @@ Value: TypeAlias = "int | float | str | tuple[Value, ...] | Mapping[str, Value] 
 
 @dataclass(frozen=True, eq=False)
 class Directive:
-    """One directive of a node; equal to another if value and type are."""
+    """A directive of a node; two are equal if their values and the types of the values are."""
 
     value: Value
     span: Span | None = None
-    """The span of the value in the source of its schema."""
+    """The span of the value in the source of the schema."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Directive) and equal_values(self.value, other.value)
@@ -55,18 +55,18 @@ class Node:
     children: "Mapping[str, Node]" = field(default_factory=dict)
     metadata: Mapping[str, Directive] = field(default_factory=dict)
     span: Span | None = field(default=None, compare=False)
-    """The span of its name in the source of its schema."""
+    """The span of the node's name in the source of the schema."""
 
     __hash__ = None  # type: ignore[assignment]
 
     def nodes(self, path: Path = ()) -> "Iterator[tuple[Path, Node]]":
-        """Yield this node and all below it with their paths, in file order; path: of this node."""
+        """Yield this node, at `path`, and all nodes below it, with their paths, in file order."""
         yield path, self
         for name, child in self.children.items():
             yield from child.nodes((*path, name))
 
     def leaves(self, path: Path = ()) -> "Iterator[tuple[Path, Node]]":
-        """Yield the leaves among `nodes`."""
+        """Yield the leaves among `nodes()`, with their paths."""
         return ((where, node) for where, node in self.nodes(path) if not node.children)
 
     def find(self, path: Path) -> "Node | None":
@@ -79,11 +79,11 @@ class Node:
 
 @dataclass(frozen=True)
 class Schema:
-    """A schema; equal to another if the trees are equal."""
+    """A schema; two are equal if their trees are equal."""
 
     root: Node
     source: Source | None = field(default=None, compare=False, repr=False)
-    """The text that it was read from; None if a program made it."""
+    """The text of the schema; None if a program made the schema."""
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -101,7 +101,7 @@ class Schema:
 
     @classmethod
     def of(cls, tree: Mapping[str, Any] | None) -> "Schema":
-        """Return a schema from dicts: the key `metadata` contains directives, other keys children.
+        """Make a schema from dicts: the key `metadata` has directives, other keys are children.
 
         A field without metadata is None or an empty dict. Raises TypeError for an invalid value.
         """
@@ -110,10 +110,10 @@ class Schema:
     def with_metadata(
         self, path: str, metadata: Mapping[str, Any] | None = None, *, without: Iterable[str] = ()
     ) -> "Schema":
-        """Return a schema in which a node has these directives, and not those in `without`.
+        """Return a schema with directives added to a node, and those named in `without` removed.
 
         path: names separated by slashes, empty for the root. The new schema keeps the source text,
-        so that comments are kept when it is written. Raises KeyError for an unknown node.
+        so that written files keep the comments. Raises KeyError for an unknown node.
         """
         names = tuple(filter(None, path.split("/")))
         if self.root.find(names) is None:
@@ -143,7 +143,7 @@ def path_text(path: Path) -> str:
 
 
 def to_json(value: Value) -> object:
-    """Return a value for JSON: with lists and dicts."""
+    """Return a value for JSON, with lists for tuples and dicts for mappings."""
     if isinstance(value, tuple):
         return [to_json(item) for item in value]
     if isinstance(value, Mapping):
@@ -152,7 +152,7 @@ def to_json(value: Value) -> object:
 
 
 def to_value(value: Any) -> Value:
-    """Return a Python value as a value of conduit; TypeError if there is none."""
+    """Convert a Python value to a value of conduit; TypeError for an unsupported type."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, Mapping):
@@ -167,7 +167,7 @@ def to_value(value: Any) -> Value:
 
 
 def list_value(values: Sequence[Value]) -> Value:
-    """Return the value of a list: floats if one number is a float; one number is no list."""
+    """Return conduit's value of a list: all floats if one is a float; a lone number as itself."""
     numbers = [value for value in values if isinstance(value, int | float)]
     if not numbers or len(numbers) < len(values):
         return tuple(values)
@@ -189,7 +189,7 @@ def _node(tree: Mapping[str, Any] | None) -> Node:
 
 
 def equal_values(one: Value, other: Value) -> bool:
-    """Return whether values are equal: 1 differs from 1.0, -0.0 from 0.0; NaN equals NaN."""
+    """Return whether two values are equal: 1 differs from 1.0, -0.0 from 0.0; NaN equals NaN."""
     if isinstance(one, tuple) and isinstance(other, tuple):
         return len(one) == len(other) and all(map(equal_values, one, other))
     if isinstance(one, Mapping) and isinstance(other, Mapping):

@@ -7,11 +7,11 @@ from exset.grammars.columns.findings import Rules
 
 RULES: Final = Rules("exset.grammars.lbann:schemas.findings")
 finding_at: Final = RULES.finding
-"""Make a finding from its code, its place and the words of its message."""
+"""Make a finding from its code, its place, and the values that fill in its message."""
 
 
 def wrong_suffix(name: str) -> Finding | None:
-    """Return the finding of a file that LBANN cannot load because of its suffix, or None."""
+    """Return a finding for a file that LBANN cannot load because of its suffix, else None."""
     if not name.endswith(".yml"):
         return None
     what = "the suffix .yml is not .yaml"

@@ -1,8 +1,8 @@
-"""Builders: columns of an example set from Python objects, or from arrays.
+"""Build the columns of an example set from Python objects, or from arrays.
 
     Example(name="one", events=[Event(inputs=[1, 0], targets=Sparse([0, (3, 5)], group="output"))])
 
-`ExampleSet.from_examples` and `ExampleSet.from_arrays` give the set itself.
+Users call `ExampleSet.from_examples` and `ExampleSet.from_arrays`, which return an example set.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,9 +35,9 @@ class Range:
 
 @dataclass(frozen=True, eq=False)
 class Dense(Range):
-    """A range of values, one a unit, from unit `first` on; of a group, or of the whole network.
+    """A range of values for consecutive units from `first` on, of a group or the whole network.
 
-    A value that is masked, in a NumPy masked array, is NaN, Lens's value for "not known".
+    A masked value of a NumPy masked array becomes NaN, Lens's value for "not known".
     """
 
     values: ArrayLike
@@ -47,10 +47,10 @@ class Dense(Range):
 
 @dataclass(frozen=True, eq=False)
 class Sparse(Range):
-    """A range of units of one value: unit numbers and spans (first, last), or "*" for all.
+    """A range of units with one value: unit numbers and spans (first, last), or "*" for all.
 
-    Without a value it is that of the event: `active_input`, for targets `active_target`, for a list
-    that serves as both `active_input` (Lens, example.c: readExample).
+    The default value is the event's `active_input`, for targets `active_target`, and for a list of
+    both inputs and targets `active_input` (Lens, example.c: readExample).
     """
 
     units: Iterable[int | tuple[int, int]] | Literal["*"]
@@ -58,7 +58,7 @@ class Sparse(Range):
     group: Name = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.units, Iterator):  # once used up it would say nothing
+        if isinstance(self.units, Iterator):  # an iterator can be read only once
             object.__setattr__(self, "units", tuple(self.units))
 
 
@@ -67,9 +67,9 @@ RangeLike = ArrayLike | Range | Sequence[Range] | None
 
 @dataclass(frozen=True, eq=False)
 class Event:
-    """An event: inputs and targets, each values, a range or a list of ranges; and its own fields.
+    """An event. inputs, targets: values, a range, or a list of ranges.
 
-    A field that is None inherits the set's value.
+    A field that is None inherits the value of the set.
     """
 
     inputs: RangeLike = None
@@ -86,7 +86,7 @@ class Event:
 
 @dataclass(frozen=True, eq=False)
 class Example:
-    """An example: at least one event, a name or none, a proc (Tcl, never run), a frequency."""
+    """An example: at least one event, maybe a name and a proc (Tcl, never run), a frequency."""
 
     events: Sequence[Event] = (Event(),)
     name: Name = None
@@ -95,10 +95,10 @@ class Example:
 
 
 def from_examples(examples: Iterable[Example], header: SetHeader | None = None) -> ExampleColumns:
-    """Return the columns of these examples. Raises ValueError that says where.
+    """Return the columns of the given examples. Raises ValueError, which names the place.
 
-    A list of inputs or targets used again in the same example, the same object, is shared; tuples
-    are not, as Python may make two equal ones the same.
+    An object that is used twice as inputs or targets in an example becomes one shared list; a tuple
+    does not, because Python may make one object of two equal tuples.
     """
     header = SetHeader() if header is None else header
     check_kind("header", header, SetHeader)
@@ -141,7 +141,7 @@ def from_arrays(
 ) -> ExampleColumns:
     """Return the columns of dense arrays [example, unit] or [example, event, unit].
 
-    sides: the array, or None, and the group of "inputs" and of "targets". Raises ValueError.
+    sides: for "inputs" and "targets" the array, or None, and the group. Raises ValueError.
     """
     present = {side: array for side, (array, _) in sides.items() if array is not None}
     arrays = {side: cube(side, array) for side, array in present.items()}
@@ -204,7 +204,7 @@ def _frequency(frequency: ArrayLike | None, n: int) -> Floats:
 
 
 class _Events:
-    """The events so far: their procs, their own real fields, and their range lists."""
+    """Collects events: their procs, their own real fields, and their range lists."""
 
     def __init__(self, header: SetHeader) -> None:
         self.lists = _Lists()
@@ -243,7 +243,7 @@ class _Events:
 
 
 class _Range(NamedTuple):
-    """A range as it will be stored."""
+    """A range in the form in which columns store it."""
 
     group: bytes | None
     first: int = 0
@@ -253,16 +253,16 @@ class _Range(NamedTuple):
 
 
 class _Lists:
-    """The range lists so far: the number of ranges of each, and all the ranges."""
+    """Collects range lists: the number of ranges of each, and all the ranges."""
 
     def __init__(self) -> None:
         self.lengths: list[int] = []
         self._ranges: list[_Range] = []
 
     def add(self, where: str, data: RangeLike, value: float, seen: dict[int, int]) -> int:
-        """Return the number of the list of these data; -1 for none.
+        """Return the number of the list with the given data; -1 without data.
 
-        seen: the numbers of the lists of this example, by the identity of their data.
+        seen: the numbers of the lists of the current example, by the `id` of their data.
         """
         if data is None:
             return -1
@@ -317,7 +317,7 @@ def _rows(rows: list[NDArray[T]], dtype: type[T]) -> Ragged[T]:
 
 
 def _grouped(names: list[bytes | None]) -> tuple[Ints, Strings]:
-    """Return the number of each name among the distinct ones, -1 for none, and those names."""
+    """Return the index of each name in the distinct names, -1 for None, and these names."""
     numbers: dict[bytes, int] = {}
     group = [numbers.setdefault(name, len(numbers)) if name else -1 for name in names]
     return np.array(group, np.int32), Strings.of(numbers)

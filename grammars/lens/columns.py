@@ -1,8 +1,8 @@
 """The parts of a Lens example set: header, events, ranges, and the nine columns that hold them.
 
-The words are those of the Lens manual ("Example Files"), in snake_case. Everything is checked when
-it is made; errors are ValueError and name the column. Which form the columns are in is not said
-here: see `exset.grammars.lens.normal_form`.
+Names are those of the Lens manual ("Example Files"), in snake_case. Constructors check all columns;
+a ValueError names the wrong column. The columns may have any form: for the normal form, see
+`exset.grammars.lens.normal_form`.
 """
 
 import math
@@ -25,11 +25,11 @@ REAL_FIELDS = TIME_FIELDS + UNIT_FIELDS
 
 @dataclass(frozen=True, eq=False, init=False)
 class SetHeader:
-    """What a set says once for all its examples: its proc (Tcl, never run) and seven real fields.
+    """The values of a set for all its examples: a proc (Tcl, never run) and seven real fields.
 
-    The proc may be bytes or text, is held as bytes, as in all columns, and is read as text by
-    `proc_text`, as in all views; an empty one is none. Reals are rounded to float32. Equality is
-    bitwise: NaN equals NaN, -0.0 differs from 0.0. The defaults are those of Lens (defaults.h).
+    The proc may be given as bytes or text. It is stored as bytes, as in all columns; `proc_text`
+    has it as text, as all views do; an empty proc is None. Reals are rounded to float32. Equality
+    is bitwise: NaN equals NaN, -0.0 differs from 0.0. The defaults are those of Lens (defaults.h).
     Raises ValueError.
     """
 
@@ -62,11 +62,11 @@ class SetHeader:
 
     @property
     def proc_text(self) -> str | None:
-        """The proc as text: UTF-8, bytes that are not as lone surrogates."""
+        """The proc as text, decoded as UTF-8; invalid bytes become lone surrogates."""
         return None if self.proc is None else self.proc.decode("utf-8", "surrogateescape")
 
     def real(self, field: str) -> np.float32:
-        """The value of one of the seven real fields."""
+        """Return the value of one of the seven real fields."""
         return np.float32(_real_field(self, field))
 
     def _key(self) -> tuple[bytes | None, bytes]:
@@ -81,7 +81,7 @@ class SetHeader:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Events(Rows):
-    """The events of all examples: procs, their own real fields, and their range lists.
+    """The events of all examples: their procs, their own real fields, and their range lists.
 
     inputs, targets: int64 [m], the number of a range list, or -1 for none. Raises ValueError.
     """
@@ -107,7 +107,7 @@ class Events(Rows):
 
     @classmethod
     def empty(cls, m: int) -> Self:
-        """Events [m] that say nothing; `dataclasses.replace` gives them fields."""
+        """Return m events without values; `dataclasses.replace` can add columns."""
         reals = {field: Reals.empty(m) for field in REAL_FIELDS}
         nothing = arrays.constant(-1, m, np.int64)
         return cls.unchecked(proc=Strings.empty(m), **reals, inputs=nothing, targets=nothing)
@@ -116,7 +116,7 @@ class Events(Rows):
         return len(self.proc)
 
     def real(self, field: str) -> Reals:
-        """The column of one of the seven real fields."""
+        """Return the column of one of the seven real fields."""
         column: Reals = _real_field(self, field)
         return column
 
@@ -125,9 +125,9 @@ class Events(Rows):
 class Ranges(Rows):
     """The ranges of all lists. A range has values (dense), or units (sparse), or neither.
 
-    group: int32 [r], an index into the groups, -1 for none: the whole network. first: int32 [r],
-    the first unit of a dense range. value: float32 [r], of a sparse range. values: float32.
-    units: int32 as Lens stores them: n is a unit, -m after it the end of a span, -1 alone is `*`.
+    group: int32 [r], an index into the groups, or -1 for the whole network. first: int32 [r], the
+    first unit of a dense range. value: float32 [r], the value of a sparse range. values: float32.
+    units: int32 as Lens stores them: n is a unit, -m after n the end of a span, a lone -1 is `*`.
     Raises ValueError.
     """
 
@@ -154,7 +154,7 @@ class Ranges(Rows):
 
     @classmethod
     def empty(cls, r: int) -> Self:
-        """Ranges [r] of the whole network without items."""
+        """Return r ranges of the whole network, without values and units."""
         return cls.unchecked(
             group=arrays.constant(-1, r, np.int32),
             first=arrays.constant(0, r, np.int32),
@@ -171,9 +171,9 @@ class Ranges(Rows):
 class ExampleColumns(Table):
     """The columns of n examples, m events, L range lists and r ranges, checked, in any form.
 
-    frequency: float32 [n]. event_offsets: int64 [n + 1], at least one event an example. lists:
-    int64 [L + 1], list k is ranges lists[k]:lists[k + 1]. groups: the names that ranges refer to.
-    Raises ValueError.
+    frequency: float32 [n]. event_offsets: int64 [n + 1], at least one event for each example.
+    lists: int64 [L + 1], list k has the ranges lists[k]:lists[k + 1]. groups: the names of groups,
+    to which ranges refer by index. Raises ValueError.
     """
 
     header: SetHeader
@@ -217,16 +217,16 @@ class ExampleColumns(Table):
 
     @property
     def example_of_event(self) -> Longs:
-        """The index of the example that each event belongs to: int64 [m]."""
+        """The index of each event's example: int64 [m]."""
         numbers = np.arange(len(self))
         if self.num_events > len(self):
             numbers = np.repeat(numbers, np.diff(self.event_offsets))
         return arrays.frozen(numbers)
 
     def effective(self, field: str, rows: Longs | None = None) -> Floats:
-        """Return the value of a real field at each event, its own or the set's: float32 [m].
+        """Return the value of a real field for each event, its own or the set's: float32 [m].
 
-        rows: the events, by default all. Raises ValueError for a field that is none of the seven.
+        rows: the indices of events, by default all. Raises ValueError for an unknown field. Source:
         Lens, example.c: initEvent.
         """
         column, inherited = self.events.real(field), self.header.real(field)

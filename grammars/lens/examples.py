@@ -1,7 +1,7 @@
 """ExampleSet: the abstract syntax of Lens example files, text and binary.
 
-It keeps what a file says, and what it shares (one range list for several events, or for inputs and
-targets), but not how the file was written. See the Lens manual, "Example Files".
+It keeps all values of a file, and which range lists are shared by several events, or by inputs and
+targets, but not how the file was written. See the Lens manual, "Example Files".
 """
 
 from collections.abc import Iterable, Sequence
@@ -46,16 +46,16 @@ __all__ = [
 
 
 class ExampleSet(ExampleColumns):
-    """A set of examples, held as columns; read-only.
+    """A set of examples, stored as columns; read-only.
 
     The constructor checks the columns and keeps them as they are; `normalized`, `from_examples` and
     `from_arrays` give the normal form (`normal_form`), as every reader does. Equality is by value,
-    bitwise on floats. Raises ValueError that names the column.
+    bitwise for floats. Raises ValueError, which names the column.
     """
 
     @classmethod
     def empty(cls, header: SetHeader) -> Self:
-        """The set of no examples under a header."""
+        """Return a set with the given header and no examples."""
         return cls.unchecked(
             header=header,
             name=Strings.empty(0),
@@ -72,9 +72,9 @@ class ExampleSet(ExampleColumns):
     def from_examples(
         cls, examples: "Iterable[build.Example]", header: SetHeader | None = None
     ) -> Self:
-        """The set of these examples, as `exset.grammars.lens.build` describes them.
+        """Make a set of examples; see `Example` in `exset.grammars.lens.build`.
 
-        A range list used twice in one example, the same object, is shared. Raises ValueError.
+        An object that is used twice in an example becomes one shared list. Raises ValueError.
         """
         from exset.grammars.lens import build
 
@@ -92,10 +92,10 @@ class ExampleSet(ExampleColumns):
         input_group: str | bytes | None = None,
         target_group: str | bytes | None = None,
     ) -> Self:
-        """The set of these dense arrays, [example, unit] or [example, event, unit].
+        """Make a set from dense arrays [example, unit] or [example, event, unit].
 
-        None is for no inputs, or no targets; frequency: one number an example. What is masked in a
-        NumPy masked array is NaN, Lens's value for "not known". Raises ValueError.
+        inputs, targets: an array, or None. frequency: one number for each example. A masked value
+        of a NumPy masked array becomes NaN, Lens's value for "not known". Raises ValueError.
         """
         from exset.grammars.lens import build
 
@@ -106,14 +106,14 @@ class ExampleSet(ExampleColumns):
     def normalized(self) -> Self:
         """Return the same set in normal form.
 
-        Lists may be in any order, unused, empty, or used by two examples; groups may be unused,
-        repeated, or empty.
+        The lists of this set may be in any order, unused, empty, or used by two examples; its
+        groups may be unused, repeated, or empty.
         """
         return normal_form(self)
 
     @property
     def examples(self) -> Views[ExampleView]:
-        """The examples as a sequence of views, made when asked for."""
+        """The examples, as a sequence of views created on access."""
         return Views(partial(ExampleView, self), range(len(self)), "examples")
 
     def __array__(self, dtype: object = None, copy: bool | None = None) -> NoReturn:
@@ -136,7 +136,7 @@ class ExampleSet(ExampleColumns):
         return table(repr(self), heads, rows, len(self))
 
     def select(self, which: ArrayLike | slice) -> Self:
-        """Some of the examples: indices in any order, repeated or negative; a mask; or a slice.
+        """Select examples by a slice, a mask, or indices (in any order, repeated or negative).
 
         Raises IndexError for an index out of bounds, ValueError for a mask of another length.
         """
@@ -144,7 +144,7 @@ class ExampleSet(ExampleColumns):
         starts = self.event_offsets[:-1][chosen]
         lengths = arrays.compact(self.event_offsets[1:][chosen] - starts)
         events = self.events.take(arrays.row_indices(starts, lengths))
-        # Only the window of lists that is used; the normal form drops what lies between.
+        # Take the lists from the first used one to the last; the normal form drops unused ones.
         used = np.concatenate([events.inputs, events.targets])
         end = int(used.max(initial=-1)) + 1
         begin = int(used.min(initial=end, where=used >= 0))
@@ -162,22 +162,22 @@ class ExampleSet(ExampleColumns):
         )
 
     def with_header(self, header: SetHeader) -> Self:
-        """The same examples for a set with another header; raises ValueError as `concat`."""
+        """Return the same examples in a set with another header; raise ValueError as `concat`."""
         return self if self.header == header else self.empty(header).concat(self)
 
     def concat(self, *others: "ExampleSet") -> Self:
-        """The examples of this set and then those of the others, under this set's header.
+        """Return a set with this set's header and examples, then the examples of the others.
 
-        What an event of another set inherits from a header that differs is made its own. Raises
-        ValueError where that cannot be: for a set proc that differs, or a time that is NaN.
+        If headers differ, events of the other sets get the values that they inherited as their own.
+        Raises ValueError if that is impossible: for different set procs, or a time that is NaN.
         """
         return normal_form(self.joined([self, *(_under(self.header, other) for other in others)]))
 
     @classmethod
     def joined(cls, sets: "Sequence[ExampleSet]") -> Self:
-        """The examples of sets (at least one) under the header that they all have.
+        """Join one or more sets that have the same header.
 
-        The sets are in normal form; so is what this gives.
+        The sets must be in normal form; the result is in normal form, too.
         """
         before = accumulate((each.lists.size - 1 for each in sets), initial=0)
         events = [
@@ -198,7 +198,7 @@ class ExampleSet(ExampleColumns):
 
 
 def _sides(example: ExampleView) -> tuple[str, str]:
-    """The inputs and the targets of an example's first event, as notebooks show them."""
+    """Return the inputs and targets of an example's first event as text for notebooks."""
     event = example.events[0]
     inputs, targets = (
         "" if each is None else repr(each)[1:-1] for each in (event.inputs, event.targets)
@@ -213,14 +213,14 @@ def _renumbered(events: Events, by: int) -> Events:
 
 
 def _shifted(numbers: Longs, by: int) -> Longs:
-    """Return the numbers that are not -1, moved."""
+    """Add `by` to all numbers that are not -1."""
     if by == 0 or (arrays.is_constant(numbers) and not (numbers[:1] >= 0).any()):
         return numbers
     return np.where(numbers < 0, numbers, numbers + by)
 
 
 def _numbered_together(sets: Sequence[ExampleSet]) -> tuple[list[Ranges], Strings]:
-    """The ranges of the sets, their groups numbered together, and the names of these."""
+    """Return the ranges of the sets, with group numbers for all sets, and the group names."""
     numbers: dict[bytes | None, int] = {}
     ranges = []
     for each in sets:
@@ -234,7 +234,7 @@ def _numbered_together(sets: Sequence[ExampleSet]) -> tuple[list[Ranges], String
 
 
 def _under(header: SetHeader, other: ExampleSet) -> ExampleSet:
-    """The same examples for a set with another header."""
+    """Return the same examples in a set with another header."""
     check_kind("concat", other, ExampleSet, "an ExampleSet")
     if other.header == header:
         return other

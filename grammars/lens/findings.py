@@ -11,24 +11,24 @@ from exset.grammars.columns.findings import Rules
 
 RULES: Final = Rules("exset.grammars.lens:lens.findings")
 finding_at: Final = RULES.finding
-"""Make a finding from its code, its place and the words of its message."""
+"""Make a finding from its code, its place, and the values that fill in its message."""
 
 LONG: Final = 4096
-"""Bytes of a string beyond which Lens crashes when it saves the set as text."""
+"""The longest string, in bytes, that Lens can save as text; it crashes on longer ones."""
 LONG_STRING: Final = MappingProxyType(
     {
         "what": f"a string of more than {LONG} bytes, on which it crashes when it saves it as text",
         "hint": "it is read and written here as it is",
     }
 )
-"""The words of `lens-refuses` for such a string."""
+"""The values that fill in the message of `lens-refuses` for a string longer than `LONG`."""
 
 MAX_GROUPS: Final = 12
-"""Group names that Lens can hold (registerGroupName)."""
+"""The number of group names that Lens can hold (registerGroupName)."""
 
 
 def too_many_groups(count: int, place: Place) -> Finding | None:
-    """The finding of a set with more group names than Lens can hold."""
+    """Return the finding for a set with more group names than Lens can hold, else None."""
     if count <= MAX_GROUPS:
         return None
     what = f"more than {MAX_GROUPS} group names, on which it crashes"

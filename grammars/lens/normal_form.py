@@ -1,18 +1,18 @@
-"""The normal form of an example set: sets that say the same have the same columns.
+"""The normal form of an example set: sets with the same meaning have the same columns.
 
-1. Every NaN is the quiet one.
+1. Every NaN is the quiet NaN 7FC00000.
 2. An empty proc is absent; an empty name is not.
-3. An event's time that is NaN is absent, as Lens takes NaN for absence; a default or active value
-   that equals the set's, bit for bit, is absent, as Lens copies it (example.c: initEvent).
-4. A list without ranges is none. Lists belong to one example and are numbered in the order of the
-   binary file: within an example first the lists of inputs, by the first event that has them, then
-   the other lists of targets, likewise; ranges, values and units follow that order.
-5. A range without values and units has no kind: its first unit is 0. A dense range has value 0, a
-   sparse one first unit 0. A lone negative unit is -1, `*`.
+3. A NaN time of an event is absent, because NaN means "absent" in Lens; a default or active value
+   that equals the set's, bit for bit, is absent, because Lens copies it (example.c: initEvent).
+4. A list without ranges is absent. Each list belongs to one example. Lists are numbered as in the
+   binary file: within an example first the lists of inputs, by the first event that uses them, then
+   the other lists of targets in the same way. Ranges, values and units follow this order.
+5. A dense range has value 0; a range that is not dense has first unit 0. A lone negative unit is
+   -1, `*`.
 6. Groups are distinct, used, not empty, in the order of first use.
 7. A column that repeats one value is a constant.
 
-Nothing here loops over examples, events or ranges, and columns in order are not copied.
+This module has no loops over examples, events or ranges. Columns in normal form are not copied.
 """
 
 from typing import TypeVar
@@ -46,7 +46,7 @@ C = TypeVar("C", bound=ExampleColumns)
 
 
 def normal_form(raw: C) -> C:
-    """The same set in normal form; the arrays that are so already are shared."""
+    """Return the set in normal form; arrays that are in normal form are not copied."""
     raw = _in_list_order(raw)
     group, groups = _groups(raw.ranges.group, raw.groups)
     events = own_fields(raw.header, raw.events)
@@ -66,7 +66,7 @@ def normal_form(raw: C) -> C:
 
 
 def _in_list_order(raw: C) -> C:
-    """The same set with its lists in the order of the normal form."""
+    """Return the set with its lists in the order of the normal form."""
     inputs, targets, order = _number_lists(raw)
     events = raw.events.with_columns(inputs=inputs, targets=targets)
     if order is None:
@@ -79,10 +79,10 @@ def _in_list_order(raw: C) -> C:
 
 
 def _number_lists(raw: ExampleColumns) -> tuple[Longs, Longs, Longs | None]:
-    """The events' lists by their new numbers, and the old number of each (None: as they were).
+    """Return the events' new numbers of inputs and targets, and the old number of each new list.
 
-    A *use* is one event's having a list as inputs, or as targets. Uses are put in order example by
-    example, inputs before targets; a list then takes its place from its first use.
+    The old numbers are None if no list moves. A *use* is a reference from an event's inputs or
+    targets to a list. Uses are ordered by example, inputs before targets, and lists by first use.
     """
     num_lists = raw.lists.size - 1
     inputs, targets = raw.events.inputs, raw.events.targets
@@ -118,7 +118,7 @@ def _number_lists(raw: ExampleColumns) -> tuple[Longs, Longs, Longs | None]:
 
 
 def _is_plain(raw: ExampleColumns) -> bool:
-    """Whether each example is one event, with list after list for inputs and targets."""
+    """Return whether each example is one event with two lists of its own, in order."""
     n = len(raw)
     if raw.num_events != n or raw.lists.size != 2 * n + 1:
         return False
@@ -136,14 +136,14 @@ def _where_listed(numbers: Longs, listed: Flags) -> Longs:
 
 
 def _first_uses(used: Longs | Ints, n: int) -> Longs:
-    """Where each of n things is first used: int64 [n]; the number of uses for one that never is."""
+    """Return the index of the first use of each of n things, `used.size` if unused: int64 [n]."""
     first = np.full(n, used.size, np.int64)
     np.minimum.at(first, used, np.arange(used.size))
     return first
 
 
 def own_fields(header: SetHeader, events: Events) -> Events:
-    """The same events with the real fields that they do not inherit."""
+    """Return the events with only those real fields that they do not inherit (rule 3)."""
     reals = {}
     for field in REAL_FIELDS:
         column = events.real(field)
@@ -162,7 +162,7 @@ def own_fields(header: SetHeader, events: Events) -> Events:
 
 
 def _groups(group: Ints, groups: Strings) -> tuple[Ints, Strings]:
-    """The ranges' groups by their new numbers, and the distinct names in order of first use."""
+    """Return the new group number of each range, and the distinct names in order of first use."""
     if len(groups) == 0:
         return compact(group), Strings.empty(0)
     distinct, number = groups.distinct()
@@ -205,13 +205,13 @@ def _with_stars(units: Ragged[np.int32]) -> Ragged[np.int32]:
 
 
 def without_empty(strings: Strings) -> Strings:
-    """The strings, the empty ones absent, with constant columns where they repeat."""
+    """Return the strings with empty ones made absent; repeated values as constant columns."""
     present = strings.present & (strings.offsets[1:] > strings.offsets[:-1])
     return _strings(Strings.unchecked(data=strings.data, offsets=strings.offsets, present=present))
 
 
 def _strings(strings: Strings) -> Strings:
-    """The strings with constant columns where they repeat."""
+    """Return the strings with repeated values as constant columns."""
     if strings.data.size == 0 and not strings.present.any():
         return Strings.empty(len(strings))
     return strings.with_columns(offsets=compact(strings.offsets), present=compact(strings.present))

@@ -1,4 +1,4 @@
-"""Example sets taken apart into examples and put together, for streams and writers."""
+"""Split example sets into examples, and join them, for streams and writers."""
 
 from collections.abc import Iterable, Sequence
 from typing import cast
@@ -22,9 +22,9 @@ def no_header() -> SetHeader:
 
 
 def model(units: object, header: object, /) -> ExampleSet:
-    """Return a set of one `ExampleView` or `Example`, or the set itself; TypeError otherwise.
+    """Return a set of one `ExampleView` or `Example`; return a set unchanged; else TypeError.
 
-    `header`: of the set to be written; an `Example` gets this header.
+    `header`: the header of the file being written, which an `Example` gets.
     """
     if isinstance(units, ExampleSet):
         return units
@@ -39,5 +39,5 @@ def model(units: object, header: object, /) -> ExampleSet:
 
 
 def joined(models: Sequence[ExampleSet], /) -> ExampleSet:
-    """Return one set of at least one, with their examples one after the other."""
+    """Join one or more sets: return a set with all their examples in order."""
     return models[0].concat(*models[1:])

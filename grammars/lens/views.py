@@ -1,11 +1,10 @@
-"""Views: one example, event, range list or range of a set as an object, made when asked for.
+"""Views: one example, event, range list or range of a set as an object, created on access.
 
-They hold the set and a number, and nothing else. Text, of names, procs and groups alike, is UTF-8;
-bytes that are not are lone surrogates, as Python has them in file names. The bytes themselves are
-in the columns.
+A view holds only the set and an index. Names, procs and groups are text, decoded as UTF-8; invalid
+bytes become lone surrogates, as in Python's file names. The columns have the original bytes.
 
-Views are equal if they say the same: own values bit for bit, NaN equal to NaN. Their places, the
-set's header and which lists are shared are not compared. They have no hash.
+Views are equal if their own values are equal, bit for bit; NaN equals NaN. Their indices, the set's
+header, and which lists are shared are not compared. Views have no hash.
 """
 
 from abc import ABC, abstractmethod
@@ -19,11 +18,11 @@ from exset.grammars.lens.columns import REAL_FIELDS, ExampleColumns
 
 
 class _View(ABC):
-    """An object that is equal to one of its class with the same key."""
+    """The base class of views: two of the same class are equal if their keys are."""
 
     @abstractmethod
     def _key(self) -> tuple[object, ...]:
-        """Return what equal objects have in common."""
+        """Return the key, which is the same for equal objects."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):
@@ -40,22 +39,22 @@ class ExampleView(_View):
 
     @property
     def columns(self) -> ExampleColumns:
-        """The columns of the set that it is in."""
+        """The columns of the set that contains the example."""
         return self._columns
 
     @property
     def name(self) -> str | None:
-        """The name, or None for an example without."""
+        """The name, or None for an example without a name."""
         return self._columns.name.text(self.index)
 
     @property
     def proc(self) -> str | None:
-        """The Tcl code that Lens would run when it presents the example; here it is only text."""
+        """The Tcl code that Lens runs when it presents the example; exset never runs it."""
         return self._columns.proc.text(self.index)
 
     @property
     def frequency(self) -> float:
-        """How often the example is drawn, relative to others."""
+        """How often the example is drawn, relative to the other examples."""
         return float(self._columns.frequency[self.index])
 
     @property
@@ -74,7 +73,7 @@ class ExampleView(_View):
 
 
 class _Real:
-    """A real field of an event: its own value, or None."""
+    """A real field of an event: the event's own value, or None."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -89,7 +88,7 @@ class _Real:
 
 
 class EventView(_View):
-    """One event: its index in the example, its own values where it has them, inputs and targets."""
+    """One event: its index in the example, its own values (or None), inputs and targets."""
 
     max_time = _Real()
     min_time = _Real()
@@ -107,7 +106,7 @@ class EventView(_View):
 
     @property
     def proc(self) -> str | None:
-        """The Tcl code that Lens would run when the event starts; here it is only text."""
+        """The Tcl code that Lens runs when the event starts; exset never runs it."""
         return self._columns.events.proc.text(self.row)
 
     @property
@@ -121,7 +120,7 @@ class EventView(_View):
         return self._list("targets", int(self._columns.events.targets[self.row]))
 
     def effective(self, field: str) -> float:
-        """The value of a real field that holds at the event: its own, or the set's."""
+        """Return the value of a real field for the event: its own, or else the set's."""
         own = self._columns.events.real(field)[self.row]
         return float(self._columns.header.real(field)) if own is None else own
 
@@ -146,7 +145,7 @@ class EventView(_View):
 
 
 class RangeList(Views["RangeView"]):
-    """The ranges of an event's inputs or targets. Lists with the same number are one, shared."""
+    """The ranges of an event's inputs or targets. A shared list has the same number everywhere."""
 
     def __init__(self, columns: ExampleColumns, number: int, what: str) -> None:
         begin, end = columns.lists[number : number + 2].tolist()
@@ -155,7 +154,7 @@ class RangeList(Views["RangeView"]):
 
 
 class RangeView(_View):
-    """One range: a group or none, and dense values, or sparse units with one value, or neither."""
+    """One range: maybe a group; dense values, or sparse units with one value, or neither."""
 
     def __init__(self, columns: ExampleColumns, row: int) -> None:
         self._columns = columns
@@ -169,14 +168,14 @@ class RangeView(_View):
 
     @property
     def kind(self) -> Literal["dense", "sparse"] | None:
-        """What the range has: values (dense), units (sparse), or neither (None)."""
+        """The kind of the range: "dense" (values), "sparse" (units), or None (neither)."""
         if self.values.size:
             return "dense"
         return "sparse" if self.units.size else None
 
     @property
     def first(self) -> int:
-        """The unit that the first value of a dense range is for."""
+        """The unit of the first value of a dense range."""
         return int(self._columns.ranges.first[self.row])
 
     @property
@@ -213,7 +212,7 @@ class RangeView(_View):
 
 
 def printable(text: str) -> str:
-    """The text, or its repr if it has characters that do not print."""
+    """Return the text, or its repr if it has characters that cannot be printed."""
     return text if text.isprintable() else repr(text)
 
 

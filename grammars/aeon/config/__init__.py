@@ -1,1 +1,1 @@
-"""aeon loader configurations: the schema of each version, and what checks and translates them."""
+"""aeon loader configurations: the schema of each version, checks, and translation."""

@@ -23,11 +23,11 @@ from exset.grammars.aeon.config.suggestions import (
 from exset.grammars.columns.tree import Node
 
 _BOOLEAN_KINDS: Final = ("int32", "uint32", "float")
-"""Kinds that the JSON library of later versions of aeon also reads from true and false."""
+"""Kinds of which later versions of aeon accept the values true and false, by their JSON library."""
 
 
 class Check(Collector):
-    """Reads objects by their tables, as one version of aeon does. loader: the configuration."""
+    """Reads objects by their tables, as one version of aeon does; `loader` has the result."""
 
     def __init__(self, tree: Node, source: Source | str, dialect: Dialect) -> None:
         super().__init__(tree, source)
@@ -40,13 +40,13 @@ class Check(Collector):
             self.loader = self.settings(self._tree, "loader", "")
 
     def settings(self, node: Node, table: str, path: str) -> Settings:
-        """Read an object by a table; raise Invalid for any other value."""
+        """Read an object by a table; raise Invalid for a value that is not an object."""
         if not isinstance(node.content, dict):
             raise self._refuse_type(path, node, "an object")
         given: dict[str, Value] = {}
         settings = Settings(table, self.dialect, given)
         known = settings.members
-        # aeon notices an unknown member at the next plain value, in alphabetical order.
+        # aeon notices an unknown object or list only if a plain value follows it alphabetically.
         plain = (name for name, each in node.content.items() if not _is_nested(each.value))
         last = max((name for name in plain if name != "type"), default="")
         for name, member in node.content.items():
@@ -158,7 +158,7 @@ class Check(Collector):
         return self.settings(node, table, path)
 
     def _type(self, node: Node, path: str) -> str:
-        """Return the `type` of an object; raise Invalid if it has none."""
+        """Return the `type` of an object; raise Invalid for an object without a type."""
         if not isinstance(node.content, dict):
             raise self._refuse_type(path, node, "an object")
         inner = member_path(path, "type")

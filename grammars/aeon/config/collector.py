@@ -1,4 +1,4 @@
-"""Collect what is wrong with a configuration, as findings in a text or by paths."""
+"""Collect the findings of a configuration, with places in a text or paths of members."""
 
 import re
 from dataclasses import replace
@@ -16,14 +16,14 @@ IMAGES: Final = frozenset(
 
 
 class Invalid(Exception):
-    """A value that aeon refuses; its finding has been reported."""
+    """Raised for a value that aeon refuses, after the finding has been added."""
 
 
 class Collector:
     """Collects the findings of a configuration.
 
-    error: why aeon refuses it, the first of the errors; refused: its path. more_errors: the other
-    errors. notes: about the choice of the version. others: all other findings.
+    error: the first error, why aeon refuses the configuration; refused: the path of this error.
+    more_errors: the other errors. notes: notes on the choice of the version. others: all others.
     """
 
     def __init__(self, tree: Node, source: Source | str) -> None:
@@ -44,7 +44,7 @@ class Collector:
         return (self.error is not None) + self.more_errors.count()
 
     def add(self, problem: Problem) -> None:
-        """Add a problem in a part that aeon reads."""
+        """Add a problem of a value that aeon reads."""
         path = problem.path
         span = problem.span or _span_at(self._tree, path)
         self.report(problem.code, path, span, False, what=problem.what, hint=problem.hint)
@@ -54,8 +54,8 @@ class Collector:
     ) -> Invalid:
         """Add a finding; return the exception for a value that aeon refuses.
 
-        A word that is a function is called only if the finding is kept. unread: whether aeon does
-        not read this part, so that an error in it is a warning; by default the path says it.
+        words: values for the message; a function is called only if the finding is kept. unread:
+        whether aeon ignores this value, so that an error becomes a warning; by default by the path.
         """
         if unread is None:
             unread = self._is_unread(code, path)
@@ -84,7 +84,7 @@ class Collector:
         if not path.startswith("augmentation[") or code == "aeon-unknown":
             return False
         if not path.startswith("augmentation[0]"):
-            # aeon looks for the type of every object, whether it uses the object or not.
+            # aeon requires a type in every object, even in objects that it does not use.
             return code != "aeon-missing" or ".frame" in path
         inner = path.removeprefix("augmentation[0]")
         if not inner or not self._is_image:
@@ -94,7 +94,7 @@ class Collector:
         return IMAGES.isdisjoint(self.etl_types)
 
     def _place(self, path: str, span: Span | None) -> Place:
-        """Return the place of a span in a text; by a path if there is only a name."""
+        """Return the place of a span in the text; without a text, the place of the path."""
         if isinstance(self._source, str):
             return Place(self._source, field=path or None)
         if span is None:
@@ -103,14 +103,14 @@ class Collector:
 
 
 def start_of(node: Node) -> Span | None:
-    """Return the span of a value; of an object its brace."""
+    """Return the span of a value; for an object, the span of its opening brace."""
     if node.span is None or not isinstance(node.content, dict):
         return node.span
     return Span(node.span.start, node.span.start + 1)
 
 
 def _span_at(tree: Node, path: str) -> Span | None:
-    """Return the span of the value at a path, or of the object that lacks it."""
+    """Return the span of the value at a path, or of the object in which the value is missing."""
     node = tree
     for name, index in re.findall(r"(\w+)|\[(\d+)\]", path):
         if index:

@@ -1,4 +1,4 @@
-"""The findings of loader configurations: what aeon refuses, ignores, converts, or fails on later.
+"""The findings of loader configurations: values that aeon refuses, ignores, converts or misuses.
 
 A code is stable: programs may select findings by it.
 """
@@ -10,11 +10,11 @@ from exset.grammars.columns.findings import Rules
 
 RULES: Final = Rules("exset.grammars.aeon.config:configs.findings")
 finding_at: Final = RULES.finding
-"""Make a finding from its code, its place and the words of its message."""
+"""Make a finding from its code, its place, and the values that fill in its message."""
 
 
 class Problem(NamedTuple):
-    """What is wrong with the value at a path. span: that of the value, if it is known."""
+    """A problem of the value at a path. span: the span of the value, None if unknown."""
 
     code: str
     path: str
@@ -24,7 +24,7 @@ class Problem(NamedTuple):
 
 
 def titled(path: str) -> str:
-    """Return what a message calls the object at a path."""
+    """Return the name of the object at a path, for messages."""
     return path or "the configuration"
 
 

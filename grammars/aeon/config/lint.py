@@ -1,4 +1,4 @@
-"""Check members against each other, and find what aeon accepts but then fails on."""
+"""Check members against each other, and find values that aeon accepts, but later fails on."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -17,7 +17,7 @@ _MOST_LABELS: Final = 4
 
 
 def lint(loader: Settings) -> Problems:
-    """Yield the problems of a configuration whose members are each valid by themselves."""
+    """Yield the problems of a configuration in which each single member is valid."""
     yield from _loader(loader)
     for number, element in enumerate(loader.objects("etl")):
         if check := _CHECKS.get(element.type):
@@ -145,7 +145,7 @@ def _augmentation(element: Settings) -> Problems:
 
 
 def _names(loader: Settings) -> Problems:
-    """Yield the etl objects that have an output with the name of an earlier one."""
+    """Yield a problem for each etl object with an output name that an earlier object has."""
     seen: set[str] = set()
     for number, element in enumerate(loader.objects("etl")):
         try:
@@ -159,6 +159,6 @@ def _names(loader: Settings) -> Problems:
 
 
 def _upper(char: str) -> str:
-    """Return the upper case of a character as C's towupper does: always one character."""
+    """Return a character in upper case as C's towupper does: always one character."""
     upper = char.upper()
     return upper if len(upper) == 1 else char

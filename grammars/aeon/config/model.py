@@ -1,4 +1,4 @@
-"""The model of aeon's loader configurations: the values of a file or a dict, and the defaults."""
+"""The model of aeon's loader configurations: values from a file or a dict, and defaults."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ from exset.grammars.columns.tree import node
 class LoaderConfig:
     """A configuration of aeon's loader for one version of aeon; its length is that of `etl`.
 
-    `config["batch_size"]` is the value of a member of the loader, given or by default.
+    `config["batch_size"]` is the value of a member of the loader, or the default.
     """
 
     settings: Settings
-    """The loader's own members, `etl` and `augmentation` among them."""
+    """The members of the loader, also `etl` and `augmentation`."""
 
     @classmethod
     def from_dict(
@@ -38,8 +38,8 @@ class LoaderConfig:
         """Check a configuration that a Python program gives to aeon: dicts, lists and tuples.
 
         `dialect` and `findings` are as in `exset.parsers.aeon.config.parse`; places are paths of
-        members. Without `findings`, all of them become one FormatWarning. Raises FormatError if
-        no version of aeon accepts it.
+        members. Without `findings`, one FormatWarning reports all findings. Raises FormatError if
+        no version of aeon accepts the configuration.
         """
         collected = Findings() if findings is None else findings
         tree = node(config, depth=limits.max_depth)
@@ -50,7 +50,7 @@ class LoaderConfig:
 
     @property
     def dialect(self) -> Dialect:
-        """The version of aeon that reads it so."""
+        """The version of aeon for which the configuration is read."""
         return self.settings.dialect
 
     def __getitem__(self, name: str) -> Value:
@@ -74,31 +74,31 @@ class LoaderConfig:
 
     @property
     def etl(self) -> tuple[Settings, ...]:
-        """How aeon decodes each column of the manifest."""
+        """The etl objects, which tell aeon how to decode each column of the manifest."""
         return self.settings.objects("etl")
 
     @property
     def augmentation(self) -> tuple[Settings, ...]:
-        """The random changes of images; aeon uses only the first object."""
+        """The objects that declare random changes of images; aeon uses only the first one."""
         return self.settings.objects("augmentation")
 
     @property
     def batch_size(self) -> int:
-        """The records of a batch; aeon accepts any integer."""
+        """The number of records in a batch; aeon accepts any integer."""
         return self.settings.number("batch_size")
 
     @property
     def block_size(self) -> int:
-        """The records of a block: twice the batch size if the configuration gives 0."""
+        """The number of records in a block: twice the batch size if the configuration has 0."""
         return self.settings.number("block_size") or integer(2 * self.batch_size, "int32")
 
     @property
     def outputs(self) -> tuple[Output, ...]:
-        """The arrays of a batch in aeon's order, their shapes without the axis of the batch."""
+        """The arrays of a batch in aeon's order, with shapes without the axis of the batch."""
         return outputs_of(self.dialect, self.etl)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the given values as a dict that `from_dict` takes."""
+        """Return the given values as a dict for `from_dict`."""
         return self.settings.to_dict()
 
     def translated(
@@ -106,8 +106,8 @@ class LoaderConfig:
     ) -> "LoaderConfig":
         """Return the configuration for another version of aeon; `findings` collects the changes.
 
-        `lossy` leaves out members that the version does not have, each with a finding. Raises
-        FormatError for what it cannot store, ValueError for an unknown `dialect`.
+        `lossy` drops members that the version does not know, with a finding for each. Raises
+        FormatError for values that it cannot store, ValueError for an unknown `dialect`.
         """
         collected = Findings() if findings is None else findings
         return LoaderConfig(translated(self.settings, dialect_of(dialect), lossy, collected))

@@ -1,4 +1,4 @@
-"""Numbers that aeon computes from a configuration, as C++ does on x86-64: conversions and sizes."""
+"""Compute numbers from a configuration as aeon does, in C++ on x86-64: conversions and sizes."""
 
 import math
 import re
@@ -14,7 +14,7 @@ _DURATION: Final = re.compile(
 
 
 def float32(number: float) -> float:
-    """Return the nearest binary32; infinity beyond the largest."""
+    """Return the nearest binary32; infinity for a number beyond the largest binary32."""
     try:
         rounded: float = struct.unpack("<f", struct.pack("<f", number))[0]
     except OverflowError:
@@ -25,8 +25,8 @@ def float32(number: float) -> float:
 def integer(number: float, kind: str) -> int:
     """Return a number as an `int32`, `uint32` or `size`.
 
-    Integers wrap around. Reals are truncated towards zero; a real out of range gives the value
-    that the processor gives.
+    Integers wrap around. Reals are truncated towards zero; a real out of range gives the result of
+    the processor's instruction.
     """
     bits = _BITS[kind]
     if isinstance(number, float):
@@ -52,11 +52,11 @@ def total_anchors(element: Settings) -> int:
 
 
 class NoLength(ValueError):
-    """A member that is not a length of time; the message is its name."""
+    """Raised for a member that is not a length of time; the message is the member's name."""
 
 
 class Spans(NamedTuple):
-    """The lengths of a sound and of a frame, and the step from frame to frame, in samples."""
+    """The lengths of a sound and of a frame, and the step between frames, in samples."""
 
     duration: int
     length: int
@@ -64,7 +64,7 @@ class Spans(NamedTuple):
 
 
 def spans_of(element: Settings) -> Spans:
-    """Return the lengths of an audio object; raise NoLength for a member that is not one."""
+    """Return the lengths of an audio object; raise NoLength for an invalid length."""
     rate = element.number("sample_freq_hz")
     found = []
     for name in ("max_duration", "frame_length", "frame_stride"):
@@ -76,7 +76,7 @@ def spans_of(element: Settings) -> Spans:
 
 
 def _samples(text: str, rate: int) -> int | None:
-    """Return the samples in `4 seconds`, in binary32 as aeon counts; None if it is no length."""
+    """Return the samples in a text such as `4 seconds`, None if invalid; in binary32 as aeon."""
     match = _DURATION.match(text)
     if match is None or math.isinf(value := float32(float(match[1]))):
         return None

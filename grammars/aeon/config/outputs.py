@@ -1,4 +1,4 @@
-"""The arrays that aeon makes of a configuration: names, shapes, types and axes."""
+"""The arrays that aeon makes for a configuration: names, shapes, types and axes."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from exset.grammars.aeon.config.settings import Settings
 
 @dataclass(frozen=True)
 class Output:
-    """One array of a record. `dtype` is the name of a C++ type; `axes` has a name for each axis."""
+    """An array of a record. `dtype`: the name of a C++ type; `axes`: the name of each axis."""
 
     name: str
     shape: tuple[int, ...]
@@ -19,7 +19,7 @@ class Output:
     axes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, object]:
-        """Return it for JSON."""
+        """Return the array's description for JSON."""
         shape, axes = list(self.shape), list(self.axes)
         return {"name": self.name, "shape": shape, "type": self.dtype, "axes": axes}
 
@@ -44,7 +44,7 @@ def element_outputs(element: Settings) -> Iterator[Output]:
 
 
 def _array(element: Settings, *shape: int) -> _Shapes:
-    """Yield the one array of an etl object, with the name of its type."""
+    """Yield the only array of an etl object; its name is the type of the object."""
     yield element.type, shape, str(element["output_type"]), ()
 
 
@@ -111,7 +111,7 @@ _SHAPES: Final[Mapping[str, Callable[[Settings], _Shapes]]] = {
     "label": lambda element: _array(element, 1),
     "blob": lambda element: _array(element, element.number("output_count")),
     "char_map": _char_map,
-    # aeon makes room for four labels whatever max_classes is, and for four times the boxes.
+    # aeon allocates four labels for any max_classes, and four times the room for boxes.
     "label_map": lambda element: _array(element, 4),
     "boundingbox": lambda element: _array(element, element.number("max_bbox_count"), 16),
     "pixelmask": _image,

@@ -1,4 +1,4 @@
-"""Read a tree of values as the settings of a version of aeon, and choose the version."""
+"""Read a tree of values as the settings for a version of aeon, and choose the version."""
 
 from collections.abc import Sequence
 
@@ -30,9 +30,9 @@ def read(
 
 
 def _best(tree: Node, source: Source | str) -> Check:
-    """Read as the first version that accepts a configuration, or has the fewest errors.
+    """Read as the first version that accepts the configuration, or else has the fewest errors.
 
-    A note of the result says why it is not the last version.
+    If this is not aeon's last version, a note says why the last one refuses the configuration.
     """
     checks: list[Check] = []
     for dialect in DIALECTS:
@@ -55,7 +55,7 @@ def _best(tree: Node, source: Source | str) -> Check:
 def _checked(
     tree: Node, source: Source | str, dialect: Dialect, changes: Sequence[Problem] = ()
 ) -> Check:
-    """Read as one version of aeon. changes: what `upgraded` has changed."""
+    """Read a tree as one version of aeon does. changes: the changes that `upgraded` made."""
     check = Check(tree, source, dialect)
     for change in changes:
         check.add(change)

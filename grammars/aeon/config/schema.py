@@ -11,7 +11,7 @@ from typing import Final
 from exset.grammars.aeon.config.schema_types import REQUIRED, Constraint, Dialect, Member, Table
 
 JSON_SCHEMA: Final = os.path.join(os.path.dirname(__file__), "loader_config.schema.json")
-"""The path of the JSON Schema for aeon's last version; a test holds that it agrees."""
+"""The path of the JSON Schema for aeon's last version; a test compares it with this module."""
 
 OUTPUT_TYPES: Final = (
     *("int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t"),

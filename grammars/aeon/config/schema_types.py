@@ -19,7 +19,7 @@ TITLES: Final[Mapping[str, str]] = {
 
 
 def dialect_of(name: str) -> Dialect:
-    """Return a dialect by its name; ValueError that lists the dialects."""
+    """Return a dialect by its name; an unknown name raises ValueError, which lists the dialects."""
     for dialect in DIALECTS:
         if dialect == name:
             return dialect
@@ -33,10 +33,10 @@ Kind: TypeAlias = Literal[_Scalar, _List, "object", "objects", "any"]
 
 
 class KindRule(NamedTuple):
-    """What all values of a kind share.
+    """The rule for all values of a kind.
 
-    expected: a valid value, in messages. item: the kind of the items of a list. size: the number of
-    items; 0 for any number.
+    expected: the name of a valid value in messages. item: the kind of a list's items. size: the
+    number of items; 0 for any number.
     """
 
     expected: str
@@ -59,7 +59,7 @@ KINDS: Final[Mapping[Kind, KindRule]] = {
 }
 
 Plain: TypeAlias = str | int | float | bool | tuple[str, ...] | tuple[float, ...] | None
-"""A default; None if the member has none."""
+"""A default value; None for a member without a default."""
 
 
 class Required:
@@ -71,7 +71,7 @@ REQUIRED: Final = Required()
 
 @dataclass(frozen=True)
 class Constraint:
-    """The values that a member allows: numbers within bounds (both of a pair), or some words.
+    """The values that a member allows: numbers (both of a pair) within bounds, or some words.
 
     `low` and `high` are inclusive, `above` is exclusive; an `ordered` pair must not decrease.
     """
@@ -114,7 +114,7 @@ def _numbers(value: object) -> list[int | float]:
 
 @dataclass(frozen=True)
 class Member:
-    """A member of an object. `dialects` know it; `table` declares the objects that it holds."""
+    """A member of an object. `dialects` know the member; `table` declares the objects in it."""
 
     name: str
     kind: Kind
@@ -126,12 +126,12 @@ class Member:
 
     @property
     def required(self) -> bool:
-        """Whether a configuration must have it."""
+        """Whether a configuration must have this member."""
         return isinstance(self.default, Required)
 
 
 class Table:
-    """The members of an object, in aeon's order. aeon ignores unknown members of a `lax` one."""
+    """The members of an object, in aeon's order. In a `lax` table aeon ignores unknown members."""
 
     def __init__(
         self,

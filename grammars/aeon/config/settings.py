@@ -1,4 +1,4 @@
-"""An object of a loader configuration: its given values, and the defaults of the others."""
+"""An object of a loader configuration: the given values, and defaults for the other members."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ from exset.grammars.aeon.config.schema_types import Dialect, Kind, Member, Requi
 from exset.grammars.columns.tree import Node
 
 Value: TypeAlias = "str | int | float | bool | Node | Settings | tuple[Value, ...] | None"
-"""The value of a member: numbers as C++ has them, a pair as a tuple, any JSON as a `Node`."""
+"""The value of a member: a number as in C++, a tuple for a pair or list, a `Node` for any JSON."""
 
 
 @dataclass(frozen=True, eq=False)
 class Settings:
     """An object of a configuration, as one version of aeon reads it.
 
-    `table` is its name in `schema.TABLES`; `given` has the values that the configuration gives, by
-    member name. Two objects are equal if all their values are equal, given or by default.
+    `table` is the object's key in `schema.TABLES`; `given` has the values in the configuration, by
+    member name. Two objects are equal if all their values, given or default, are equal.
     """
 
     table: str
@@ -26,7 +26,7 @@ class Settings:
 
     @property
     def type(self) -> str:
-        """The `type` of an etl or augmentation object, else empty."""
+        """The `type` of an etl or augmentation object; empty for other objects."""
         return self.table.partition(" ")[2]
 
     @property
@@ -35,7 +35,7 @@ class Settings:
         return TABLES[self.table].members_of(self.dialect)
 
     def __getitem__(self, name: str) -> Value:
-        """Return the value of a member, given or by default; KeyError for an unknown member."""
+        """Return the value of a member, or its default; KeyError for an unknown member."""
         if name in self.given:
             return self.given[name]
         default = self.members[name].default
@@ -49,7 +49,7 @@ class Settings:
         return value if isinstance(value, int) else 0
 
     def objects(self, name: str) -> "tuple[Settings, ...]":
-        """Return the objects of a member: those of a list, or the single one."""
+        """Return the objects of a member: the objects of a list, or a single object."""
         value = self[name]
         values = value if isinstance(value, tuple) else (value,)
         return tuple(each for each in values if isinstance(each, Settings))
@@ -60,9 +60,9 @@ class Settings:
             yield member, self[name]
 
     def to_dict(self, *, defaults: bool = False) -> dict[str, object]:
-        """Return the given values as Python writes them, `type` first.
+        """Return the given values as a dict of plain Python values, `type` first.
 
-        With `defaults`, add the default of every other member that has one.
+        With `defaults`, add the default of every other member that has a default.
         """
         found: dict[str, object] = {"type": self.type} if self.type else {}
         values = {member.name: value for member, value in self.values() if value is not None}
@@ -82,7 +82,7 @@ class Settings:
 
 
 def plain(value: Value, kind: Kind, *, defaults: bool = False) -> object:
-    """Return a value as Python writes it; reals as the shortest decimals of binary32."""
+    """Return a value as a plain Python value; binary32 as the float with the shortest decimal."""
     if isinstance(value, Settings):
         return value.to_dict(defaults=defaults)
     if isinstance(value, Node):

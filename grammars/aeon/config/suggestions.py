@@ -10,15 +10,15 @@ from exset.grammars.aeon.config.settings import Value
 from exset.grammars.columns.tree import Node
 
 _LONGEST: Final = 100
-"""Characters of a name; a longer name is compared with no other."""
+"""The longest name in characters that is compared with other names."""
 _MOST_NAMES: Final = 14
 _MOST_SHOWN: Final = 40
 _MOST_UNKNOWN: Final = 100
-"""Unknown members that may be a misspelling of a missing one."""
+"""The most unknown members that are compared with a missing member."""
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
-    """Return the most similar of some names, in any case, or None."""
+    """Return the most similar of some names, or None if none is similar; case is ignored."""
     if len(name) > _LONGEST:
         return None
     from difflib import get_close_matches
@@ -55,14 +55,14 @@ def value_hint(member: Member, value: Value) -> str:
 
 
 def missing_hint(node: Node, declared: Member, known: Collection[str]) -> str:
-    """Return a hint for a member that an object lacks."""
+    """Return a hint for a member that is missing in an object."""
     others = [name for name in node.members if name not in known][:_MOST_UNKNOWN]
     near = nearest(declared.name, others)
     return f"rename {near!r}?" if near else f"add it: {declared.about}"
 
 
 def found_text(node: Node) -> str:
-    """Return what a message calls a value of the wrong type."""
+    """Return the name of a value of the wrong type, for messages."""
     if isinstance(node.content, tuple):
         return f"a list of {len(node.content)}"
     return {"object": "an object", "null": "null"}.get(

@@ -17,10 +17,10 @@ _RENAMED_TYPES: Final = {
 
 
 def translated(settings: Settings, dialect: Dialect, lossy: bool, findings: Findings) -> Settings:
-    """Return the settings for a version of aeon; `findings` collects what changes.
+    """Return the settings for another version of aeon; `findings` collects the changes.
 
-    Raises FormatError for an etl type that the version does not have, and for a member unless
-    `lossy`, which leaves it out.
+    Raises FormatError for an etl type that this version does not know; also for a member, unless
+    `lossy`, which drops the member.
     """
     if settings.dialect == dialect:
         return settings

@@ -1,7 +1,7 @@
 """Upgrade configurations of aeon's first versions to the members of later ones.
 
-Until 2017 the loader had one object for each type that `type` names, with augmentation members
-in it, and the members of `schema.RENAMED`.
+Until 2017 the member `type` of the loader listed types, and the loader had an object for each type,
+which also contained augmentation members. The members of `schema.RENAMED` had other names.
 """
 
 from typing import Final
@@ -16,13 +16,13 @@ _AUGMENTED: Final = {
     "pixelmask": _OF_IMAGES,
     "audio": AUGMENTATION["audio"].members_of("seed").keys(),
 }
-"""The etl types that had augmentation members, and these members."""
+"""The etl types that had augmentation members, with these members."""
 
 _Members = dict[str, Member]
 
 
 def upgraded(tree: Node) -> tuple[Node, list[Problem]]:
-    """Return a configuration with the members of today, and what has changed."""
+    """Return a configuration with the members that later versions use, and the changes."""
     changes: list[Problem] = []
     members = _without_type(_renamed(tree.members, changes), changes)
     return (Node(members, tree.span) if changes else tree), changes
@@ -47,12 +47,12 @@ def _renamed(members: _Members, changes: list[Problem]) -> _Members:
 
 
 def _replaced(members: _Members, old: str, new: str, member: Member) -> _Members:
-    """Return members with one replaced, in its place and with a new name."""
+    """Return members with the member `old` replaced by `member`, named `new`, in the same place."""
     return dict((new, member) if pair[0] == old else pair for pair in members.items())
 
 
 def _typed(augment: Member, kind: str) -> tuple[Member, str]:
-    """Return a list of augmentation objects with a type in each, and the type if it is new."""
+    """Return augmentation objects that all have a type, and the type if this was added."""
     untyped = [each for each in augment.value.items if each.kind == "object"]
     if not untyped or any("type" in each.members for each in untyped):
         return augment, ""
@@ -66,7 +66,7 @@ def _typed(augment: Member, kind: str) -> tuple[Member, str]:
 
 
 def _kind_of(members: _Members) -> str:
-    """Return the type of augmentation that a configuration needs."""
+    """Return the type of augmentation that fits the etl types of a configuration."""
     types = _types_of(members)
     for each in members["etl"].value.items if "etl" in members else ():
         if "type" in each.members:
@@ -81,7 +81,7 @@ def _types_of(members: _Members) -> list[str]:
 
 
 def _without_type(members: _Members, changes: list[Problem]) -> _Members:
-    """Replace `type`, and an object for each type that it names, by the list `etl`."""
+    """Replace `type`, and the object for each type in it, by the list `etl`."""
     if not (types := _types_of(members)):
         return members
     listed = members["type"]
@@ -121,9 +121,9 @@ def _without_type(members: _Members, changes: list[Problem]) -> _Members:
 
 
 def _merged(given: Member | None, kind: str, moved: _Members) -> Member | None:
-    """Return the list `augmentation` with more members in its first object.
+    """Return the list `augmentation` with the `moved` members added to its first object.
 
-    None for no members, for members with other values in the list, and for anything but a list.
+    Return None if none are moved, if the object has other values for them, or without a list.
     """
     if not moved:
         return None
