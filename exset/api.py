@@ -182,8 +182,8 @@ def validate(
 ) -> Findings:
     """Read a file and return its findings, in order of their places.
 
-    A text with a syntax error is searched for more errors, each in a record of its own: an example,
-    a line, or an entry of a schema in column 1. exset stops after 20.
+    A text with an error is searched for more errors, each in a record of its own: an example, a
+    line, or an entry of a schema in column 1. exset stops after 20.
 
     `check_files`: also check the files that this file names, with `jobs` processes. Relative names
     are relative to the folder `base`, by default the current one; `access` limits which files are

@@ -174,11 +174,15 @@ class FormatError(ValueError):
             found.add_all(self.later)
         return found
 
-    def add(self, finding: Finding, times: int = 1) -> None:
-        """Add a later error of the file; `times` as in `Findings.add`."""
-        if self.later is None:
-            self.later = Findings()
-        self.later.add(finding, times)
+    def add(self, finding: Finding) -> bool:
+        """Add a later error of the file, if it has less than `MOST_ERRORS`; return whether it has.
+
+        `MOST_ERRORS` is 20.
+        """
+        self.later = Findings() if self.later is None else self.later
+        if self.later.count() < MOST_ERRORS - 1:
+            self.later.add(finding)
+        return self.later.count() < MOST_ERRORS - 1
 
     def changed(self, change: "Callable[[Finding], Finding]") -> Self:
         """Return the error with each of its findings changed by a function."""

@@ -26,6 +26,7 @@ from exset.parsers.aeon import manifest_columns as c
 from exset.parsers.aeon import manifest_dialects as dialects
 from exset.parsers.aeon.manifest_checks import check_elements
 from exset.parsers.aeon.manifest_columns import KERNELS
+from exset.parsers.engine.recovery import with_later_errors
 from exset.parsers.engine.stream import ParseStream
 
 _TOKENS: Final = 1 << 16
@@ -87,10 +88,19 @@ class _Parser:
 
     def parse(self) -> Manifest:
         streams = self.grammar.parse(
-            self.source, self.engine, hint=dialects.hint, boundary=dialects.RECORD, tokens=_TOKENS
+            self.source,
+            self.engine,
+            hint=dialects.hint,
+            boundary=dialects.RECORD,
+            tokens=_TOKENS,
+            check=self.check,
         )
         for stream in streams:
-            self.add_chunk(stream)
+            try:
+                self.add_chunk(stream)
+            except FormatError as error:
+                record = dialects.RECORD
+                raise with_later_errors(error, stream, streams, record, self.check) from None
         records = int(self.state[c.RECORDS])
         types = self.types or ()
         width = len(types) if self.width is None else self.width
@@ -106,6 +116,12 @@ class _Parser:
             ),
             lines=self.lines[:records],
         )
+
+    def check(self, stream: ParseStream) -> None:
+        """Raise the error of a chunk after an error: the records and other findings are lost."""
+        self.findings = Findings()
+        if self.width is not None:
+            self.add_chunk(stream)
 
     def add_chunk(self, stream: ParseStream) -> None:
         """Add the records of a chunk."""
@@ -145,6 +161,7 @@ class _Parser:
         if self.types is None:
             self.types = (ElementType.FILE,) * width
         elif width < len(self.types):
+            self.width = len(self.types)
             raise self.error(
                 stream,
                 begin,

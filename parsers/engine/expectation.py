@@ -37,6 +37,17 @@ def certain(lowered: Lowered, stack: Sequence[int]) -> list[int]:
             steps.append(step)
 
 
+def stack_after(lowered: Lowered, kinds: NDArray[np.int16]) -> list[int]:
+    """Return the parser states after some tokens, which the grammar accepts."""
+    tables, columns = lowered.tables, lowered.tables.sizes[t.COLUMNS]
+    stack = [int(tables.sizes[t.FIRST_STATE])]
+    for kind in kinds.tolist():
+        while (move := tables.action[stack[-1] * columns + kind]) < 0:
+            _reduce(tables, move, stack)
+        stack.append(int(move) - 1)
+    return stack
+
+
 def opened(
     literals: Sequence[str | None], kinds: NDArray[np.int16], starts: NDArray[np.int64]
 ) -> list[tuple[str, int]]:

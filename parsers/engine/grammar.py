@@ -4,7 +4,7 @@ import contextlib
 import importlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -20,7 +20,7 @@ from exset.core.source import Source
 from exset.parsers.engine.driver import KERNELS, TOKENS, Block, Driver, blocks
 from exset.parsers.engine.errors import Hint, syntax_error
 from exset.parsers.engine.expectation import END
-from exset.parsers.engine.recovery import Records, rejections
+from exset.parsers.engine.recovery import Check, Records, errors_after
 from exset.parsers.engine.stream import ParseStream, Rejection
 from exset.parsers.engine.tables import Lowered
 from exset.parsers.engine.window import Window
@@ -61,6 +61,7 @@ class Grammar:
         begin: int = 0,
         boundary: int | None = None,
         tokens: int = TOKENS,
+        check: Check | None = None,
     ) -> Iterator[ParseStream]:
         """Parse a text, or one that is still being read, from the byte `begin` on.
 
@@ -68,7 +69,8 @@ class Grammar:
         compiled; "auto" runs it compiled if the text is long. Each stream but the last ends with
         the step `boundary`; with None there is one stream. `tokens` is how many tokens there is
         room for at first. Raises FormatError after the streams of the text before the error, of a
-        whole text with the errors of later records; `hint` advises on them.
+        whole text with the errors of later records: `hint` advises on them, and `check` raises
+        those of the reader.
         """
         parts = _parts(text, begin)
         try:
@@ -86,27 +88,41 @@ class Grammar:
                     eager=isinstance(text, Window),
                 ).streams(parts)
         except Rejection as rejection:
-            raise self._error(text, begin, rejection, engine, hint) from None
+            source = text if isinstance(text, Source) else text.source
 
-    def _error(
-        self, text: Source | Window, begin: int, rejection: Rejection, engine: Engine, hint: Hint
-    ) -> FormatError:
-        """Return the error of a rejection; of a whole text also the later errors."""
-        source = text if isinstance(text, Source) else text.source
-        error = syntax_error(source, begin, rejection, self.display_name, hint)
-        if self.records is None or isinstance(text, Window) or foreign(source.data):
-            return error
-        if engine == "reference":
-            try:
-                for _ in self.parse(text, hint=hint, begin=begin, boundary=self.records.steps[0]):
-                    pass
-            except FormatError as found:
-                return found
-        compiled = KERNELS.should_compile(size_of(text), engine)
-        for each in rejections(self.lowered, self.records, source, rejection, compiled):
-            later = syntax_error(source, begin, each, self.display_name, hint)
-            error.add(later.finding)
-        return error
+            def describe(rejection: Rejection) -> FormatError:
+                return syntax_error(source, begin, rejection, self.display_name, hint)
+
+            error = describe(rejection)
+            if isinstance(text, Source):
+                self._add_later(error, text, rejection, engine, describe, check)
+            raise error from None
+
+    def _add_later(
+        self,
+        error: FormatError,
+        source: Source,
+        rejection: Rejection,
+        engine: Engine,
+        describe: Callable[[Rejection], FormatError],
+        check: Check | None,
+    ) -> None:
+        """Add the errors after the first one."""
+        if self.records is None or foreign(source.data):
+            return
+        compiled = KERNELS.should_compile(size_of(source), engine)
+        later = errors_after(
+            self.lowered,
+            self.records,
+            source,
+            rejection,
+            compiled=compiled,
+            describe=describe,
+            check=check,
+        )
+        for found in later:
+            if not error.add(found.finding):
+                return
 
     @cached_property
     def lark(self) -> "Lark":

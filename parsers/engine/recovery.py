@@ -1,22 +1,23 @@
-"""Continue after a syntax error: find the next record of a rejected text, and the errors there.
+"""Continue after an error: find the next record of a rejected text, and the errors there.
 
 Only a rejected text comes here. The stack of parser states is cut back to where the broken record
 began, as if the record were complete, and the lowered grammar runs from the next record on.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 import numpy as np
 
-from exset.core.errors import MOST_ERRORS
+from exset.core.errors import FormatError, LimitError
 from exset.core.source import Source
 from exset.parsers.engine import tables as t
 from exset.parsers.engine.driver import Driver, blocks
 from exset.parsers.engine.expectation import CLOSERS
-from exset.parsers.engine.stream import Rejection
+from exset.parsers.engine.stream import ParseStream, Rejection
 from exset.parsers.engine.tables import Lowered
 
 _REACH: Final = 1 << 20  # bytes in which the next record must begin
@@ -38,16 +39,28 @@ class Records:
     skipped: str = r"(?!)"
 
 
-def rejections(
-    lowered: Lowered, records: Records, source: Source, first: Rejection, compiled: bool
-) -> Iterator[Rejection]:
-    """Yield the next rejections of a text after its first one, each in a record of its own.
+Check = Callable[[ParseStream], object]
+"""What a reader does with records; it raises FormatError for one that is wrong."""
+
+
+def errors_after(
+    lowered: Lowered,
+    records: Records,
+    source: Source,
+    first: Rejection,
+    *,
+    compiled: bool,
+    describe: Callable[[Rejection], FormatError],
+    check: Check | None,
+) -> Iterator[FormatError]:
+    """Yield the errors of a text after its first rejection, each in a record of its own.
 
     Nothing follows if the next record cannot be found: after an error in a header that all records
-    need, or in a bracket that does not end. `compiled`: whether to use the compiled kernel.
+    need, or in a bracket that does not end. `describe` makes the error of a rejection. `compiled`:
+    whether to use the compiled kernel.
     """
     rejection = first
-    for _ in range(MOST_ERRORS - 1):
+    while True:
         stack = _without_record(lowered, rejection.stack, records.steps)
         begin = _next_record(lowered, records, source, rejection)
         if not stack or begin is None:
@@ -61,13 +74,53 @@ def rejections(
             tokens=_TOKENS,
         )
         try:
-            for _ in driver.streams(blocks(source, begin)):
-                pass
+            for stream in driver.streams(blocks(source, begin)):
+                if check is not None:
+                    yield from _errors_in(stream, records.steps[0], check)
+            return
         except Rejection as found:
             rejection = found
-            yield found
-        else:
-            return
+            yield describe(found)
+
+
+def with_later_errors(
+    error: FormatError,
+    failed: ParseStream,
+    rest: Iterator[ParseStream],
+    record: int,
+    check: Check,
+) -> FormatError:
+    """Return the error of a reader about a stream of records with those of later records.
+
+    `record`: the step that completes one. `rest`: the streams after the one that `failed`.
+    """
+    if isinstance(error, LimitError):
+        return error
+    try:
+        for stream in chain([failed], rest):
+            for found in _errors_in(stream, record, check):
+                if found.place != error.place and not error.add(found.finding):
+                    return error
+    except LimitError:
+        pass
+    except FormatError as syntax:
+        for finding in syntax.findings:
+            error.add(finding)
+    return error
+
+
+def _errors_in(stream: ParseStream, record: int, check: Check) -> Iterator[FormatError]:
+    """Yield the error of each record that is wrong; raises LimitError."""
+    try:
+        check(stream)
+    except LimitError:
+        raise
+    except FormatError as error:
+        halves = stream.halves(record)
+        if not halves:
+            yield error
+        for half in halves:
+            yield from _errors_in(half, record, check)
 
 
 def _without_record(lowered: Lowered, stack: Sequence[int], steps: Sequence[int]) -> list[int]:

@@ -13,7 +13,7 @@ from lark.exceptions import UnexpectedInput
 from lark.lexer import Token
 from lark.parsers.lalr_analysis import Shift
 
-from exset.parsers.engine.expectation import END, opened
+from exset.parsers.engine.expectation import END, opened, stack_after
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.lowering import step_of
 from exset.parsers.engine.stream import ParseStream, Rejection
@@ -56,7 +56,7 @@ def streams(
         yield read.split(last)[0]
     marks = opened(grammar.lowered.literals, read.kinds, read.starts)
     at = len(source) if at is None else min(max(at - 1, 0), len(source))
-    raise Rejection(begin + at, allowed, marks)
+    raise Rejection(begin + at, allowed, marks, stack_after(grammar.lowered, read.kinds))
 
 
 class _Parse:

@@ -36,6 +36,14 @@ class ParseStream:
             ParseStream(*after, self.steps[steps:], self.tokens_before[steps:] - tokens),
         )
 
+    def halves(self, record: int) -> "tuple[ParseStream, ...]":
+        """Split in the middle of its records; nothing if it has less than two.
+
+        `record`: the step that completes a record.
+        """
+        ends = np.flatnonzero(self.steps == record)
+        return () if len(ends) < 2 else self.split(int(ends[(len(ends) - 1) // 2]) + 1)
+
 
 class Rejection(Exception):
     """The text is not in the language.
@@ -43,15 +51,15 @@ class Rejection(Exception):
     offset: the first byte of the offending token, or of text that no terminal matches; the length
     of the source if it ends too early. expected: the terminals that the grammar allows there.
     opened: the brackets and quotation marks that are open there, with their offsets. stack: the
-    parser states there, if the driver numbers them as the tables do.
+    parser states there.
     """
 
     def __init__(
         self,
         offset: int,
         expected: frozenset[str],
-        opened: Sequence[tuple[str, int]] = (),
-        stack: Sequence[int] = (),
+        opened: Sequence[tuple[str, int]],
+        stack: Sequence[int],
     ) -> None:
         super().__init__(offset, expected, opened)
         self.offset = offset

@@ -72,14 +72,6 @@ class Records:
                 "id_offsets": constant(0, len(name) + 1, np.int64),
                 "ids": Spans.empty() if is_integer else Strings.empty(0),
             }
-        if is_integer and self.kind.is_exclusion:
-            raise words.error(
-                0,
-                "lbann-exclusion",
-                "an exclusion list cannot have integer ids",
-                "LBANN's reader of integer ids cannot list the samples of a file: use an"
-                " inclusion list",
-            )
         others = constant(0, len(name), np.uint64)
         if self.kind.has_excluded:
             others = self._counts(self.names + (1 if self.kind.is_exclusion else 2))

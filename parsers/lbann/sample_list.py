@@ -7,12 +7,13 @@ that a list names are not opened: `exset.runtime.lbann.list_files` checks them.
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
 import numpy as np
 
-from exset.core.errors import Findings, LimitError, Place
+from exset.core.errors import Findings, FormatError, LimitError, Place
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
@@ -23,6 +24,9 @@ from exset.grammars.lbann.list_files import HDF5_SUFFIXES
 from exset.grammars.lbann.list_findings import finding_at
 from exset.grammars.lbann.list_types import Kind, Reader
 from exset.grammars.lbann.sample_list import MAX_SAMPLES, SampleList
+from exset.parsers.engine.grammar import Grammar
+from exset.parsers.engine.recovery import with_later_errors
+from exset.parsers.engine.stream import ParseStream
 from exset.parsers.lbann.list_checks import check_files, check_totals, hint
 from exset.parsers.lbann.list_header import Header, count_names, header_of
 from exset.parsers.lbann.list_records import Records, records_of
@@ -55,38 +59,82 @@ def parse(
     LBANN fails, crashes or hangs; LimitError.
     """
     who = None if reader is None else Reader(reader)
-    grammar = GRAMMARS[who]
     findings = Findings() if findings is None else findings
+    made = _Reading(source, GRAMMARS[who], who, ids, limits, engine)
     begin = _begin(source, findings)
-    compiled = KERNELS.should_compile(len(source.data), engine)
-    header: Header | None = None
     chunks: list[SampleList] = []
-    starts: list[Longs] = []
-    for stream in grammar.parse(source, engine, hint=hint, begin=begin, boundary=RECORD):
-        words = Words(grammar, source, stream, compiled=compiled, findings=findings)
-        if header is None:
-            header = header_of(words, stream)
-            kind, label_file = _as_read(header, who, words)
-        records = records_of(words, stream, kind)
-        if ids is None:
-            ids = _guess_ids(words, records) if who is None else "text"
-        chunks.append(
-            SampleList.unchecked(
-                kind=kind,
-                directory=header.directory,
-                label_file=label_file,
-                totals=None,
-                **records.columns(ids or "text", limits),
-            )
-        )
-        starts.append(words.starts[records.names])
-    assert header is not None  # as the grammar requires one
+    streams = made.grammar.parse(
+        source, engine, hint=hint, begin=begin, boundary=RECORD, check=made.check
+    )
+    for stream in streams:
+        if made.header is None:
+            made.begin(stream, findings)
+        try:
+            chunks.append(made.samples(stream, findings))
+        except FormatError as error:
+            raise with_later_errors(error, stream, streams, RECORD, made.check) from None
+    assert made.header is not None  # as the grammar requires one
     samples = chunks[0].concat(*chunks[1:]) if len(chunks) > 1 else chunks[0]
-    check_files(header, samples, np.concatenate(starts), source, findings)
+    check_files(made.header, samples, np.concatenate(made.starts), source, findings)
     if sum(samples.included.tolist()) > MAX_SAMPLES:
         message = "the list has more samples than exset can count"
         raise LimitError(message, place=Place(source.name))
-    return samples.with_columns(totals=check_totals(header, samples, source, findings))
+    return samples.with_columns(totals=check_totals(made.header, samples, source, findings))
+
+
+@dataclass
+class _Reading:
+    """A list that is read in chunks of records. starts: the offsets of the names of files."""
+
+    source: Source
+    grammar: Grammar
+    reader: Reader | None
+    ids: str | None
+    limits: Limits
+    engine: Engine
+    header: Header | None = None
+    kind: Kind = Kind.SINGLE_SAMPLE
+    label_file: bytes | None = None
+    starts: list[Longs] = field(default_factory=list)
+
+    def words(self, stream: ParseStream, findings: Findings) -> Words:
+        compiled = KERNELS.should_compile(len(self.source.data), self.engine)
+        return Words(self.grammar, self.source, stream, compiled=compiled, findings=findings)
+
+    def begin(self, stream: ParseStream, findings: Findings) -> None:
+        """Read the header, from the first chunk."""
+        words = self.words(stream, findings)
+        self.header = header_of(words, stream)
+        self.kind, self.label_file = _as_read(self.header, self.reader, words)
+        if self.ids == "integer" and self.kind.is_exclusion:
+            raise words.error(
+                0,
+                "lbann-exclusion",
+                "an exclusion list cannot have integer ids",
+                "LBANN's reader of integer ids cannot list the samples of a file: use an"
+                " inclusion list",
+            )
+
+    def samples(self, stream: ParseStream, findings: Findings) -> SampleList:
+        """Return the records of a chunk."""
+        assert self.header is not None
+        words = self.words(stream, findings)
+        records = records_of(words, stream, self.kind)
+        if self.ids is None:
+            self.ids = _guess_ids(words, records) if self.reader is None else "text"
+        self.starts.append(words.starts[records.names])
+        return SampleList.unchecked(
+            kind=self.kind,
+            directory=self.header.directory,
+            label_file=self.label_file,
+            totals=None,
+            **records.columns(self.ids or "text", self.limits),
+        )
+
+    def check(self, stream: ParseStream) -> None:
+        """Raise the error of a chunk after an error; other findings are lost."""
+        if self.header is not None:
+            self.samples(stream, Findings())
 
 
 def _begin(source: Source, findings: Findings) -> int:

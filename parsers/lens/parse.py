@@ -22,6 +22,7 @@ from exset.grammars.lens.findings import MAX_GROUPS, finding_at, too_many_groups
 from exset.io.blocks import Blocks
 from exset.parsers.engine.errors import Unexpected
 from exset.parsers.engine.grammar import size_of
+from exset.parsers.engine.recovery import with_later_errors
 from exset.parsers.engine.stream import ParseStream
 from exset.parsers.engine.window import Window
 from exset.parsers.lens import checks
@@ -107,6 +108,7 @@ class _Reading:
         self.begin = _begin(source, self.findings)
         self.header: SetHeader | None = None
         self.done: Columns | None = None
+        self.before = 0  # examples, also those with an error
         self.events = 0
         self.groups: set[bytes | None] = set()
 
@@ -121,8 +123,15 @@ class _Reading:
             tokens=_TOKENS if self.window is None else _FEW_TOKENS,
         )
         for chunk in chunks:
-            if len(chunk.steps) or self.header is None:
-                yield from self.examples(chunk)
+            begun = self.done, self.before
+            try:
+                if len(chunk.steps) or self.header is None:
+                    yield from self.examples(chunk)
+            except FormatError as error:
+                if self.window is not None:
+                    raise
+                self.done, self.before = begun
+                raise with_later_errors(error, chunk, chunks, c.EXAMPLE, self.check) from None
             if self.window is not None and len(chunk.ends):
                 self.window.release(int(chunk.ends[-1]))
         if finding := too_many_groups(len(self.groups), Place(self.source.name)):
@@ -138,10 +147,10 @@ class _Reading:
         try:
             chunk = self.meaning(stream, text)
         except FormatError:
-            ends = np.flatnonzero(stream.steps == c.EXAMPLE)
-            if len(ends) < 2:
+            halves = stream.halves(c.EXAMPLE)
+            if not halves:
                 raise
-            for half in stream.split(int(ends[(len(ends) - 1) // 2]) + 1):
+            for half in halves:
                 yield from self.examples(half)
             return
         if self.header is None:
@@ -154,6 +163,16 @@ class _Reading:
         if len(self.groups) <= MAX_GROUPS:
             self.groups.update(examples.groups)
         yield examples
+
+    def check(self, stream: ParseStream) -> None:
+        """Raise the error of a chunk after an error; an example with an error is counted."""
+        compiled = KERNELS.should_compile(size_of(self.source), self.engine)
+        try:
+            self.meaning(stream, Text(self.source, stream, compiled=compiled, limits=self.limits))
+        except FormatError:
+            if not stream.halves(c.EXAMPLE):
+                self.before += 1
+            raise
 
     def meaning(self, stream: ParseStream, text: Text) -> Meaning:
         """Run the actions on a chunk. Raises FormatError."""
@@ -172,6 +191,8 @@ class _Reading:
         columns = done = empty_columns(count, offsets, values, units, limit)
         if self.done is not None:
             c.resume(columns, self.done)
+        if self.before:
+            columns.state[[c.IN_HEADER, c.BEFORE]] = 0, self.before
         KERNELS.choose(act, text.compiled)(tokens, columns)
         if columns.state[c.REASON]:
             raise checks.impossible(text, columns, self.limits)
@@ -183,6 +204,7 @@ class _Reading:
         for quoted in strings:
             checks.check_strings(text, quoted, self.limits)
         self.done = done
+        self.before += int(count[c.EXAMPLE])
         return Meaning(text, tokens, columns, count, hard, strings)
 
 

@@ -112,3 +112,38 @@ def test_later_errors_are_kept() -> None:
     assert list(again.findings) == list(caught.value.findings) and len(again.findings) == 2
     renamed = again.changed(lambda finding: finding)
     assert list(renamed.findings) == list(again.findings)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("text", "fmt", "places"),
+    [
+        # The errors of readers, each in a record of its own, and the syntax errors after them.
+        (";I: 1 T: 1;\n2 [5] I: 1;\n[3] I: 1;\nI: 1;\n[0] I: 1 I: 1;\nI: x;", "ex",
+         ["2:4", "3:2", "5:10", "6:4"]),
+        ("I: 9999999999;\ni: 9999999999;\n9999999999 I: 1;", "ex", ["2:4", "3:1"]),
+        (LIST + "a 1 0 x y\nb 1 0 x\nc 3 0 x\nd 2\n", "sample_list", ["4:3", "6:3", "7:4"]),
+        (LIST + "a 1\nb 1 0\nc 1 0 z\nd 1 0\n", "sample_list", ["4:4"]),
+        (LIST + "b 1 0 x\na 1\nc 3 0 x\nd 1 0\n", "sample_list", ["5:4", "6:3", "7:3"]),
+        ("@FILE\tFILE\na\tb\nc\n@\nd\n\ne\tf\ng\th\ti\n", "manifest", ["3:1", "4:1", "5:1", "8:1"]),
+        ("@FILE\na\n@\nb\tc\n", "manifest", ["3:1", "4:1"]),
+        ("@FILE\tFILE\na\n@FILE\n", "manifest", ["2:1", "3:1"]),
+    ],
+)  # fmt: skip
+def test_errors_of_readers(text: str, fmt: str, places: list[str], engine: Engine) -> None:
+    assert errors(text, fmt, engine) == places
+
+
+def test_the_numbers_of_examples_after_an_error() -> None:
+    with pytest.raises(FormatError) as caught:
+        exset.loads("max: 3; I: 1;\ni: 9999999999;\n[3] I: 1;\nI: 1;[1] I: 1;", format="ex")
+    assert [found.message for found in caught.value.findings][1:] == [
+        "event 3 is out of range: example 2 has 1 event",
+        "event 1 is out of range: example 4 has 1 event",
+    ]
+
+
+def test_many_errors_of_a_reader() -> None:
+    assert len(errors("I: 1;\n[3] I: 1;\n" * 5_000, "ex")) == MOST_ERRORS
+    assert len(errors("@FILE\n" + "a\tb\n" * 5_000, "manifest")) == MOST_ERRORS
+    assert len(errors(LIST + "a 1 0 x y\n" * 5_000, "sample_list")) == MOST_ERRORS
