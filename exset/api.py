@@ -232,9 +232,9 @@ def recognise(source: Source, format: str | None = None) -> Format:
 
 
 def check_convertible(fmt: Format, target: Format, source: Source) -> None:
-    """Raise FormatError if the two formats are of different families."""
-    if fmt.family != target.family:
-        others = (each.name for each in formats.of_family(fmt.family))
+    """Raise FormatError if the target cannot hold what the source does."""
+    if not target.can_write(fmt.family):
+        others = (each.name for each in formats.writers_of(fmt.family))
         message = f"{fmt.family.noun}s cannot be written as {target.name} ({target.title})"
         hint = f"formats that can hold one: {', '.join(others)}"
         raise FormatError(message, place=Place(source.name), hint=hint, code="format")

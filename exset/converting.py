@@ -30,7 +30,8 @@ def convert(
 ) -> int:
     """Read one file and write another; return the number of units, such as examples.
 
-    Formats, options and errors are those of `load` and `save`; both formats must be of one family.
+    Formats, options and errors are those of `load` and `save`. Both formats must be of one family,
+    or one a manifest and the other a block; `base` and `root` are for the files of the manifest.
     `reading` has options of the reader with names that the writer also has, such as `dialect`.
     `engine` is for reading. Where both formats allow it, the file is converted in chunks: it may be
     larger than memory, or a pipe.
@@ -50,7 +51,8 @@ def convert(
         fmt = streaming.recognise(blocks, from_format)
         api.check_convertible(fmt, target_format, Source(blocks.name, b""))
         to = target_format.name
-        if fmt.streamer is None or target_format.incremental_writer is None:
+        is_chunked = fmt.streamer is not None and target_format.incremental_writer is not None
+        if not is_chunked or fmt.family != target_format.family:
             whole = Source(blocks.name, b"".join(blocks))
             stack.close()
             model = fmt.read(whole, limits=limits, findings=found, engine=engine, **reading)

@@ -108,12 +108,18 @@ def of_family(family: Family) -> tuple[Format, ...]:
     return tuple(fmt for fmt in all_formats() if fmt.family == family)
 
 
-def text_of(fmt: Format) -> Format:
-    """Return the format itself if it is a text format, or else the first of its family.
+def writers_of(family: Family) -> tuple[Format, ...]:
+    """Return the formats whose writers take the models of a family, its own formats first."""
+    others = (fmt for fmt in all_formats() if fmt.can_write(family) and fmt.family != family)
+    return (*of_family(family), *others)
 
-    Raises FormatError for a family that has only binary formats.
+
+def text_of(fmt: Format) -> Format:
+    """Return the format itself if it is a text format, or else the first that takes its models.
+
+    Raises FormatError if there are only binary formats.
     """
-    for other in (fmt, *of_family(fmt.family)):
+    for other in (fmt, *writers_of(fmt.family)):
         if not other.binary:
             return other
     message = f"{with_article(fmt.family.noun)} has no text format"

@@ -77,7 +77,8 @@ class Format:
 
     Code. `reader` with its `read_options`; `writer` with its `options`. `streamer` reads and
     `incremental_writer` writes a file in chunks. `binary`: its files must not go to a terminal.
-    `maps`: its reader leaves the contents in the mapped file.
+    `maps`: its reader leaves the contents in the mapped file. `takes`: other families whose models
+    the writer also takes.
 
     Findings. `findings`: the texts that declare and explain the findings, each as "package:path";
     see `exset.grammars.columns.findings`. `repairs`: codes of findings that the writer repairs; the
@@ -99,6 +100,7 @@ class Format:
     read_options: tuple[Option, ...] = ()
     binary: bool = False
     maps: bool = False
+    takes: tuple[Family, ...] = ()
     streamer: str | None = None
     incremental_writer: str | None = None
     findings: tuple[str, ...] = ()
@@ -115,6 +117,10 @@ class Format:
         """Return the option of the writer, or of the reader if `reading`; None if unknown."""
         options = self.read_options if reading else self.options
         return next((option for option in options if option.name == name), None)
+
+    def can_write(self, family: Family) -> bool:
+        """Whether the writer takes models of a family."""
+        return family == self.family or family in self.takes
 
     def read(
         self,
@@ -138,10 +144,10 @@ class Format:
     ) -> bytes:
         """Write a model as bytes.
 
-        Raises FormatError where the format cannot store the model, TypeError for a model of another
-        family, and the OptionError of `chosen`.
+        Raises FormatError where the format cannot store the model, TypeError for a model of a family
+        that the writer does not take, and the OptionError of `chosen`.
         """
-        if not isinstance(model, self.family.model):
+        if not isinstance(model, tuple(family.model for family in (self.family, *self.takes))):
             expected = with_article(self.family.model.__name__)
             raise TypeError(f"the model to write must be {expected}, not {type(model).__name__}")
         writer = cast(Writer, self._loaded(self.writer))

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import exset
+from exset import LoaderConfig, Manifest
 from exset.codecs.aeon.cpio import decode, decode_archive, salvage
 from exset.codecs.aeon.cpio_lint import short_records
 from exset.codecs.aeon.cpio_write import BlockWriter, encode, encode_archive
@@ -18,7 +19,9 @@ from exset.core.kernels import Engine
 from exset.core.source import Source
 from exset.grammars.aeon.block import Block, BlockHeader
 from exset.testing import archives, blocks
+from tests.aeon.configs import BASE
 from tests.aeon.cpio_files import BLOCK, END, RECORDS, TIME, TRAILER, block, elements, entry, header
+from tests.cli.command_line import run
 
 ENGINES: list[Engine] = ["auto", "table", "reference"]
 BODY = b"".join(elements(RECORDS))
@@ -290,22 +293,45 @@ def test_losses_of_archives_and_blocks() -> None:
 
 
 def test_blocks_as_text() -> None:
-    """`exset cat` shows a block as a manifest of base64, which can be read back."""
+    """`exset cat` shows a block as a manifest of base64, which can be written as a block."""
     found = read(BLOCK)[0]
-    text = exset.dumps(found, format="records")
+    text = exset.dumps(found, format="manifest")
     assert text.splitlines()[:2] == [b"@BINARY\tBINARY", b"MTIzNDU=\tAQAAAA=="]
-    back = exset.loads(text, model=Block, format="records")
-    assert values(back) == RECORDS
-    assert exset.loads(text).__class__.__name__ == "Manifest"
-    mixed = b"@STRING\tASCII_INT\nab\t1\n"
-    found = exset.loads(mixed, model=Block, format="records")
-    assert values(found) == [[b"ab", b"\1\0\0\0"]]
-    with pytest.raises(FormatError, match="FILE column"):
-        exset.loads(b"@FILE\nx\n", format="records")
+    manifest = exset.loads(text, model=Manifest)
+    assert values(exset.loads(exset.dumps(manifest, format="block"), model=Block)) == RECORDS
+    mixed = Manifest.of(["STRING", "ASCII_INT"], [["ab", 1]])
+    made = exset.loads(exset.dumps(mixed, format="block"), model=Block)
+    assert values(made) == [[b"ab", b"\1\0\0\0"]]
     with pytest.raises(FormatError, match="aeon-no-number"):
-        exset.loads(b"@ASCII_INT\nx\n", format="records", findings=Findings())
+        exset.dumps(Manifest.of(["ASCII_INT"], [["x"]]), format="block")
     with pytest.raises(FormatError, match="aeon-block-width"):
-        exset.dumps(read(SHIFTED)[0], format="records")
+        exset.dumps(read(SHIFTED)[0], format="manifest")
+    with pytest.raises(TypeError, match="must be a Manifest"):
+        exset.dumps(LoaderConfig.from_dict(BASE), format="manifest")
+
+
+def test_a_manifest_converts_to_a_block_and_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither direction needs `--to`; the files of the manifest are read."""
+    monkeypatch.chdir(tmp_path)
+    Path("data").mkdir()
+    Path("data/a").write_bytes(b"\xff\t\n")
+    Path("m.tsv").write_bytes(b"@FILE\tASCII_INT\na\t7\n")
+    assert run("convert", "m.tsv", "b.cpio", "--base", "data").exit_code == 0
+    assert values(exset.load("b.cpio", model=Block)) == [[b"\xff\t\n", b"\7\0\0\0"]]
+    assert run("convert", "b.cpio", "n.tsv").exit_code == 0
+    assert Path("n.tsv").read_bytes() == b"@BINARY\tBINARY\n/wkK\tBwAAAA==\n"
+    assert exset.convert("n.tsv", "c.cpio") == 1
+    assert Path("c.cpio").read_bytes() == Path("b.cpio").read_bytes()
+    done = run("convert", "m.tsv", "d.cpio")
+    assert done.exit_code == 1 and "m.tsv:2: record 0, column 0: a: " in done.stderr
+    done = run("convert", "m.tsv", "d.cpio", "--base", "data", "--root", "data", "--untrusted")
+    assert done.exit_code == 0
+    done = run("convert", "m.tsv", "d.cpio", "--base", "/", "--untrusted")
+    assert done.exit_code == 1 and "[aeon-file-outside]" in done.stderr
+    exset.save(exset.load("m.tsv", model=Manifest), "e.cpio", base="data")
+    assert Path("e.cpio").read_bytes() == Path("b.cpio").read_bytes()
 
 
 @given(blocks())

@@ -27,7 +27,6 @@ TEXTS = {
     "tsv": "@FILE\tSTRING\n%s\t%s\n%s\t%s\n",
     "yaml": "%s:\n  metadata: {%s: %s}\n%s: 1\n",
     "json": '{"etl": [{"type": "%s", "%s": "%s"}], "manifest_filename": "%s", "batch_size": 1}',
-    "records": "@BINARY\n%s\n%s\n%s\n%s\n",
 }
 """A file of each text format, with placeholders for text."""
 

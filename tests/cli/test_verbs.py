@@ -42,7 +42,7 @@ def test_every_verb_on_a_good_file(fmt: Format, file: Path) -> None:
         assert (row["schema"], row["ok"], row["format"]) == (1, True, fmt.name)
     done = run("validate", file)
     assert done.exit_code == 0 and f"{file}: ok" in done.stdout
-    if all(other.binary for other in formats.of_family(fmt.family)):
+    if all(other.binary for other in formats.writers_of(fmt.family)):
         assert run("cat", file).exit_code == run("head", file).exit_code == 1
     else:
         _check_text_of(fmt, file, model)
@@ -72,8 +72,9 @@ def _check_text_of(fmt: Format, file: Path, model: Model) -> None:
     Path(f"first{text.suffix}").write_bytes(first.stdout_bytes)
     Path(f"all{text.suffix}").write_bytes(shown.stdout_bytes)
     assert len(exset.load(f"first{text.suffix}", findings=exset.Findings())) == 1
-    assert run("diff", f"all{text.suffix}", file).exit_code == 0
-    assert run("diff", f"first{text.suffix}", file).exit_code == 1
+    if text.family == fmt.family:
+        assert run("diff", f"all{text.suffix}", file).exit_code == 0
+        assert run("diff", f"first{text.suffix}", file).exit_code == 1
 
 
 @every

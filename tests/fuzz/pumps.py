@@ -27,7 +27,6 @@ CONTEXTS: Final = MappingProxyType(
         "sample_list": (b"", b"CONDUIT_HDF5_INCLUSION\n1 0 1\n/\n", b"SINGLE-SAMPLE\n1\n/\n"),
         "schema": (b"", b"a: ", b"a: [", b"a:\n  metadata: {b: ", b'a: "'),
         "manifest": (b"", b"@FILE\tASCII_INT\n", b"@BINARY\n", b"@ASCII_FLOAT\n"),
-        "records": (b"@BINARY\n",),
         "loader_config": (b"", b'{"a": ', b'{"a": "', b"[", b'{"etl": [{'),
     }
 )

@@ -1,0 +1,49 @@
+"""Write blocks, also from a manifest: with the elements that aeon makes of its records."""
+
+from exset.codecs.aeon.cpio_write import encode
+from exset.core.errors import Findings, FormatError, Place
+from exset.core.text import counted
+from exset.grammars.aeon.block import Block
+from exset.grammars.aeon.manifest import Manifest
+from exset.io.access import DEFAULT_ACCESS, Access
+from exset.runtime.aeon.elements import ElementError, encoded
+
+
+def write(
+    model: Block | Manifest,
+    /,
+    *,
+    findings: Findings | None = None,
+    base: str = "",
+    root: str = "",
+    lossy: bool = False,
+) -> bytes:
+    """Return the bytes of a block, or of one block with all records of a manifest.
+
+    base: the folder of relative paths in a manifest. root: the folder in which all its files must
+    be. Raises FormatError as `exset.codecs.aeon.cpio_write.encode`, and for an element that aeon
+    cannot make.
+    """
+    if isinstance(model, Manifest):
+        model = block_of(model, base, Access(roots=(root,)) if root else DEFAULT_ACCESS)
+    return encode(model, lossy=lossy, findings=findings)
+
+
+def block_of(manifest: Manifest, base: str = "", access: Access = DEFAULT_ACCESS) -> Block:
+    """Return the elements of a manifest as a block. Raises FormatError for one that fails."""
+    records: list[list[bytes]] = []
+    failed: list[ElementError] = []
+    for row in encoded(manifest, base=base, access=access):
+        failed += [each for each in row if isinstance(each, ElementError)]
+        if not failed:
+            records.append([each for each in row if isinstance(each, bytes)])
+    if failed:
+        first, others = failed[0], len(failed) - 1
+        more = f" (and {counted(others, 'more element')})" if others else ""
+        message = f"record {first.record}, column {first.column}: {first.message}{more}"
+        hint = None
+        if first.code == "aeon-file":
+            hint = "name the folder of the files with --base, or base= in Python"
+        place = Place("manifest", line=first.line or None)
+        raise FormatError(message, place=place, hint=hint, code=first.code)
+    return Block.of(records)
