@@ -144,8 +144,8 @@ class Format:
     ) -> bytes:
         """Write a model as bytes.
 
-        Raises FormatError where the format cannot store the model, TypeError for a model of a family
-        that the writer does not take, and the OptionError of `chosen`.
+        Raises FormatError where the format cannot store the model, TypeError for a model that the
+        writer does not take, and the OptionError of `chosen`.
         """
         if not isinstance(model, tuple(family.model for family in (self.family, *self.takes))):
             expected = with_article(self.family.model.__name__)
