@@ -40,14 +40,21 @@ class ExampleBatchSampler:
     def __init__(self, sampler: "ExampleSampler", size: int, drop_last: bool, events: bool) -> None:
         if index(size) < 1:
             raise ValueError(f"batch_size must be at least 1, not {size}")
-        self.sampler, self.size, self.drop_last, self.events = sampler, size, drop_last, events
+        self.sampler, self.size, self.events = sampler, index(size), events
+        self._drops_last = drop_last
+
+    @property
+    def batch_size(self) -> int | None:
+        """The number of indices in a batch; None for events, whose number differs."""
+        return None if self.events else self.size
 
     def __len__(self) -> int:
+        """Return the number of batches of a whole epoch, also after a resume."""
         whole, rest = divmod(len(self.sampler), self.size)
-        return whole + (rest > 0 and not self.drop_last)
+        return whole + (rest > 0 and not self._drops_last)
 
     def __iter__(self) -> Iterator[list[int]]:
-        for chosen in self.sampler._chunks(self.size, self.drop_last):
+        for chosen in self.sampler._chunks(self.size, self._drops_last):
             rows = self.sampler.rows(chosen) if self.events else chosen
             numbers: list[int] = rows.tolist()
             yield numbers
@@ -96,6 +103,7 @@ class ExampleSampler:
         self._frequency, self._offsets = examples.frequency, examples.event_offsets
         self._sums = _sums(examples.frequency) if mode == "probabilistic" else None
         self._start = self._first = self._given = 0
+        self._has_ended = False
 
     @property
     def among(self) -> int:
@@ -147,6 +155,7 @@ class ExampleSampler:
         """Set the epoch of the next iteration. Another epoch begins with its first example."""
         if epoch != self.epoch:
             self._start = self._first = self._given = 0
+        self._has_ended = False
         self.epoch = index(epoch)
 
     def state_dict(self, yielded: int | None = None) -> State:
@@ -161,19 +170,24 @@ class ExampleSampler:
         return {"seed": self.seed, "epoch": self.epoch, "given": given, "choice": self._choice}
 
     def load_state_dict(self, state: State) -> None:
-        """Resume where a sampler was. Raises ValueError for other examples or another mode."""
+        """Resume where a sampler was. Raises ValueError for other examples or another mode.
+
+        The state at the end of an epoch begins the next epoch, unless you set the same epoch again.
+        """
         if state["choice"] != self._choice:
             raise ValueError("the state is from another mode, or from other examples")
         if not 0 <= (given := state["given"]) <= self.among:
             raise ValueError(f"state['given'] must be from 0 to {self.among}, not {given}")
         self.seed, self.epoch = state["seed"], state["epoch"]
         self._start = self._first = self._given = given
+        self._has_ended = given == self.among
 
     def __len__(self) -> int:
-        return self.among - self._start
+        """Return the number of examples of a whole epoch, also after a resume."""
+        return self.among
 
     def __iter__(self) -> Iterator[int]:
-        for at, chosen in self._blocks(_MOST_AT_ONCE, self.among):
+        for at, chosen in self._blocks(_MOST_AT_ONCE, 1):
             for self._given, example in enumerate(chosen.tolist(), at + 1):
                 yield example
         self._given, self._start = self.among, 0
@@ -190,19 +204,23 @@ class ExampleSampler:
 
     def _chunks(self, size: int, drop_last: bool) -> Iterator[Longs]:
         """Yield the examples of the epoch, `size` at a time."""
-        end = self.among
-        if drop_last:
-            end -= (end - self._start) % size
-        for at, chosen in self._blocks(max(_MOST_AT_ONCE // size, 1) * size, end):
+        block = max(_MOST_AT_ONCE // size, 1) * size
+        for at, chosen in self._blocks(block, size if drop_last else 1):
             for first in range(0, len(chosen), size):
                 part = chosen[first : first + size]
                 self._given = at + first + len(part)
                 yield part
         self._given, self._start = self.among, 0
 
-    def _blocks(self, size: int, end: int) -> Iterator[tuple[int, Longs]]:
-        """Yield the place in the epoch and the examples of each block, up to the place `end`."""
+    def _blocks(self, size: int, multiple: int) -> Iterator[tuple[int, Longs]]:
+        """Yield the place in the epoch and the examples of each block.
+
+        The number of all examples is a multiple of `multiple`: the rest is dropped.
+        """
+        if self._has_ended:  # Lightning starts the workers of a loader before it sets the epoch
+            self.set_epoch(self.epoch + 1)
         start = self._first = self._given = self._start
+        end = self.among - (self.among - start) % multiple
         for at in range(start, end, size):
             yield at, self.chosen(slice(at, min(at + size, end)))
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from exset.grammars.columns.arrays import Longs
 from exset.runtime.arrays import namespace_of, to_host
+from exset.runtime.samplers.dividers import BATCHES, ITEMS, divided_by, refuse_sampler
 from exset.runtime.samplers.grouping import MOST, Grouping, Labels, classes_of_items, group
 from exset.runtime.samplers.report import Plan, measure
 from exset.runtime.training.generator import number
@@ -31,9 +32,24 @@ EpochItems: TypeAlias = Callable[[Longs], Longs]
 class BatchSampler:
     """The batches of one replica as lists of int, for `DataLoader(batch_sampler=...)`."""
 
-    def __init__(self, sampler: "NxMSampler") -> None:
-        """Take a sampler; an iteration gives the batches of the epoch that is then current."""
+    def __init__(self, sampler: "NxMSampler", **others: object) -> None:
+        """Take a sampler; an iteration gives the batches of the epoch that is then current.
+
+        Raises TypeError for the arguments with which Lightning replaces the sampler.
+        """
+        if others:
+            refuse_sampler(type(self))
         self.sampler = sampler
+
+    @property
+    def batch_size(self) -> int:
+        """The number of items in a batch, N*M."""
+        return self.sampler.batch_size
+
+    @property
+    def drop_last(self) -> bool:
+        """Whether batches are dropped so that all replicas have the same number."""
+        return self.sampler.drop_last
 
     def __len__(self) -> int:
         return len(self.sampler) // self.sampler.batch_size
@@ -170,9 +186,18 @@ class NxMSampler(ABC):
         return labels
 
     def __len__(self) -> int:
-        return self._share(self.num_batches - self._start) * self.batch_size
+        """Return the number of items of a whole epoch, also after a resume.
+
+        Loops that count batches themselves, as Lightning's, add those before the resume.
+        """
+        return self.num_batches_per_replica * self.batch_size
 
     def __iter__(self) -> Iterator[int]:
+        if divided_by(ITEMS):
+            raise RuntimeError(
+                f"a DistributedSampler would take {type(self).__name__} apart item by item: pass"
+                " use_distributed_sampler=False to Lightning's Trainer, and rank= to the sampler"
+            )
         for batch in self._batches():
             yield from batch
 
@@ -214,6 +239,11 @@ class NxMSampler(ABC):
         return numbers % self.num_batches
 
     def _batches(self) -> Iterator[list[int]]:
+        if self.num_replicas > 1 and divided_by(ITEMS, BATCHES):
+            raise RuntimeError(
+                f"the batches of {type(self).__name__} would be divided among processes twice:"
+                " omit rank= where Accelerate divides them"
+            )
         items_of, numbers = self._draw(), self._batch_numbers(max(self.rank, 0), self._start)
         at, count = 0, 1
         while at < len(numbers):

@@ -74,6 +74,7 @@ class PlannedNxMSampler(NxMSampler):
         self._weights = weights
         self._epoch: tuple[tuple[int, int], Epoch] | None = None
         self._first = self._next = 0
+        self._has_ended = False
         sizes = (N_classes_per_batch, M_samples_per_class, batch_size)
         super().__init__(labels, *sizes, shuffle, drop_last, num_replicas, rank, seed)
 
@@ -97,6 +98,7 @@ class PlannedNxMSampler(NxMSampler):
         """Set the epoch of the next iteration. Another epoch begins with its first batch."""
         if epoch != self.epoch:
             self._start = self._first = self._next = 0
+        self._has_ended = False
         super().set_epoch(epoch)
 
     def state_dict(self, yielded: int | None = None) -> State:
@@ -111,7 +113,10 @@ class PlannedNxMSampler(NxMSampler):
         return {"seed": self.seed, "epoch": self.epoch, "batch": batch, "plan": self._digest}
 
     def load_state_dict(self, state: State) -> None:
-        """Resume where a sampler was. Raises ValueError for the state of another plan."""
+        """Resume where a sampler was. Raises ValueError for the state of another plan.
+
+        The state at the end of an epoch begins the next epoch, unless you set the same epoch again.
+        """
         if state["plan"] != self._digest:
             raise ValueError("the state is from other labels, weights, N, M or shuffle")
         if not 0 <= state["batch"] <= self.num_batches:
@@ -119,6 +124,7 @@ class PlannedNxMSampler(NxMSampler):
             raise ValueError(f"{what}, not {state['batch']}")
         self.seed, self.epoch = state["seed"], state["epoch"]
         self._start = self._first = self._next = state["batch"]
+        self._has_ended = state["batch"] == self.num_batches
 
     def _grouped(self, labels: Labels) -> Grouping:
         return group(labels)
@@ -183,6 +189,8 @@ class PlannedNxMSampler(NxMSampler):
         return self._epoch[1]
 
     def _batches(self) -> Iterator[list[int]]:
+        if self._has_ended:  # Lightning starts the workers of a loader before it sets the epoch
+            self.set_epoch(self.epoch + 1)
         first = self._first = self._next = self._start
         for step, batch in enumerate(super()._batches(), 1):
             self._next = min(first + step * self.num_replicas, self.num_batches)

@@ -1,13 +1,14 @@
 """Samplers by name, for configurations."""
 
 from importlib.metadata import entry_points
-from typing import Final, cast
+from inspect import signature
+from typing import Any, Final, cast
 
 from exset.core.plugins import loaded
-from exset.runtime.samplers.base import NxMSampler
+from exset.runtime.samplers.base import Compat, NxMSampler
 from exset.runtime.samplers.grouping import Labels
 from exset.runtime.samplers.nxm import ExhaustiveNxMSampler, RandomNxMSampler
-from exset.runtime.samplers.planned import PlannedNxMSampler
+from exset.runtime.samplers.planned import PlannedNxMSampler, Weights
 
 GROUP: Final = "exset.samplers"
 """The group of entry points with which other packages add samplers."""
@@ -42,7 +43,7 @@ def sampler_class(name: str) -> type[NxMSampler]:
 
 
 def build_sampler(
-    path: str,
+    sampler_path: str,
     labels: Labels,
     N_classes_per_batch: int,
     M_samples_per_class: int,
@@ -53,11 +54,18 @@ def build_sampler(
     *,
     num_replicas: int | None = None,
     seed: int = 1234,
+    compat: Compat | None = None,
+    weights: Weights | None = None,
 ) -> NxMSampler:
-    """Return a new sampler of the class with the name `path`, as `sampler_class` finds it.
+    """Return a new sampler of the class with the name `sampler_path`, as `sampler_class` finds it.
 
-    The other arguments, and the errors, are those of the sampler.
+    `compat` is for BA-LR's samplers, `weights` for the planned one. The other arguments, and the
+    errors, are those of the sampler. Raises ValueError for an argument that its class lacks.
     """
+    cls = sampler_class(sampler_path)
+    given = {"compat": compat, "weights": weights}
+    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if unknown := options.keys() - signature(cls).parameters.keys():
+        raise ValueError(f"{cls.__name__} has no argument {unknown.pop()!r}")
     sizes = (N_classes_per_batch, M_samples_per_class, batch_size)
-    replicas = (num_replicas, rank)
-    return sampler_class(path)(labels, *sizes, shuffle, drop_last, *replicas, seed)
+    return cls(labels, *sizes, shuffle, drop_last, num_replicas, rank, seed, **options)

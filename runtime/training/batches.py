@@ -134,11 +134,11 @@ class Batches:
         self._rewind()
 
     def __len__(self) -> int:
-        """Return the number of batches of the next iteration; TypeError without len(sampler)."""
+        """Return the number of batches of a whole epoch; TypeError without len(sampler)."""
         count = len(self.sampler)  # type: ignore[arg-type]
         if self.batch_size is not None:
             count = count // self.batch_size if self.drop_last else -(-count // self.batch_size)
-        return max(count - self._skipped[0], 0)  # a sampler with a state subtracts them itself
+        return count
 
     def __iter__(self) -> Generator[dict[str, Values], None, None]:
         self._end()
@@ -175,6 +175,8 @@ class Batches:
         """Move the sampler back to where iterations begin, even if it was read ahead."""
         if self._stateful is not None and self._loaded is not None:
             self._stateful.load_state_dict(deepcopy(cast(SamplerState, self._loaded)["sampler"]))
+            if isinstance(self.sampler, Epochs):  # stay at the end of this epoch
+                self.sampler.set_epoch(self._loaded["epoch"])
 
     def _first(self) -> State:
         """Return the state at which iterations begin."""

@@ -3,6 +3,7 @@
 import json
 import pickle
 from collections import Counter
+from collections.abc import Hashable
 from copy import deepcopy
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 import exset
+from exset.runtime import samplers
 from exset.runtime.samplers import registry
 from exset.runtime.samplers.base import NxMSampler
 from exset.runtime.samplers.layout import lay_out
@@ -292,6 +294,34 @@ def test_names() -> None:
             sampler_class(name)
     sampler = build_sampler(f"{home}.ExhaustiveNxMSampler", LABELS, 2, 2, shuffle=False)
     assert list(sampler)[:4] == [0, 1, 5, 6]
+
+
+def test_samplers_built_by_name_take_all_arguments() -> None:
+    """The names of BA-LR's, and those of the classes."""
+    theirs = build_sampler(
+        sampler_path="random",
+        labels=LABELS,
+        N_classes_per_batch=2,
+        M_samples_per_class=2,
+        rank=0,
+        num_replicas=1,
+        compat="balr",
+    )
+    assert list(theirs) == [1, 3, 5, 6, 9, 8, 2, 0]
+    weights: dict[Hashable, float] = {0: 3.0}
+    planned = build_sampler("planned", LABELS, 2, 2, weights=weights)
+    assert list(planned) == list(PlannedNxMSampler(LABELS, 2, 2, weights=weights))
+    with pytest.raises(ValueError, match=r"^RandomNxMSampler has no argument 'weights'"):
+        build_sampler("random", LABELS, 2, 2, weights=weights)
+    with pytest.raises(ValueError, match=r"^PlannedNxMSampler has no argument 'compat'"):
+        build_sampler("planned", LABELS, 2, 2, compat="balr")
+
+
+def test_the_package_exports_its_samplers() -> None:
+    for name in samplers.__all__:
+        assert getattr(samplers, name) is not None
+    assert samplers.PlannedNxMSampler is exset.PlannedNxMSampler
+    assert samplers.build_sampler is exset.build_sampler
 
 
 def test_entry_points(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -169,16 +169,21 @@ class Training(RuleBasedStateMachine):
         self.streams = [iter(sampler.batches()) for sampler in self.ranks]
 
     @invariant()
-    def lengths_are_those_of_what_comes(self) -> None:
+    def replicas_have_as_many_batches_and_lengths_of_whole_epochs(self) -> None:
         if not hasattr(self, "ranks"):
             return
         fresh = [self.make(num_replicas=self.world, rank=rank) for rank in range(self.world)]
+        whole = len(fresh[0].batches())
         state = self.ranks[0].state_dict()
         for sampler in fresh:
             sampler.load_state_dict(state)
-        lengths = {len(sampler.batches()) for sampler in fresh}
-        assert len(lengths) == 1
-        assert [len(list(sampler.batches())) for sampler in fresh] == [*lengths] * self.world
+            sampler.set_epoch(self.epoch)
+            assert len(sampler.batches()) == whole and len(sampler) == whole * sampler.batch_size
+        taken, between = divmod(self.done, self.world)
+        found = {len(list(sampler.batches())) for sampler in fresh}
+        assert len(found) == 1
+        if not between:
+            assert found == {whole - taken}
 
 
 TestTraining = Training.TestCase

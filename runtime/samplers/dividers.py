@@ -1,0 +1,34 @@
+"""Recognize loops of other libraries that divide a sampler's indices among processes.
+
+Lightning and others wrap a sampler in a `DistributedSampler`, which gives each process some of the
+items of each batch. Accelerate wraps the batches and gives each process some of them. None of them
+tells the sampler, so only the call stack shows who takes the indices.
+"""
+
+import sys
+from typing import Final, NoReturn
+
+ITEMS: Final = ("torch.utils.data.distributed", "DistributedSampler")
+"""The module and the class that divides items."""
+BATCHES: Final = ("accelerate.data_loader", "BatchSamplerShard")
+"""The module and the class that divides batches."""
+
+
+def divided_by(*dividers: tuple[str, str]) -> bool:
+    """Return whether an object of one of these classes is iterating over the caller."""
+    modules = ((sys.modules.get(module), name) for module, name in dividers)
+    classes = tuple(getattr(module, name) for module, name in modules if hasattr(module, name))
+    frame = sys._getframe(1) if classes else None
+    while frame is not None:
+        if issubclass(type(frame.f_locals.get("self")), classes):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def refuse_sampler(kind: type) -> NoReturn:
+    """Raise TypeError in the constructor of batches whose sampler Lightning tries to replace."""
+    raise TypeError(
+        f"{kind.__name__} takes no other sampler: pass use_distributed_sampler=False to Lightning's"
+        " Trainer, and rank= to the sampler"
+    )
