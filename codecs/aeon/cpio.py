@@ -217,7 +217,7 @@ def _without_header(frame: Entries) -> Entries:
     """Remove the data of the header from the frame, and set its name."""
     names = [HEADER_NAME, *frame.name.tolist()[1:]]
     data = [b"", *frame.data.tolist()[1:]]
-    return frame.with_columns(name=Strings.of(names), data=Blobs.of(data))
+    return frame.with_unchecked(name=Strings.of(names), data=Blobs.of(data))
 
 
 def _padding(fields: Fields, source: Source, findings: Findings) -> int:

@@ -85,7 +85,7 @@ def _encoded(block: Block, engine: Engine) -> Iterator[Data]:
     if block.header is not None:
         first = frame.take(np.array([0]))
         data = Blobs.of([_header_bytes(block.header, engine)])
-        yield from _encode_entries(first.with_columns(data=data), engine)
+        yield from _encode_entries(first.with_unchecked(data=data), engine)
         frame = frame.take(np.arange(1, len(frame)))
     yield from _encode_entries(block.elements, engine)
     yield from _encode_entries(frame, engine)

@@ -174,7 +174,7 @@ class IncrementalEncoder:
     def units(self, examples: ExampleSet) -> bytes:
         """Return the bytes of examples. Raises FormatError, and ValueError for another header."""
         examples = normal_form(examples.with_header(self._header))
-        bare = examples.with_columns(header=replace(self._header, proc=None))
+        bare = examples.with_unchecked(header=replace(self._header, proc=None))
         data = CHUNKED.write_records(columns_of(bare, self._losses), self._size)
         self._size += len(data)
         return data

@@ -83,7 +83,7 @@ def example_sets(
         proc=Strings.of(example.proc for example in examples),
         frequency=np.array([example.frequency for example in examples], np.float32),
         event_offsets=event_offsets,
-        events=Events.empty(len(events)).with_columns(
+        events=Events.empty(len(events)).with_unchecked(
             proc=Strings.of(event.proc for event in events),
             inputs=np.where(inputs < 0, -1, inputs + shift),
             targets=np.where(targets < 0, -1, targets + shift),

@@ -228,11 +228,11 @@ class Block(Table):
         rows = chosen_rows(which, len(self))
         elements = self.elements.take((rows[:, None] * width + np.arange(width)).reshape(-1))
         if self.header is None:
-            return self.with_columns(elements=elements)
+            return self.with_unchecked(elements=elements)
         count = int(rows.size)
         header = replace(self.header, record_count=count, elements_per_record=count)
         names = Strings.of(element_names(count, width))
-        return self.with_columns(header=header, elements=elements.with_columns(name=names))
+        return self.with_unchecked(header=header, elements=elements.with_unchecked(name=names))
 
 
 def element_name(record: int, element: int) -> bytes:

@@ -54,7 +54,7 @@ def as_archive(block: Block, lossy: bool, findings: Findings) -> Block:
         for i, data in enumerate(block.elements.data)
     ]
     one = constant(1, len(names), np.uint16)
-    elements = block.elements.with_columns(name=Strings.of(names), nlink=one)
+    elements = block.elements.with_unchecked(name=Strings.of(names), nlink=one)
     end = Entries.of(Strings.of([END_NAME]), Blobs.of([b""]))
     return Block(None, elements, end)
 

@@ -145,7 +145,7 @@ class Manifest(Table):
         rows = chosen_rows(which, len(self))
         width = self.width
         fields = (rows[:, None] * width + np.arange(width)).reshape(-1)
-        return self.with_columns(fields=self.fields.take(fields), lines=take(self.lines, rows))
+        return self.with_unchecked(fields=self.fields.take(fields), lines=take(self.lines, rows))
 
     def concat(self, *others: Self) -> Self:
         """Return the records of this manifest, then those of others.
@@ -158,7 +158,7 @@ class Manifest(Table):
                 if vars(self)[name] != vars(other)[name]:
                     raise ValueError(f"concat: the manifests differ in {name}")
         parts = [self, *others]
-        return self.with_columns(
+        return self.with_unchecked(
             fields=Strings.concat([part.fields for part in parts]),
             lines=concat([part.lines for part in parts]),
         )
@@ -169,7 +169,7 @@ class Manifest(Table):
         if width == self.width:
             return self
         kept = np.arange(len(self))[:, None] * self.width + np.arange(width)
-        return self.with_columns(width=width, fields=self.fields.take(kept.reshape(-1)))
+        return self.with_unchecked(width=width, fields=self.fields.take(kept.reshape(-1)))
 
 
 def joined(root: bytes, path: bytes) -> bytes:

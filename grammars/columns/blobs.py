@@ -7,6 +7,7 @@ from typing import Self
 import numpy as np
 
 from exset.grammars.columns.arrays import Bytes, Longs, check_column, compact, offsets_of, take
+from exset.grammars.columns.inputs import items_of, shown
 from exset.grammars.columns.rows import Column
 
 
@@ -43,6 +44,16 @@ class Blobs(Column[memoryview]):
         lengths = np.array([len(row) for row in rows], np.int64)
         data = np.frombuffer(b"".join(rows), np.uint8)
         return cls(data, offsets_of(lengths)[:-1], compact(lengths))
+
+    @classmethod
+    def listed(cls, what: str, items: object) -> Self:
+        """Return a column of byte strings. Raises ValueError that names the column: `what`."""
+        rows = []
+        for i, row in enumerate(items_of(what, items, "bytes")):
+            if not isinstance(row, bytes | bytearray | memoryview):
+                raise ValueError(f"{what}[{i}]: expected bytes, not {shown(row)}")
+            rows.append(row)
+        return cls.of(rows)
 
     @classmethod
     def concat(cls, columns: Sequence[Self]) -> Self:
@@ -85,7 +96,7 @@ class Blobs(Column[memoryview]):
 
     def take(self, indices: Longs) -> Self:
         """Return the blobs at the indices, int64 [k], not copied. Raises IndexError."""
-        return self.with_columns(
+        return self.with_unchecked(
             starts=take(self.starts, indices), lengths=take(self.lengths, indices)
         )
 

@@ -29,6 +29,13 @@ def check_kind(where: str, given: object, kind: type, expected: str = "") -> Non
         raise ValueError(f"{where}: expected {expected}, not {type(given).__name__}")
 
 
+def items_of(where: str, given: object, expected: str) -> list[object]:
+    """Return the items of a list or another iterable. Raises ValueError for text and others."""
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise ValueError(f"{where}: expected a list of {expected}, not {shown(given)}")
+    return list(given)
+
+
 def raw(where: str, given: object) -> bytes | None:
     """Encode text as UTF-8, lone surrogates as the bytes they represent; return bytes unchanged."""
     if given is None or type(given) is bytes:
@@ -141,3 +148,25 @@ def cube(where: str, given: object) -> Floats:
     if floats.ndim not in (2, 3):
         raise ValueError(f"{where}: expected two or three dimensions, not {floats.ndim}")
     return floats[:, np.newaxis] if floats.ndim == 2 else floats
+
+
+def numbers_like(where: str, column: NDArray[np.generic], given: object) -> NDArray[np.generic]:
+    """Return numbers as an array of the dtype of a column; an array of that dtype as it is.
+
+    Raises ValueError for numbers that the dtype cannot hold. Another check must see the shape.
+    """
+    if isinstance(given, np.ndarray) and given.dtype == column.dtype:
+        return given
+    if column.dtype.kind == "f":
+        return floats_in_shape(where, given)
+    try:
+        array = np.asarray(given)
+    except ValueError:
+        raise ValueError(f"{where}: expected rows of one length") from None
+    if array.size and array.dtype.kind not in ("b" if column.dtype.kind == "b" else "iu"):
+        kind = "booleans" if column.dtype.kind == "b" else "integers"
+        raise ValueError(f"{where}: expected {kind}, not {_odd(array)}")
+    converted = array.astype(column.dtype)
+    if not np.array_equal(converted, array):
+        raise ValueError(f"{where}: a number is beyond {column.dtype}")
+    return converted

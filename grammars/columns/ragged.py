@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from exset.grammars.columns import arrays
 from exset.grammars.columns.arrays import Flags, Floats, Longs, T
+from exset.grammars.columns.inputs import float_row, items_of
 from exset.grammars.columns.rows import Column
 from exset.grammars.columns.strings import Strings
 
@@ -82,6 +83,14 @@ class Reals(Column[float | None]):
         if (~self.present & (self.values.view(np.uint32) != 0)).any():
             object.__setattr__(self, "values", np.where(self.present, self.values, np.float32(0)))
         self._freeze()
+
+    @classmethod
+    def listed(cls, what: str, items: object) -> Self:
+        """Return a column of numbers, None for absent ones. Raises ValueError that names it."""
+        rows = items_of(what, items, "numbers")
+        present = np.array([row is not None for row in rows], np.bool_)
+        values = float_row(what, [0.0 if row is None else row for row in rows])
+        return cls(values, present)
 
     @classmethod
     def empty(cls, n: int) -> Self:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.grammars.columns.arrays import Longs, concat, frozen, same, take
+from exset.grammars.columns.inputs import numbers_like, raw
 
 Item = TypeVar("Item", covariant=True)
 
@@ -28,9 +29,24 @@ class Table:
             )
         return table
 
-    def with_columns(self, **columns: object) -> Self:
-        """Return the table with some columns replaced, without checks."""
+    def with_unchecked(self, **columns: object) -> Self:
+        """Return the table with some columns replaced, without checks, as `unchecked`."""
         return self.unchecked(**{**vars(self), **columns})
+
+    def with_columns(self, **columns: object) -> Self:
+        """Return the table with some columns replaced, and check it as the constructor does.
+
+        A column may be an array, or a list: of numbers, or of text or bytes for strings; None
+        stands for an absent one. Raises ValueError that names the column, and TypeError for an
+        unknown name.
+        """
+        changed = dict(vars(self))
+        for name, column in columns.items():
+            if name not in changed:
+                has = f"{type(self).__name__} has {', '.join(changed)}"
+                raise TypeError(f"unknown column {name!r}: {has}")
+            changed[name] = _like(name, changed[name], column)
+        return type(self)(**changed)
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
@@ -103,6 +119,14 @@ class Rows(Table, ABC):
 class Column(Rows, Generic[Item]):
     """The base class of tables of items: an index gives an item, a slice a table of some rows."""
 
+    @classmethod
+    def listed(cls, what: str, items: object) -> object:
+        """Return the column of a list of items; `items` itself if this kind takes no lists.
+
+        Raises ValueError that names the column: `what`.
+        """
+        return items
+
     @abstractmethod
     def _item(self, row: int) -> Item:
         """Return the item of a row; `row` is in range."""
@@ -115,6 +139,17 @@ class Column(Rows, Generic[Item]):
         if isinstance(index, slice):
             return self.take(np.arange(*index.indices(len(self))))
         return self._item(self._row(index))
+
+
+def _like(what: str, column: object, given: object) -> object:
+    """Return what replaces a column, in its form. Raises ValueError that names the column."""
+    if isinstance(given, Table):
+        return given
+    if isinstance(column, np.ndarray):
+        return numbers_like(what, column, given)
+    if isinstance(column, Column):
+        return column.listed(what, given)
+    return raw(what, given) if isinstance(column, bytes) else given
 
 
 class _Repeated(NamedTuple):

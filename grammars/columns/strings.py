@@ -21,7 +21,7 @@ from exset.grammars.columns.arrays import (
     row_indices,
     take,
 )
-from exset.grammars.columns.inputs import raw, shown
+from exset.grammars.columns.inputs import items_of, raw
 from exset.grammars.columns.rows import Column
 
 
@@ -51,11 +51,14 @@ class Strings(Column[bytes | None]):
 
         Text is encoded as UTF-8; lone surrogates become the bytes that they represent.
         """
-        if isinstance(strings, str | bytes):
-            raise ValueError(f"strings: expected a list of strings, not {shown(strings)}")
+        return cls.listed("strings", strings)
+
+    @classmethod
+    def listed(cls, what: str, items: object) -> Self:
+        """Return a column of strings. Raises ValueError that names the column: `what`."""
         rows = [
-            row if row is None or type(row) is bytes else raw(f"strings[{i}]", row)
-            for i, row in enumerate(strings)
+            row if row is None or type(row) is bytes else raw(f"{what}[{i}]", row)
+            for i, row in enumerate(items_of(what, items, "strings"))
         ]
         lengths = np.array([len(row or b"") for row in rows], np.int64)
         present = np.array([row is not None for row in rows], np.bool_)

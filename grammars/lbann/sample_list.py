@@ -286,7 +286,7 @@ class SampleList(Table):
         if self.kind.has_excluded:
             others = arrays.compact(kept.others + np.maximum(left, 0).astype(np.uint64))
         ids, id_offsets = take_ids(self.ids, chosen, offsets)
-        return kept.with_columns(others=others, ids=ids, id_offsets=id_offsets)
+        return kept.with_unchecked(others=others, ids=ids, id_offsets=id_offsets)
 
     def select_files(self, which: ArrayLike | slice) -> Self:
         """Return a list of some files with all their samples. which: indices, a mask or a slice."""
@@ -306,7 +306,7 @@ class SampleList(Table):
                 raise ValueError("concat: ids are text in one list and integers in another")
         columns = [each.ids for each in lists if len(each.ids)] or [self.ids]
         first = columns[0]
-        return self.with_columns(
+        return self.with_unchecked(
             totals=None,
             name=Strings.concat([each.name for each in lists]),
             others=arrays.compact(arrays.concat([each.others for each in lists])),
@@ -320,7 +320,7 @@ class SampleList(Table):
             return self
         named = self.named
         numbers = self.ids.numbers().tolist()
-        return self.with_columns(
+        return self.with_unchecked(
             ids=Strings.of(b"%d" % number for number in numbers),
             id_offsets=arrays.offsets_of(named),
         )
@@ -338,7 +338,7 @@ class SampleList(Table):
             hint = "no LBANN reader with integer ids can list the samples of a file"
             raise FormatError(message, hint=hint, code="lbann-exclusion")
         ids, id_offsets = integer_ids(self.ids, self.id_offsets)
-        return self.with_columns(ids=ids, id_offsets=id_offsets)
+        return self.with_unchecked(ids=ids, id_offsets=id_offsets)
 
     def _files_of(self, rows: Longs) -> Longs:
         ends = np.cumsum(self.included.astype(np.int64))
@@ -346,7 +346,7 @@ class SampleList(Table):
 
     def _of_files(self, files: Longs) -> Self:
         rows, id_offsets = arrays.gather_ragged(np.arange(len(self.ids)), self.id_offsets, files)
-        return self.with_columns(
+        return self.with_unchecked(
             totals=None,
             name=self.name.take(files),
             others=arrays.take(self.others, files),

@@ -168,7 +168,7 @@ def from_arrays(
         proc=Strings.empty(n),
         frequency=_frequency(frequency, n),
         event_offsets=np.arange(n + 1) * k,
-        events=Events.empty(n * k).with_columns(**places),
+        events=Events.empty(n * k).with_unchecked(**places),
         lists=np.arange(n * per_example + 1),
         ranges=Ranges(
             group=np.tile(group, n),

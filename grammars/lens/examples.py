@@ -111,6 +111,14 @@ class ExampleSet(ExampleColumns):
         """
         return normal_form(self)
 
+    def with_columns(self, **columns: object) -> Self:
+        """Return the set with some columns replaced, checked and in normal form.
+
+        `name=["a", None, "c"]` names the examples, and `frequency=[1, 2, 1]` gives frequencies.
+        Raises as the columns of any table.
+        """
+        return super().with_columns(**columns).normalized()
+
     @property
     def examples(self) -> Views[ExampleView]:
         """The examples, as a sequence of views created on access."""
@@ -150,7 +158,7 @@ class ExampleSet(ExampleColumns):
         begin = int(used.min(initial=end, where=used >= 0))
         window = np.arange(self.lists[begin], self.lists[end])
         return normal_form(
-            self.with_columns(
+            self.with_unchecked(
                 name=self.name.take(chosen),
                 proc=self.proc.take(chosen),
                 frequency=arrays.take(self.frequency, chosen),
@@ -207,7 +215,7 @@ def _sides(example: ExampleView) -> tuple[str, str]:
 
 
 def _renumbered(events: Events, by: int) -> Events:
-    return events.with_columns(
+    return events.with_unchecked(
         inputs=_shifted(events.inputs, by), targets=_shifted(events.targets, by)
     )
 
@@ -229,7 +237,7 @@ def _numbered_together(sets: Sequence[ExampleSet]) -> tuple[list[Ranges], String
             ranges.append(each.ranges)
         else:
             group = arrays.compact(np.array([*new, -1], np.int32)[each.ranges.group])
-            ranges.append(each.ranges.with_columns(group=group))
+            ranges.append(each.ranges.with_unchecked(group=group))
     return ranges, Strings.of(numbers)
 
 
@@ -248,4 +256,4 @@ def _under(header: SetHeader, other: ExampleSet) -> ExampleSet:
         if field in TIME_FIELDS and np.isnan(values).any():
             raise ValueError(f"concat: {field} is NaN in one set, which no event can say")
         changed[field] = Reals(values, arrays.constant(True, other.num_events, np.bool_))
-    return other.with_columns(header=header, events=other.events.with_columns(**changed))
+    return other.with_unchecked(header=header, events=other.events.with_unchecked(**changed))

@@ -50,11 +50,11 @@ def normal_form(raw: C) -> C:
     raw = _in_list_order(raw)
     group, groups = _groups(raw.ranges.group, raw.groups)
     events = own_fields(raw.header, raw.events)
-    return raw.with_columns(
+    return raw.with_unchecked(
         name=_strings(raw.name),
         proc=without_empty(raw.proc),
         frequency=compact(canonical_nan(raw.frequency)),
-        events=events.with_columns(
+        events=events.with_unchecked(
             proc=without_empty(events.proc),
             inputs=compact(events.inputs),
             targets=compact(events.targets),
@@ -68,12 +68,12 @@ def normal_form(raw: C) -> C:
 def _in_list_order(raw: C) -> C:
     """Return the set with its lists in the order of the normal form."""
     inputs, targets, order = _number_lists(raw)
-    events = raw.events.with_columns(inputs=inputs, targets=targets)
+    events = raw.events.with_unchecked(inputs=inputs, targets=targets)
     if order is None:
-        return raw.with_columns(events=events)
+        return raw.with_unchecked(events=events)
     lengths = np.diff(raw.lists)[order]
     picked = row_indices(raw.lists[:-1][order], lengths)
-    return raw.with_columns(
+    return raw.with_unchecked(
         events=events, lists=offsets_of(lengths), ranges=raw.ranges.take(picked)
     )
 
@@ -158,7 +158,7 @@ def own_fields(header: SetHeader, events: Events) -> Events:
             present = column.present & (bits(values) != bits(canonical_nan(inherited)))
         values = values if present.all() else np.where(present, values, np.float32(0))
         reals[field] = Reals.unchecked(values=compact(values), present=compact(present))
-    return events.with_columns(**reals)
+    return events.with_unchecked(**reals)
 
 
 def _groups(group: Ints, groups: Strings) -> tuple[Ints, Strings]:
@@ -183,7 +183,7 @@ def _ranges(ranges: Ranges, group: Ints) -> Ranges:
         first = np.where(dense, first, np.int32(0))
     if (bits(value[dense]) != 0).any():
         value = np.where(dense, np.float32(0), value)
-    values = ranges.values.with_columns(values=canonical_nan(ranges.values.values))
+    values = ranges.values.with_unchecked(values=canonical_nan(ranges.values.values))
     return Ranges.unchecked(
         group=group,
         first=compact(first),
@@ -214,8 +214,10 @@ def _strings(strings: Strings) -> Strings:
     """Return the strings with repeated values as constant columns."""
     if strings.data.size == 0 and not strings.present.any():
         return Strings.empty(len(strings))
-    return strings.with_columns(offsets=compact(strings.offsets), present=compact(strings.present))
+    return strings.with_unchecked(
+        offsets=compact(strings.offsets), present=compact(strings.present)
+    )
 
 
 def _ragged(rows: Ragged[T]) -> Ragged[T]:
-    return rows.with_columns(values=compact(rows.values), offsets=compact(rows.offsets))
+    return rows.with_unchecked(values=compact(rows.values), offsets=compact(rows.offsets))

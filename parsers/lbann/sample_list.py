@@ -79,7 +79,7 @@ def parse(
     if sum(samples.included.tolist()) > MAX_SAMPLES:
         message = "the list has more samples than exset can count"
         raise LimitError(message, place=Place(source.name))
-    return samples.with_columns(totals=check_totals(made.header, samples, source, findings))
+    return samples.with_unchecked(totals=check_totals(made.header, samples, source, findings))
 
 
 @dataclass

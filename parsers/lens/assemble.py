@@ -78,12 +78,12 @@ def _ragged(values: NDArray[T], offsets: Ints) -> Ragged[T]:
 
 def _events(text: Text, columns: Columns, header: SetHeader) -> Events:
     inputs, targets = columns.uses
-    events = Events.empty(len(inputs)).with_columns(
+    events = Events.empty(len(inputs)).with_unchecked(
         inputs=compact(inputs), targets=compact(targets)
     )
     if len(columns.event_proc):
         proc = without_empty(text.strings(text.quoted(columns.event_proc)))
-        events = events.with_columns(proc=proc)
+        events = events.with_unchecked(proc=proc)
     if columns.present.shape[1]:
         rows = zip(REAL_FIELDS, columns.reals, columns.present, strict=True)
         own = {
@@ -91,5 +91,5 @@ def _events(text: Text, columns: Columns, header: SetHeader) -> Events:
             for field, values, present in rows
             if present.any()
         }
-        events = own_fields(header, events.with_columns(**own))
+        events = own_fields(header, events.with_unchecked(**own))
     return events

@@ -94,8 +94,8 @@ def representable(examples: ExampleSet, losses: Losses) -> ExampleSet:
     Raises FormatError for a string or units that text cannot represent, at the path of the field.
     """
     events = examples.events
-    patched = examples.with_columns(
-        events=events.with_columns(
+    patched = examples.with_unchecked(
+        events=events.with_unchecked(
             proc=_strings(events.proc, losses, lambda i: f"{_event_path(examples, i)}.proc")
         ),
         name=_strings(examples.name, losses, lambda i: f"examples[{i}].name"),

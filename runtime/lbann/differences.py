@@ -70,7 +70,7 @@ def _with_ids(samples: SampleList) -> SampleList:
     if not samples.kind.is_single:
         return samples
     offsets, kind = np.arange(len(samples.name) + 1), Kind.MULTI_SAMPLE_INCLUSION_V2
-    return samples.with_columns(kind=kind, label_file=None, ids=samples.name, id_offsets=offsets)
+    return samples.with_unchecked(kind=kind, label_file=None, ids=samples.name, id_offsets=offsets)
 
 
 def _range(spans: Spans, row: int) -> str:

@@ -73,7 +73,7 @@ def recast(
     label_file = samples.label_file if labels is None else os.fsencode(labels)
     if samples.kind.is_single and not kind.is_single:
         one_each = np.arange(len(samples.name) + 1, dtype=np.int64)
-        samples = samples.with_columns(
+        samples = samples.with_unchecked(
             kind=Kind.CONDUIT_HDF5_INCLUSION, ids=samples.name, id_offsets=one_each
         )
     if samples.kind.is_exclusion != kind.is_exclusion:
@@ -90,7 +90,7 @@ def recast(
         samples = _single(samples, add_loss)
     if not kind.has_excluded and samples.others.any():
         add_loss("the numbers of excluded samples")
-        samples = samples.with_columns(others=constant(0, len(samples.name), np.uint64))
+        samples = samples.with_unchecked(others=constant(0, len(samples.name), np.uint64))
     if kind.has_label_file:
         label_file = label_file or b""
         if not label_file:
@@ -99,7 +99,7 @@ def recast(
         if label_file:
             add_loss(f"the label file {os.fsdecode(label_file)}")
         label_file = None
-    return samples.with_columns(kind=kind, label_file=label_file, totals=None)
+    return samples.with_unchecked(kind=kind, label_file=label_file, totals=None)
 
 
 def _single(samples: SampleList, add_loss: Callable[[str], None]) -> SampleList:
@@ -114,7 +114,7 @@ def _single(samples: SampleList, add_loss: Callable[[str], None]) -> SampleList:
     if samples.has_integer_ids or samples.ids != samples.name:
         add_loss("the ids of the samples")
     count = len(samples.name)
-    return samples.with_columns(ids=Strings.empty(0), id_offsets=constant(0, count + 1, np.int64))
+    return samples.with_unchecked(ids=Strings.empty(0), id_offsets=constant(0, count + 1, np.int64))
 
 
 def _add_loss(what: str, findings: Findings, lossy: bool) -> None:

@@ -67,6 +67,6 @@ def _with_ids(samples: SampleList, kind: Kind, rows: list[list[str]], others: ob
     except ValueError as error:
         raise FormatError(str(error), code="lbann-blank") from None
     offsets = np.cumsum([0, *map(len, rows)])
-    return samples.with_columns(
+    return samples.with_unchecked(
         kind=kind, label_file=None, totals=None, others=others, ids=ids, id_offsets=offsets
     )

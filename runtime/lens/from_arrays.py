@@ -42,7 +42,7 @@ def from_arrays(arrays: ExampleArrays) -> ExampleSet:
         proc=Strings.empty(counts.size),
         frequency=to_host(arrays.frequency)[offsets[:-1]],
         event_offsets=offsets,
-        events=Events.empty(m).with_columns(
+        events=Events.empty(m).with_unchecked(
             inputs=number if sides[0] else none, targets=number + 1 if sides[1] else none, **times
         ),
         lists=offsets_of(np.tile(np.array(sides, np.int64), m)),

@@ -222,7 +222,7 @@ def test_set_proc_with_a_nul() -> None:
 
 def test_encode_accepts_sets_not_in_normal_form() -> None:
     found = read(RICH)
-    unused = found.with_columns(
+    unused = found.with_unchecked(
         lists=np.append(found.lists, found.lists[-1]),
         groups=Strings.concat([found.groups, Strings.of(["unused"])]),
     )
