@@ -36,8 +36,8 @@ class Table:
     def with_columns(self, **columns: object) -> Self:
         """Return the table with some columns replaced, and check it as the constructor does.
 
-        A column may be an array, or a list: of numbers, or of text or bytes for strings; None
-        stands for an absent one. Raises ValueError that names the column, and TypeError for an
+        A column may be an array, or a list: of numbers, or of text or bytes for strings; None is an
+        absent one. Raises ValueError that names the column, and TypeError for an
         unknown name.
         """
         changed = dict(vars(self))
