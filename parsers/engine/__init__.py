@@ -1,1 +1,1 @@
-"""Runs the grammars of `exset.grammars`: bytes in, the stream of what was parsed out."""
+"""Run the grammars of `exset.grammars`: from bytes to a stream of tokens and steps."""

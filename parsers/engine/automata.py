@@ -1,6 +1,6 @@
-"""Terminals as automata over bytes, and the order in which Lark's lexers try them.
+"""Compile terminals to automata over bytes, and find the order in which Lark's lexers try them.
 
-A terminal may end in a lookahead of one character; it then accepts on the byte that follows.
+A terminal may end in a lookahead of one character: the next byte then decides about acceptance.
 """
 
 import importlib
@@ -19,7 +19,7 @@ DEAD: Final = -1
 """The state of an automaton that cannot match any more."""
 
 _LOOKAHEAD: Final = re.compile(r"(?s)(.+)\(\?=(\[(?:\\.|[^\]\\])+\]|\\.|[^\\()])\)")
-# Constructs that interegular silently misreads, or that no automaton can run.
+# Constructs that interegular reads wrongly without an error, or that no automaton can run.
 _REFUSED: Final = {
     "AT": "an anchor",
     "ASSERT": "a lookaround other than a lookahead of one character at the end",
@@ -34,10 +34,10 @@ _REFUSED: Final = {
 
 @dataclass(frozen=True)
 class Automaton:
-    """A terminal's own automaton, from state 0.
+    """The automaton of one terminal; it starts in state 0.
 
     moves: int32[states, 256], DEAD for no match. final: bool[states]. before: bool[256], the bytes
-    that may follow; None if any byte may, or the end.
+    that may follow; None if any byte, or the end of the text, may follow.
     """
 
     moves: NDArray[np.int32]
@@ -74,14 +74,14 @@ def automaton(terminal: TerminalDef) -> Automaton:
 
 def _check(name: str, pattern: str) -> None:
     parsed = importlib.import_module("re._parser").parse(pattern.encode("latin-1"))
-    # The text of a parsed expression has its characters as numbers: the words are its operations.
+    # In the repr of a parsed expression characters are numbers, so each word is an operation.
     found = set(re.findall("[A-Z_]+", repr(parsed)))
     for operation in sorted(found & _REFUSED.keys()):
         raise ValueError(f"terminal {name} has {_REFUSED[operation]}: {pattern}")
 
 
 class Unit(NamedTuple):
-    """A terminal, and the string terminals that replace it if they equal its match."""
+    """A terminal, and the string terminals that replace it if its match is their text."""
 
     terminal: str
     embedded: tuple[str, ...]
@@ -90,7 +90,7 @@ class Unit(NamedTuple):
 def units(terminals: Sequence[TerminalDef]) -> list[Unit]:
     """Return the terminals of a lexer in the order in which Lark tries them.
 
-    A string terminal replaces another terminal that matches exactly its text
+    A string terminal replaces another terminal if this matches exactly the string
     (`lark.lexer._create_unless`).
     """
     ordered = sorted(
@@ -113,9 +113,9 @@ def units(terminals: Sequence[TerminalDef]) -> list[Unit]:
 
 
 def byte_classes(automata: Iterable[Automaton]) -> tuple[NDArray[np.uint8], NDArray[np.intp]]:
-    """Return the class of each byte, and one byte of each class.
+    """Group bytes that no automaton distinguishes.
 
-    All automata treat the bytes of a class in the same way.
+    Return the class of each byte, and one byte of each class.
     """
     tables = [table for one in automata for table in (one.moves, one.before) if table is not None]
     _, sample, classes = np.unique(

@@ -1,8 +1,8 @@
 """The kernel that converts numerals: many spans of bytes to numbers at once.
 
-Digits are read eight at a time, as the bytes of one integer. A decimal of few digits and a small
-power of ten is converted to binary64 with one rounding. If that could then round wrongly to
-binary32, or the number is written in another way, `exset.parsers.engine.numbers` converts it.
+It reads eight digits at a time, as the bytes of one integer, and converts a decimal with few digits
+and a small power of ten to binary64 with one rounding. `exset.parsers.engine.numbers` converts all
+other numerals, and those for which rounding again, to binary32, could be wrong.
 """
 
 from typing import Final
@@ -25,7 +25,7 @@ _LARGEST: Final = 3.4028234e38
 _TAIL: Final = (1 << 29) - 1  # the bits that rounding to binary32 drops
 _HALF: Final = 1 << 28
 
-# For the eight digits in an integer: one byte of each, of each two, of each four.
+# Constants for the eight digits in an integer: for each digit, for pairs, for fours, for all.
 _ZEROS: Final = 0x3030303030303030
 _SIXES: Final = 0x0606060606060606
 _ABOVE: Final = ~0x0F0F0F0F0F0F0F0F
@@ -46,10 +46,10 @@ def convert(
     ints: NDArray[np.int64],
     hard: NDArray[np.int64],
 ) -> int:
-    """Fill `reals` or `ints` for each token by the role of its kind.
+    """Convert each token by the role of its kind, and store the number in `reals` or `ints`.
 
-    Fills `hard` with the tokens that it cannot convert, and returns their count. `base` is the
-    source offset of the buffer's first byte.
+    Stores the tokens that it cannot convert in `hard`, and returns their count. `base` is the
+    offset of the buffer's first byte in the source.
     """
     left = 0
     both = np.zeros(1, np.float64)
@@ -72,7 +72,7 @@ def convert(
                 whole = whole * 10 + (int(buffer[point]) - 48)
                 point += 1
             count = end - point - 1
-        # The digits of an integer, or after the point; -1 for a number written in another way.
+        # The digits of an integer, or after the point; -1 if written in another way.
         part = eight_digits(buffer, end, count) if count > 0 else 0
         if role == INTEGER:
             if 8 < count <= 16:
@@ -102,8 +102,8 @@ def convert(
 def eight_digits(buffer: NDArray[np.uint8], end: int, count: int) -> int:
     """Return the integer of `count` digits before `end`, or -1.
 
-    It is -1 if there are other bytes than digits, more than eight digits, or fewer than eight bytes
-    in the buffer before `end`.
+    Returns -1 if a byte is not a digit, if `count` is not from 1 to 8, and if the buffer has fewer
+    than eight bytes before `end`.
     """
     at = end - 8
     if at < 0 or not 1 <= count <= 8:
@@ -130,7 +130,7 @@ def eight_digits(buffer: NDArray[np.uint8], end: int, count: int) -> int:
 
 @bare_kernel
 def scientific(buffer: NDArray[np.uint8], at: int, end: int) -> float:
-    """Return the value of a decimal with one rounding, or -1 if that is not possible."""
+    """Return the value of a decimal, rounded once, or -1 if one rounding is not enough."""
     mantissa, digits, exponent = 0, 0, 0
     while at < end and 48 <= buffer[at] <= 57 and digits < _DIGITS:
         mantissa = mantissa * 10 + (int(buffer[at]) - 48)

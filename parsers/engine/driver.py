@@ -36,13 +36,13 @@ R = TypeVar("R", k.Output, TransitionCache, Tables)
 
 
 class Driver:
-    """One parse, which feeds the kernel and cuts its output into streams.
+    """One parse: feeds the kernel with blocks, and cuts its output into streams.
 
     `begin`: the offset of the first byte. `boundary`: the step that ends each stream but the last;
-    with None there is one stream. `compiled`: whether to use the compiled kernel, called for each
-    block. `tokens`: how many tokens there is room for at first. `eager`: yield a stream for each
-    block that completes a boundary. `stack`: the parser states to begin with, in the middle of a
-    text; by default it begins with the line break before a text.
+    with None there is one stream. `compiled`: returns whether to use the compiled kernel, asked for
+    each block. `tokens`: the initial room for tokens. `eager`: yield a stream for each block that
+    completes a boundary. `stack`: the initial parser states, to begin in the middle of a text; by
+    default the parse begins with the virtual line break before a text.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Driver:
         self.compiled = compiled
         self.eager = eager
         self.early = 0  # steps already yielded, which the kernel will report later
-        self.inner = 0  # steps at the front known to contain no boundary
+        self.inner = 0  # the first steps, which contain no boundary
         self.buffer = np.full(1, ord("\n"), np.uint8)  # the line break before the text
         self.base = begin - 1
         self.final = False
@@ -86,16 +86,16 @@ class Driver:
             self.output.state[[k.DEPTH, k.ROW]] = len(stack) - 1, 0
 
     def streams(self, blocks: Iterable[Block]) -> Iterator[ParseStream]:
-        """Parse the blocks of a source. Raises `Rejection` after the streams before it.
+        """Parse the blocks of a source. Raises `Rejection` after the streams before the error.
 
-        A step is complete as soon as every token that can follow reduces it. Streams count their
-        tokens and steps from 0, and their offsets from the source's first byte. They are views,
-        valid until the next one.
+        A step is complete as soon as every token that can follow reduces it. Each stream counts
+        tokens and steps from 0; offsets count from the source's first byte. Streams are views,
+        valid until the next stream.
         """
         waiting: list[Block] = []
         for block in blocks:
             waiting.append(block)
-            # Lex a token that fills the buffer again only when twice as many bytes are there.
+            # If one token fills the buffer, lex it again only when twice as many bytes have come.
             left = len(self.buffer) - self.output.state[k.POSITION]
             if (self.eager and left < _SHORT) or sum(map(len, waiting)) >= left:
                 self._extend(waiting)
@@ -151,7 +151,7 @@ class Driver:
     def _complete(self, early: bool = False) -> Iterator[ParseStream]:
         """Yield the stream up to the last boundary, if any, and move the rest to the front.
 
-        `early`: with the steps that every next token would reduce.
+        `early`: add the steps that every possible next token would reduce.
         """
         if self.boundary is None:
             return
@@ -175,7 +175,7 @@ class Driver:
         self.inner = int(state[k.STEPS])
 
     def _add_early(self) -> None:
-        """Add the steps up to a boundary that every next token would reduce."""
+        """Add the steps, up to a boundary, that every possible next token would reduce."""
         state = self.output.state
         steps = certain(self.grammar, self._stack)
         while steps and steps[-1] != self.boundary:
@@ -217,8 +217,8 @@ class Driver:
     def _stream(self, tokens: int, steps: int) -> ParseStream:
         output = self.output
         starts, ends = output.starts[:tokens], output.ends[:tokens]
-        # Only the first token can begin with the line break added before the text, and only the
-        # last can end with the one added after it.
+        # Only the first token can begin with the virtual line break before the text, and only the
+        # last token can end with the one after the text.
         length = self.base + len(self.buffer) - self.final
         for places in (starts, ends):
             places[:1].clip(self.begin, length, out=places[:1])
@@ -242,13 +242,13 @@ class Driver:
 
 
 def blocks(source: Source, begin: int) -> Iterator[Block]:
-    """Yield a text in blocks, from the byte `begin` on."""
+    """Yield a text from the byte `begin` on, in blocks."""
     data = source.view[begin - source.start :]
     yield from (data[at : at + _BLOCK] for at in range(0, len(data), _BLOCK))
 
 
 def _roomy(array: NDArray[T], count: int, needed: int) -> NDArray[T]:
-    """Return the array, grown unless `count` elements leave half of it, and `needed`, free."""
+    """Return the array, grown if the room after `count` elements is below `count` or `needed`."""
     size = len(array)
     if count + max(count, needed) <= size:
         return array
@@ -256,7 +256,7 @@ def _roomy(array: NDArray[T], count: int, needed: int) -> NDArray[T]:
 
 
 def _drop(array: NDArray[T], count: int, left: int) -> None:
-    """Drop the first elements of an array, and move those `left` to the front."""
+    """Drop the first `count` elements of an array, and move the next `left` to the front."""
     array[:left] = array[count : count + left].copy()
 
 

@@ -1,4 +1,4 @@
-"""A rejection as an error message: what was expected, what was found, and what may help."""
+"""Describe a rejection in an error message: what was expected, what was found, and a hint."""
 
 import re
 from collections.abc import Callable
@@ -20,8 +20,8 @@ _SHOWN: Final = 24
 class Unexpected:
     """A word that the grammar rejects.
 
-    source: the text, of which the bytes from `begin` on were parsed. offset: where the word starts.
-    word: its bytes, empty at the end of the text. expected: the terminals that the grammar allows.
+    source: the text, parsed from the byte `begin` on. offset: the offset of the word. word: its
+    bytes, empty at the end of the text. expected: the terminals that the grammar allows.
     """
 
     source: Source
@@ -43,16 +43,16 @@ class Unexpected:
 
 
 Hint = Callable[[Unexpected], str | None]
-"""Gives advice for a word that the grammar rejects."""
+"""A function that returns advice for a word that the grammar rejects, or None."""
 
 
 def syntax_error(
     source: Source, begin: int, rejection: Rejection, name: Callable[[str], str], hint: Hint
 ) -> FormatError:
-    """Return the error of a rejection. `name` names a terminal.
+    """Return the error for a rejection. `name` returns the name of a terminal for messages.
 
-    If the text ends inside brackets or quotation marks, the error is at the innermost of them, else
-    at the word.
+    If the text ends inside brackets or quotation marks, the error is at the innermost opening mark,
+    else at the rejected word.
     """
     match = _WORD.match(source.data, rejection.offset - source.start)
     found = match.group() if match else b""
@@ -76,7 +76,7 @@ def syntax_error(
 
 
 def shown(found: bytes) -> str:
-    """Return a word of a file for a message."""
+    """Return a word of a file as text for a message."""
     if not found:
         return "the end of the file"
     if found == b"\n":

@@ -1,4 +1,4 @@
-"""Find the terminals that a stack of parser states allows next, and the open brackets."""
+"""Find the terminals that a stack of parser states allows next, and open brackets."""
 
 from collections.abc import Sequence
 from types import MappingProxyType
@@ -13,7 +13,7 @@ from exset.parsers.engine.tables import Lowered, Tables
 END = "$END"
 
 CLOSERS: Final = MappingProxyType({"{": "}", "[": "]", "(": ")", '"': '"'})
-"""The closing mark of each opening one, among terminals that are literals."""
+"""The closing mark for each opening mark, among terminals that are literals."""
 
 
 def expected(lowered: Lowered, stack: Sequence[int]) -> frozenset[str]:
@@ -25,7 +25,7 @@ def expected(lowered: Lowered, stack: Sequence[int]) -> frozenset[str]:
 
 
 def certain(lowered: Lowered, stack: Sequence[int]) -> list[int]:
-    """Return the steps that every next token reduces first, from a stack of parser states."""
+    """Return the steps that every possible next token reduces first, from a stack of states."""
     tables, left, steps = lowered.tables, list(stack), list[int]()
     while True:
         row = left[-1] * (len(lowered.terminals) + 1)
@@ -38,7 +38,7 @@ def certain(lowered: Lowered, stack: Sequence[int]) -> list[int]:
 
 
 def stack_after(lowered: Lowered, kinds: NDArray[np.int16]) -> list[int]:
-    """Return the parser states after some tokens, which the grammar accepts."""
+    """Return the stack of parser states after some tokens, which the grammar must accept."""
     tables, columns = lowered.tables, lowered.tables.sizes[t.COLUMNS]
     stack = [int(tables.sizes[t.FIRST_STATE])]
     for kind in kinds.tolist():
@@ -53,7 +53,7 @@ def opened(
 ) -> list[tuple[str, int]]:
     """Return the brackets and quotation marks that are still open, each with its offset.
 
-    `literals` has the text of each terminal that is a literal.
+    `literals` has the text of each terminal that is a literal, None for others.
     """
     brackets = {*CLOSERS, *CLOSERS.values()}
     marks = {number: text for number, text in enumerate(literals) if text in brackets}
@@ -78,7 +78,7 @@ def _shifts(tables: Tables, stack: Sequence[int], kind: int) -> bool:
 
 
 def _reduce(tables: Tables, move: int, stack: list[int]) -> int:
-    """Reduce a stack by the rule of a move, and return its step."""
+    """Reduce a stack by the rule of a move, and return the rule's step."""
     rule = tables.rules[t.RULE_SIZE * (-move - 1) :]
     del stack[len(stack) - rule[t.LENGTH] :]
     stack.append(int(tables.goto[stack[-1] * tables.sizes[t.NONTERMINALS] + rule[t.ORIGIN]]))

@@ -1,4 +1,4 @@
-"""A grammar of `exset.grammars`: as Lark runs it, as tables, and with words for its errors."""
+"""A grammar of `exset.grammars`: run by Lark or as tables, with words for error messages."""
 
 import contextlib
 import importlib
@@ -28,7 +28,7 @@ from exset.parsers.engine.window import Window
 if TYPE_CHECKING:
     from lark import Lark
 
-# The tables depend on these modules too. A library is named by the module that has its version.
+# The tables also depend on these modules; a library is listed by the module that has its version.
 _ENGINE = "exset.parsers.engine"
 _MODULES = tuple(f"{_ENGINE}.{name}" for name in ("automata", "lexer_tables", "lowering", "tables"))
 _LIBRARIES = ("lark", "interegular", "numpy.version")
@@ -152,7 +152,7 @@ class Grammar:
 
     @cached_property
     def cache_name(self) -> str:
-        """The name of the tables in the cache. It changes with everything they depend on."""
+        """The name of the tables in the cache; it changes if anything changes the tables."""
         text = f"{self.start} {self.steps}\n{self._source}"
         return f"grammars/{self.start}-{digest(text, *_MODULES, *_LIBRARIES)}.tables"
 
@@ -175,7 +175,7 @@ class Grammar:
         return terminal if literal is None else f"`{literal}`"
 
     def pattern(self, terminal: str) -> str:
-        """Return the regular expression of a terminal, as the grammar's text has it."""
+        """Return the regular expression of a terminal, as written in the grammar."""
         found = re.search(rf"^{terminal}(?:\.\d+)?: /(.*)/$", self._source, re.MULTILINE)
         assert found, terminal
         return found[1]
@@ -189,7 +189,7 @@ class Grammar:
 
 
 def size_of(text: Source | Window) -> int:
-    """Return the size of a text in bytes, as far as it is known."""
+    """Return the size of a text in bytes, or the size that is known so far."""
     return len(text.content) if isinstance(text, Source) else text.size
 
 

@@ -1,12 +1,12 @@
 """The kernel that lexes and parses: one function over bytes and tables, compiled or not.
 
-It can stop at any byte, or when its output is full, and continue later: its whole state is in
-`Output` and `TransitionCache`.
+It can stop at any byte, or when its output is full, and continue later: `Output` and
+`TransitionCache` have its whole state.
 
-Two things make it fast. An index costs half as much if the compiler can see that it is not
-negative: hence `0 <=` and the masks. And the processor starts on the next token before this one is
-complete, if its next step does not depend on a table entry that is still being loaded: hence the
-inner loop while the automaton stays in one state, and the usual token of a row.
+Two facts explain the form of the code. Indexing is twice as fast if the compiler can prove that the
+index is not negative: `0 <=` and the masks prove it. And the processor works ahead unless the next
+step needs a table entry that is still being loaded. So an inner loop runs while the automaton stays
+in one state, and each row of the cache remembers its most likely token, which is tried first.
 """
 
 from typing import Final
@@ -47,11 +47,11 @@ UNSIGNED: Final = (1 << 62) - 1
 def parse(
     tables: Tables, buffer: Bytes, final: bool, base: int, cache: TransitionCache, output: Output
 ) -> int:
-    """Parse a buffer from the state on, and return why it stopped.
+    """Continue to parse with a buffer, and return why parsing stopped.
 
     `final`: nothing follows the buffer. Otherwise a token at the buffer's end, which may be cut, is
-    left for the next call. `base` is the source offset of the buffer's first byte. After an error,
-    or if more bytes are needed, the stack is that before the token.
+    left for the next call. `base` is the offset of the buffer's first byte in the source. After an
+    error, or if more bytes are needed, the stack is as before the token.
     """
     moves, classes = tables.moves, tables.classes
     columns, labels = tables.sizes[COLUMNS], tables.sizes[CLASSES] & OFFSET
@@ -68,7 +68,7 @@ def parse(
     size = len(buffer)
     while True:
         if kind < 0:
-            # Blanks that can be skipped lead back to the start.
+            # White space that can be skipped leads back to the start.
             lexing = start
             while 0 <= position < size:
                 lexing = moves[start + classes[buffer[position]]]
@@ -147,9 +147,9 @@ def parse(
 
 @bare_kernel
 def relex(tables: Tables, buffer: Bytes, start: int, position: int) -> tuple[int, int]:
-    """Return the label and the end of the longest token, if it ends before its automaton stops.
+    """Return the label and the end of the longest token that begins at `position`.
 
-    That includes a token that depends on the byte after it.
+    This is for a token that ends before the automaton stops, or that depends on the byte after it.
     """
     moves, classes, labels = tables.moves, tables.classes, tables.sizes[CLASSES]
     found, end = NOTHING, position

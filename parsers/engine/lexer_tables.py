@@ -1,7 +1,7 @@
-"""The lexers of a grammar as one table: one lexer for each set of terminals.
+"""Make one table for all lexers of a grammar, one lexer for each set of terminals.
 
-A lexer runs the automata of its terminals side by side, as Lark's contextual lexer does: the first
-terminal in Lark's order that matches wins, with its own longest match.
+A lexer runs the automata of its terminals in parallel, like Lark's contextual lexer: the first
+terminal in Lark's order that matches wins, with the longest match of this terminal.
 """
 
 from collections.abc import Sequence
@@ -15,13 +15,13 @@ from exset.parsers.engine.automata import DEAD, Automaton, Unit, automaton, byte
 from exset.parsers.engine.tables import IGNORED, NOTHING, TERMINALS
 
 _State = tuple[tuple[Unit, tuple[int, ...]], ...]
-"""The units of a lexer that can still match, and the states of their automata."""
+"""The units of a lexer that can still match, each with the states of its automata."""
 
 _NO_MATCH: Final[_State] = ()
 
 
 class Lexers(NamedTuple):
-    """The arrays of `Tables`; starts: the row in which each lexer starts."""
+    """The arrays of `Tables` for lexers; starts: the row in which each lexer starts."""
 
     classes: NDArray[np.uint8]
     moves: NDArray[np.uint32]
@@ -30,10 +30,10 @@ class Lexers(NamedTuple):
 
 
 class _States(NamedTuple):
-    """States of all lexers; state 0 is `_NO_MATCH`.
+    """The states of all lexers; state 0 is `_NO_MATCH`.
 
-    moves: int[states, classes]. label: int[states]. ahead: int[states, classes], the label by the
-    next byte.
+    moves: int[states, classes]. label: int[states]. ahead: int[states, classes], the label if the
+    next byte has the class.
     """
 
     moves: NDArray[np.intp]
@@ -54,7 +54,7 @@ def lexers(
     orders = [units([one for one in terminals if one.name in allowed]) for allowed in accepted]
     states, starts = _minimal(*_combined(orders, automata, labels, sample))
     count, width = len(states.moves), len(sample) + 2
-    # Each lexer starts in a copy of its first state, in which blanks loop.
+    # Each lexer starts in a copy of its first state, in which skipped bytes lead back to it.
     first = count + np.arange(len(starts))
     rows = np.zeros((count + len(starts), width), np.uint32)
     rows[:count, :-2] = states.moves * width
@@ -78,9 +78,9 @@ def _combined(
     labels: dict[str, int],
     sample: NDArray[np.intp],
 ) -> tuple[_States, NDArray[np.intp]]:
-    """Return the states of all lexers, and where each starts.
+    """Return the states of all lexers, and the first state of each.
 
-    `orders` has the units of each lexer. `sample` has one byte of each class.
+    `orders` has the units of each lexer, in order. `sample` has one byte of each class.
     """
     moves_of = {name: one.moves[:, sample].tolist() for name, one in automata.items()}
     found: dict[_State, int] = {_NO_MATCH: 0}
@@ -120,10 +120,10 @@ def _combined(
 def _accepted(
     state: _State, automata: dict[str, Automaton], labels: dict[str, int], sample: NDArray[np.intp]
 ) -> tuple[int, NDArray[np.intp], NDArray[np.intp]]:
-    """Return the label of a state before any byte, then two arrays by the class of the next byte.
+    """Return a state's label for any next byte, and two arrays with an entry for each byte class.
 
-    These are the label before a byte of the class, and how many units can still match after it: no
-    unit after the first that accepts.
+    The arrays are the label if a byte of the class follows, and how many units can still match
+    after it: no unit after the first that accepts.
     """
     by_class = np.full(len(sample), NOTHING)
     kept = np.full(len(sample), len(state))
@@ -147,7 +147,7 @@ def _accepted(
 
 
 def _minimal(states: _States, starts: NDArray[np.intp]) -> tuple[_States, NDArray[np.intp]]:
-    """Merge equivalent states: many lexers share them."""
+    """Merge equivalent states, which many lexers share."""
     keys, count = np.column_stack([states.label, states.ahead]), 0
     while True:
         # State 0 has the smallest key, so it stays the first.
@@ -162,11 +162,11 @@ def _minimal(states: _States, starts: NDArray[np.intp]) -> tuple[_States, NDArra
 
 
 def _blanks(states: _States, starts: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return which bytes can be skipped where a token starts: bool[lexers, classes].
+    """Return which bytes can be skipped at the start of a token: bool[lexers, classes].
 
-    Such a byte is a whole ignored token, and the bytes after it are lexed in the same way with it
-    or without it: the automaton is then dead, or in the state that it would reach from the start,
-    inside an ignored token.
+    Such a byte is an ignored token by itself, and the next bytes are lexed in the same way without
+    it: after each next byte, the automaton is dead, or inside an ignored token and in the state
+    that it would also reach from the start.
     """
     inside = np.isin(states.label, (NOTHING, IGNORED))
     inside &= np.isin(states.ahead, (NOTHING, IGNORED)).all(axis=1)

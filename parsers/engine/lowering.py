@@ -64,17 +64,17 @@ def lower(lark: Lark, start: str, step_names: tuple[str, ...]) -> Lowered:
 
 
 def step_of(rule: Rule, names: tuple[str, ...]) -> int:
-    """Return the number of a rule's step among names, or SILENT."""
+    """Return the index of a rule's step in `names`, or SILENT if it is not there."""
     return names.index(name) if (name := _name(rule)) in names else SILENT
 
 
 def _name(rule: Rule) -> str:
-    # The method that Lark would call on a transformer.
+    # The name of the method that Lark would call on a transformer.
     return str(rule.alias or rule.options.template_source or rule.origin.name)
 
 
 def _loops(rule: Rule) -> bool:
-    # Reducing A -> A x leaves A's state on the stack, so it is enough to pop x.
+    # Reducing A -> A x leaves the state of A on the stack, so only x must be popped.
     return bool(rule.expansion) and rule.expansion[0] == rule.origin
 
 

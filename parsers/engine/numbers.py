@@ -1,4 +1,4 @@
-"""The values of numerals, exactly rounded: for numerals that the kernel leaves."""
+"""Compute the correctly rounded values of numerals that the kernel cannot convert."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
@@ -28,7 +28,7 @@ def float32s(numerals: Sequence[bytes]) -> NDArray[np.float32]:
 
 
 def int64s(numerals: Sequence[bytes]) -> NDArray[np.int64]:
-    """Return the values of integers with an optional sign; beyond int64, the nearest int64."""
+    """Return the values of integers with an optional sign; out of range, the nearest int64."""
     values = (min(max(_int(text), -(2**63)), 2**63 - 1) for text in numerals)
     return np.fromiter(values, np.int64, len(numerals))
 
@@ -82,8 +82,8 @@ def _without_empty_exponent(numeral: bytes) -> bytes:
 
 
 def _tied(wide: NDArray[np.float64], narrow: NDArray[np.float32]) -> NDArray[np.bool_]:
-    # Rounding twice, to binary64 and then to binary32, is wrong only if the first result is half
-    # way between two binary32 numbers.
+    # Rounding twice, to binary64 and then to binary32, is wrong only if the first result is halfway
+    # between two binary32 numbers.
     towards = np.where(wide > narrow, np.float32(np.inf), np.float32(-np.inf))
     beyond = np.nextafter(narrow, towards).astype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
@@ -94,7 +94,7 @@ def _tied(wide: NDArray[np.float64], narrow: NDArray[np.float32]) -> NDArray[np.
 
 
 def _round_tie(numeral: bytes, middle: float, rounded: np.float32) -> np.float32:
-    """Return the nearest binary32. `rounded` is one of the two around `middle`."""
+    """Return the nearest binary32: `rounded`, or its neighbour on the other side of `middle`."""
     value = exact(numeral)
     if value == middle or (value > middle) == (float(rounded) > middle):
         return rounded

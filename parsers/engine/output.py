@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 (DONE, MORE, FULL, DEEP, REJECTED) = range(5)
 
 # The numbers in the state: the offset of the next byte in the buffer; the counts of tokens and
-# steps; a token that is lexed but not shifted yet (its kind, or -1, and its end); how many steps
-# need room; the depth of the stack; the row of the stack in the transition cache, or
-# 0; the counts of rows and of remembered steps.
+# steps; the kind (or -1) and the end of a token that is lexed but not shifted yet; the number of
+# steps that need room; the depth of the stack; the row of the stack in the transition cache, or
+# 0; the counts of rows and of kept steps.
 (POSITION, TOKENS, STEPS, KIND, END, NEEDED, DEPTH, ROW, ROWS, KEPT, STATE_SIZE) = range(11)
 
 NO_KIND: Final = -1
 
 
 class Output(NamedTuple):
-    """The parse stream (`ParseStream`), the stack of parser states, and the state."""
+    """The arrays of a `ParseStream`, the stack of parser states, and the kernel's state."""
 
     kinds: NDArray[np.int16]
     starts: NDArray[np.int64]

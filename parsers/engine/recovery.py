@@ -26,11 +26,11 @@ _TOKENS: Final = 1 << 12
 
 @dataclass(frozen=True)
 class Records:
-    """Where the records of a language begin and end, for errors after the first one.
+    """How to find the next record of a language after an error.
 
-    steps: the numbers of the steps that complete a record, or a header that ends like one. end: the
-    byte that ends a record; or begin: the byte that begins one. skipped: the pattern of text in
-    which such a byte, or a bracket, means nothing.
+    steps: the numbers of the steps that complete a record, or a header that ends like a record.
+    end: the byte that ends a record; or begin: the byte that begins one. skipped: a pattern for
+    text, such as comments, in which this byte and brackets have no meaning.
     """
 
     steps: tuple[int, ...]
@@ -40,7 +40,7 @@ class Records:
 
 
 Check = Callable[[ParseStream], object]
-"""What a reader does with records; it raises FormatError for one that is wrong."""
+"""A reader's function for a stream of records; it raises FormatError for a wrong record."""
 
 
 def errors_after(
@@ -55,8 +55,8 @@ def errors_after(
 ) -> Iterator[FormatError]:
     """Yield the errors of a text after its first rejection, each in a record of its own.
 
-    Nothing follows if the next record cannot be found: after an error in a header that all records
-    need, or in a bracket that does not end. `describe` makes the error of a rejection. `compiled`:
+    Stops if the next record cannot be found: after an error in a header that all records need, or
+    in a bracket that is never closed. `describe` returns the error for a rejection. `compiled`:
     whether to use the compiled kernel.
     """
     rejection = first
@@ -90,9 +90,9 @@ def with_later_errors(
     record: int,
     check: Check,
 ) -> FormatError:
-    """Return the error of a reader about a stream of records with those of later records.
+    """Add the errors of later records to a reader's error about a stream, and return it.
 
-    `record`: the step that completes one. `rest`: the streams after the one that `failed`.
+    `record`: the step that completes a record. `rest`: the streams after `failed`.
     """
     if isinstance(error, LimitError):
         return error
@@ -110,7 +110,7 @@ def with_later_errors(
 
 
 def _errors_in(stream: ParseStream, record: int, check: Check) -> Iterator[FormatError]:
-    """Yield the error of each record that is wrong; raises LimitError."""
+    """Yield the error of each wrong record; raise LimitError."""
     try:
         check(stream)
     except LimitError:
@@ -124,7 +124,7 @@ def _errors_in(stream: ParseStream, record: int, check: Check) -> Iterator[Forma
 
 
 def _without_record(lowered: Lowered, stack: Sequence[int], steps: Sequence[int]) -> list[int]:
-    """Return a stack of parser states with its last record complete; empty without a record."""
+    """Return a stack of parser states as if its last record were complete; [] without a record."""
     tables = lowered.tables
     rules = tables.rules.reshape(-1, t.RULE_SIZE)
     origins = np.unique(rules[np.isin(rules[:, t.STEP], steps)][:, t.ORIGIN])
@@ -164,7 +164,7 @@ def _next_record(
 
 
 def _is_inside(lowered: Lowered, records: Records, rejection: Rejection) -> bool:
-    """Whether the byte that ends a record would be part of another token at a rejection."""
+    """Return whether, at a rejection, the byte that ends records would begin another token."""
     tables, [byte] = lowered.tables, records.end
     start = tables.lexer[rejection.stack[-1]]
     lexing = tables.moves[start + tables.classes[byte]]

@@ -1,7 +1,7 @@
-"""The reference driver: Lark itself runs the grammar. It is slow and simple, and judges the other.
+"""The reference driver: Lark itself runs the grammar. Tests compare the fast driver with it.
 
-With `lowering`, this is the only module that uses undocumented parts of Lark: its parser's
-stack of states and its table.
+Only this module and `lowering` use undocumented parts of Lark: its parser's stack of states and its
+table.
 """
 
 from array import array
@@ -31,8 +31,8 @@ def streams(
 ) -> Iterator[ParseStream]:
     """Parse a whole source, whose first byte has the offset `begin`.
 
-    The parser adds one line break before the text and one after it. Raises `Rejection`, after the
-    stream up to the last step `boundary` before it, if there is one.
+    The parser adds one line break before the text and one after it. Before it raises `Rejection`,
+    it yields the stream up to the last step `boundary`, if there is one.
     """
     parse = _Parse(grammar, source, begin)
     try:
@@ -44,7 +44,7 @@ def streams(
     else:
         yield parse.stream
         return
-    # Lark may already have reduced on the token that it rejects: parse again up to that token.
+    # Lark may have reduced steps before it rejected the token: parse again up to this token.
     before = _Parse(grammar, source, begin)
     for _ in parse.kinds:
         before.shift(next(before.tokens))
@@ -60,7 +60,7 @@ def streams(
 
 
 class _Parse:
-    """A parse by Lark, and the stream of what it did."""
+    """A parse by Lark, which records tokens and steps."""
 
     def __init__(self, grammar: Grammar, source: bytes, begin: int) -> None:
         self.grammar = grammar
@@ -73,7 +73,7 @@ class _Parse:
             self.parser.parser_state
         )
         steps = ((rule, step_of(rule, grammar.steps)) for rule in grammar.lark.rules)
-        # Lark declares the keys as text, but looks rules up.
+        # Lark declares that the keys are text, but uses rules as keys.
         self.parser.parser_state.parse_conf.callbacks = cast(
             "dict[str, Callable[..., None]]",
             {rule: lambda _, step=step: self.reduce(step) for rule, step in steps},
@@ -94,7 +94,7 @@ class _Parse:
             self.tokens_before.append(len(self.kinds))
 
     def reduce_early(self) -> None:
-        """Record the steps that every next token reduces first."""
+        """Record the steps that every possible next token reduces first."""
         state = self.parser.parser_state
         states, stack = state.parse_conf.states, state.state_stack
         while True:
@@ -108,7 +108,7 @@ class _Parse:
 
     @property
     def stream(self) -> ParseStream:
-        """What has been parsed, without the added line breaks."""
+        """The tokens and steps so far, without the added line breaks."""
         return ParseStream(
             kinds=np.array(self.kinds, np.int16),
             starts=np.array(self.starts, np.int64).clip(*self.range),

@@ -1,4 +1,4 @@
-"""The result of a parse: the tokens that were shifted, and the steps that were reduced."""
+"""The result of a parse: the shifted tokens, and the reduced steps."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ class ParseStream:
     """Tokens and steps of one parse, in order.
 
     kinds:  int16[tokens], the number of each token's terminal
-    starts, ends:  int64[tokens], its bytes in the source. The parser adds a line break after the
-        source; its token is at the end of the source and has no length
+    starts, ends:  int64[tokens], the token's bytes in the source. The parser adds a line break
+        after the source; the token of this line break is at the end of the source, without length
     steps:  int16[steps], the number of each step (`Grammar.steps`)
-    tokens_before:  int64[steps], the number of tokens shifted before it
+    tokens_before:  int64[steps], the number of tokens shifted before each step
     """
 
     kinds: NDArray[np.int16]
@@ -25,7 +25,7 @@ class ParseStream:
     tokens_before: NDArray[np.int64]
 
     def split(self, steps: int) -> "tuple[ParseStream, ParseStream]":
-        """Split after the first `steps` steps, at least one, and the tokens before the last."""
+        """Split after the first `steps` steps (at least one), and after the tokens before them."""
         tokens = int(self.tokens_before[steps - 1])
         before, after = (
             (self.kinds[part], self.starts[part], self.ends[part])
@@ -37,7 +37,7 @@ class ParseStream:
         )
 
     def halves(self, record: int) -> "tuple[ParseStream, ...]":
-        """Split in the middle of its records; nothing if it has less than two.
+        """Split in the middle between records; return () if there are fewer than two records.
 
         `record`: the step that completes a record.
         """
@@ -48,10 +48,9 @@ class ParseStream:
 class Rejection(Exception):
     """The text is not in the language.
 
-    offset: the first byte of the offending token, or of text that no terminal matches; the length
-    of the source if it ends too early. expected: the terminals that the grammar allows there.
-    opened: the brackets and quotation marks that are open there, with their offsets. stack: the
-    parser states there.
+    offset: the first byte of the wrong token, or of text that no terminal matches; the length of
+    the source if it ends too early. expected: the terminals that the grammar allows at this offset.
+    opened: the open brackets and quotation marks, with their offsets. stack: the parser states.
     """
 
     def __init__(
@@ -69,5 +68,5 @@ class Rejection(Exception):
 
     @property
     def opener(self) -> int | None:
-        """The offset of the innermost bracket or quotation mark that is open, or None."""
+        """The offset of the innermost open bracket or quotation mark, or None."""
         return self.opened[-1][1] if self.opened else None

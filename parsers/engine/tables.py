@@ -1,4 +1,4 @@
-"""A grammar lowered to plain tables, with which the driver lexes, parses and names things."""
+"""A grammar lowered to plain tables, which the driver uses to lex and to parse."""
 
 import ast
 import io
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 SILENT = -1
 
-# The numbers of a rule in `Tables.rules`: the count of its symbols; whether the first is its own
-# origin; the step that it reports, or SILENT; the nonterminal that it reduces to.
+# The columns of `Tables.rules`: the number of the rule's symbols; whether the first symbol is the
+# rule's own origin; the step that it reports, or SILENT; the nonterminal that it reduces to.
 (LENGTH, LOOPS, STEP, ORIGIN, RULE_SIZE) = range(5)
 
-# The label of a lexer state: it accepts nothing, an ignored terminal, or the first terminal; the
-# next labels are the next terminals.
+# The labels of lexer states: the state accepts nothing, an ignored terminal, or the first terminal;
+# the following labels are the other terminals.
 (NOTHING, IGNORED, TERMINALS) = range(3)
 
 # With these limits an edge fits in 64 bits (`exset.parsers.engine.transition_cache`).
@@ -31,13 +31,13 @@ class Tables(NamedTuple):
     """The arrays that the kernel runs on.
 
     classes: uint8[256], the class of each byte
-    moves: uint32[lexer states, classes + 2], flat. For each class of bytes, where the row of the
-        next state begins (0: no match); then the label of the state; then its row of `ahead`, or 0.
-        Each lexer has a start row of its own, and blanks that can be skipped lead back to it
-    ahead: uint16[rows, classes], flat: the label if a byte of a class follows
+    moves: uint32[lexer states, classes + 2], flat. For each class of bytes, the index at which the
+        row of the next state begins (0: no match); then the label of the state; then its row of
+        `ahead`, or 0. Each lexer has its own start row; bytes that can be skipped lead back to it
+    ahead: uint16[rows, classes], flat: the label if a byte of the class follows
     lexer: int64[parser states], the start row of each state's lexer
     action: int16[parser states, terminals + 1], flat: 0 error, s + 1 shift to s, -(r + 1) reduce by
-        rule r; the last column is for the end
+        rule r; the last column is for the end of the text
     goto: int16[parser states, nonterminals], flat
     rules: int16[rules, 4], flat
     sizes: int64: terminals + 1, nonterminals, the first state, the last state, classes of bytes
@@ -55,10 +55,10 @@ class Tables(NamedTuple):
 
 @dataclass(frozen=True)
 class Lowered:
-    """The tables of a grammar and its names.
+    """The tables of a grammar, and its names.
 
-    terminals: in the order of their numbers. literals: the text of each terminal that is a literal,
-    else None. steps: every step that the grammar can report.
+    terminals: names, in the order of the terminals' numbers. literals: the text of each terminal
+    that is a literal, else None. steps: the names of all steps that the grammar can report.
     """
 
     tables: Tables
@@ -76,7 +76,7 @@ class Lowered:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Lowered":
-        """Read the data of `to_bytes`. Raises ValueError if it is something else, or damaged."""
+        """Read the data of `to_bytes`. Raises ValueError for damaged or other data."""
         try:
             file = io.BytesIO(zlib.decompress(data))
         except zlib.error as error:

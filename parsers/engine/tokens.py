@@ -1,4 +1,4 @@
-"""The tokens of a parsed text by number: their kinds, bytes, places, and errors about them."""
+"""The tokens of a parsed text by index: their kinds, bytes and places, and errors about them."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -22,9 +22,9 @@ R = TypeVar("R")
 class Tokens:
     """The tokens of a text, or of a chunk of it.
 
-    Offsets count from the source's first byte; `base` is that of the buffer's first byte. A format
-    derives its own class, and names the kernels that work on its tokens. `findings` collects what
-    checks of the tokens report.
+    Offsets count from the source's first byte; `base` is the offset of the buffer's first byte. A
+    format derives its own class, and names the kernels that work on its tokens. `findings` collects
+    the findings about tokens.
     """
 
     kernels: ClassVar[Kernels]
@@ -52,19 +52,19 @@ class Tokens:
 
     @cached_property
     def buffer(self) -> NDArray[np.uint8]:
-        """The source's bytes, from `base` on."""
+        """The bytes of the source from `base` on."""
         return np.frombuffer(self.source.data, np.uint8)
 
     def run(self, kernel: Callable[P, R]) -> Callable[P, R]:
-        """Return a kernel, compiled if the text is long."""
+        """Return a kernel: its compiled copy if the text is long."""
         return self.kernels.choose(kernel, self.compiled)
 
     def count(self, *terminals: str) -> int:
-        """Return how many tokens are of these terminals."""
+        """Return the number of tokens of the given terminals."""
         return int(np.count_nonzero(self.is_a(*terminals)))
 
     def is_a(self, *terminals: str, among: Longs | None = None) -> Flags:
-        """Return which tokens are of these terminals: bool[tokens], of all or those `among`."""
+        """Return a mask of the tokens of the given terminals: bool, for all tokens or `among`."""
         kinds = self.kinds if among is None else self.kinds[among]
         found = np.zeros(kinds.shape, np.bool_)
         for name in terminals:
@@ -88,6 +88,6 @@ class Tokens:
         return FormatError(message, source=self.source, span=self.span(token), hint=hint, code=code)
 
     def limit_error(self, token: int, limit: str, message: str) -> LimitError:
-        """Return the error of a token that exceeds a limit, by the name of the limit."""
+        """Return the error for a token that exceeds the limit with the name `limit`."""
         hint = limit_hint(limit)
         return LimitError(message, source=self.source, span=self.span(token), hint=hint)

@@ -1,9 +1,9 @@
-"""A cache of what tokens do to the stack of parser states.
+"""A cache of the effects of tokens on the stack of parser states.
 
-The tokens of most files do the same things to the same few stacks. So each stack gets a row when it
-first occurs. An edge of the row says what a token of a kind does there: which steps it reduces, and
-which stack it leaves. The next time, one look is enough. Deep stacks get no row; when the cache is
-full, it is emptied.
+In most files, the same tokens come with the same few stacks. So each stack gets a row when it first
+occurs. The row has an edge for each kind of token, with its effect: the steps that the token
+reduces, and the stack after it. The next time, one look-up is enough. Deep stacks get no row. A
+full cache is emptied.
 """
 
 from typing import Final, NamedTuple
@@ -40,16 +40,16 @@ from exset.parsers.engine.tables import (
 )
 
 SHIFTED: Final = -1
-"""The token can be shifted."""
+"""The result of `advance` for a token that was shifted."""
 
 DEEPEST: Final = 60
-"""The depth from which stacks have no row. There must be room for as many rows."""
+"""The depth from which stacks have no row. The cache must have room for this many rows."""
 
 EXTRA: Final = 2
-"""The columns of `edges` beyond one for each kind of token."""
+"""The number of columns of `edges` after those for the kinds of tokens."""
 
-# Where the fields of an edge begin: its row's first edge (at bit 0), its lexer's first move, and
-# the count of steps that it reduces.
+# The first bits of the fields of an edge: the index of the next row's first edge (from bit 0), of
+# the next lexer's first move, and the number of reduced steps.
 (LEXER, COUNT) = (24, 48)
 OFFSET = (1 << 24) - 1
 MANY = 255
@@ -61,12 +61,12 @@ _KEPT: Final = 1 << 14
 class TransitionCache(NamedTuple):
     """The arrays of the cache. Row 0 is for all stacks without a row, row 1 the stack's bottom.
 
-    below: int32[rows], the row of the stack without its top. states: int32[rows], its top. depths:
-    int32[rows]. child, sibling: int32[rows], the first stack that is higher by one, and the next
-    that differs only in its top; 0 if there is none. edges: int64[rows, terminals + 3], what a
-    token of each kind does, as one number, 0 if unknown; then the usual kind, and what it does.
-    programs: int32 of the same shape, where in `kept` the steps begin that the token reduces. kept:
-    int16.
+    below: int32[rows], the row of the stack without its top. states: int32[rows], the top. depths:
+    int32[rows]. child, sibling: int32[rows], the row of the first stack with one state more, and of
+    the next stack with another top; 0 if there is none. edges: int64[rows, terminals + 3], the
+    effect of each kind of token as one number, 0 if unknown; then the most likely kind, and its
+    effect. programs: int32 of the same shape, the index in `kept` of the first reduced step. kept:
+    int16, steps.
     """
 
     below: NDArray[np.int32]
@@ -80,7 +80,7 @@ class TransitionCache(NamedTuple):
 
 
 def empty_cache(columns: int, first_state: int) -> TransitionCache:
-    """Return a cache with the bottom of the stack alone; `columns` is the terminals + 1."""
+    """Return a cache with only the bottom of the stack; `columns`: the number of terminals + 1."""
     edges = _ROWS * (columns + EXTRA)
     cache = TransitionCache(
         below=np.zeros(_ROWS, np.int32),
@@ -100,15 +100,15 @@ def empty_cache(columns: int, first_state: int) -> TransitionCache:
 def advance(tables: Tables, kind: int, cache: TransitionCache, output: Output) -> int:
     """Do all reductions before a token, shift it, and remember the transition.
 
-    Returns SHIFTED, or the reason why it could not; then stack and steps are unchanged. The end is
-    not shifted: there it returns DONE.
+    Returns SHIFTED, or the reason for a failure; stack and steps are then unchanged. The end of the
+    text is not shifted: for it, the result is DONE.
     """
     stack, state, reduced = output.stack, output.state, output.steps
     action, goto, rules = tables.action, tables.goto, tables.rules
     columns, nonterminals = tables.sizes[COLUMNS], tables.sizes[NONTERMINALS]
     unwind(cache, output)
-    # The stack stays unchanged: it is valid up to `low`, and the `height` states that come above
-    # that are kept above the whole stack until the token is known to fit.
+    # The stack stays unchanged until the token is known to fit: up to `low` it is part of the new
+    # stack, whose next `height` states are stored above the whole old stack.
     depth, steps = state[DEPTH], state[STEPS]
     low, height = depth, 0
     top = stack[depth]
@@ -164,7 +164,7 @@ def advance(tables: Tables, kind: int, cache: TransitionCache, output: Output) -
 
 @bare_kernel
 def unwind(cache: TransitionCache, output: Output) -> None:
-    """Write the stack of the current row."""
+    """Write the stack of the current row to `output.stack`."""
     state, row = output.state, output.state[ROW]
     if row > 0:
         state[DEPTH] = cache.depths[row]
@@ -177,9 +177,9 @@ def unwind(cache: TransitionCache, output: Output) -> None:
 def _remember(
     tables: Tables, kind: int, before: int, low: int, cache: TransitionCache, output: Output
 ) -> None:
-    """Find the row of the new stack, and add the edge to it.
+    """Find or add the row of the new stack, and add the edge that leads to it.
 
-    The new stack equals the old one up to `low`. `before` is the count of steps before the edge's.
+    The new stack equals the old one up to `low`. `before`: the number of steps before this edge.
     """
     stack, state, depths = output.stack, output.state, cache.depths
     edges, columns = cache.edges, tables.sizes[COLUMNS]
@@ -216,7 +216,7 @@ def _remember(
 
 @bare_kernel
 def _child(row: int, top: int, cache: TransitionCache, state: NDArray[np.int64]) -> int:
-    """Return the row of a stack with one state more; add it if there is none."""
+    """Return the row of the stack with one more state on top; add the row if it is missing."""
     child, sibling = cache.child, cache.sibling
     found: int = child[row]
     while found > 0 and cache.states[found] != top:

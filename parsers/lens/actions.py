@@ -1,8 +1,8 @@
-"""Run the steps of a Lens text: which event gets which data (Lens, example.c: readExample).
+"""Run the steps of a Lens text: find the data of each event (Lens, example.c: readExample).
 
 The actions are kernels over flat arrays. Each looks back from `token`, the number of tokens before
-its step. An action that fails leaves its reason and the token to blame in the state.
-`exset.parsers.lens.write_plan` keeps the same account when it writes.
+its step. An action that fails stores the reason and the wrong token in the state.
+`exset.parsers.lens.write_plan` follows the same rules when it writes.
 """
 
 import numpy as np
@@ -29,7 +29,7 @@ from exset.parsers.lens.steps import (
 
 @bare_kernel
 def act(tokens: Tokens, columns: Columns) -> None:
-    """Run the steps, up to one that fails: then the state has a `REASON`."""
+    """Run the steps up to the first that fails, if any; the state then has its `REASON`."""
     state = columns.state
     for index in range(len(tokens.steps)):
         step, token = int(tokens.steps[index]), tokens.before[index]
@@ -97,7 +97,7 @@ def set_real(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
 
 @inline_kernel
 def set_string(columns: Columns, step: int, token: int) -> None:
-    """Set a name, or a proc of the set, of an example or of every event of the event list."""
+    """Set a name, or the proc of the set, of an example, or of all events of the event list."""
     state = columns.state
     start = state[c.STRING_START]
     if step == c.EMPTY_PROC:
@@ -126,7 +126,7 @@ def set_string(columns: Columns, step: int, token: int) -> None:
 
 @inline_kernel
 def set_heading(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
-    """Set the frequency of an example, or skip its number of events: the event offsets have it."""
+    """Set the frequency of an example; skip its number of events, which `event_offsets` reads."""
     end_header(columns)
     if step == c.NUM_EVENTS:
         note_repeated(columns, step, token - 1)
@@ -176,7 +176,7 @@ def list_events(tokens: Tokens, columns: Columns, step: int, token: int) -> None
 
 @inline_kernel
 def end_events(columns: Columns) -> None:
-    """End an event list, of all events if none is named: the next inputs and targets are theirs."""
+    """End an event list (all events if it is empty): they get the next inputs and targets."""
     state = columns.state
     end_header(columns)
     if not state[c.LISTING]:
@@ -187,13 +187,13 @@ def end_events(columns: Columns) -> None:
     state[c.FIRST_LISTED] = columns.lows[0]
     for span in range(1, state[c.SPANS]):
         state[c.FIRST_LISTED] = min(state[c.FIRST_LISTED], columns.lows[span])
-    state[c.SEEN_FIELDS] = 0  # now of the list
+    state[c.SEEN_FIELDS] = 0  # from here on for this event list
     columns.state[c.SEEN] = columns.state[c.SEEN + 1] = 0
 
 
 @inline_kernel
 def end_example(columns: Columns, token: int) -> None:
-    """End an example: forget what belongs to it alone."""
+    """End an example: reset its part of the state."""
     state = columns.state
     columns.lists[state[c.NUM_LISTS]] = state[c.NUM_RANGES]
     if not in_order(columns):
@@ -216,9 +216,9 @@ def end_example(columns: Columns, token: int) -> None:
 
 @inline_kernel
 def in_order(columns: Columns) -> bool:
-    """Whether the example's lists are in normal form: inputs by their first events, then targets.
+    """Return whether the example's lists are in normal form: inputs by first event, then targets.
 
-    No list is left out then.
+    In normal form every list is used.
     """
     state = columns.state
     low, high = state[c.BASE], state[c.BASE] + state[c.NUM_EVENTS_HERE]
@@ -232,10 +232,10 @@ def in_order(columns: Columns) -> bool:
 
 
 def event_offsets(tokens: Tokens, count: Ints) -> Ints:
-    """Return where the events of each example begin and end: int64[examples + 1].
+    """Return the offsets of the events of each example: int64[examples + 1].
 
-    The last number of events in an example counts; without any it has one event. count: of the
-    steps of each kind.
+    The last number of events that an example states counts; the default is one event. count: the
+    number of steps of each kind.
     """
     if not count[c.NUM_EVENTS]:
         return np.arange(count[c.EXAMPLE] + 1)

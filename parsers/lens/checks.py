@@ -1,4 +1,4 @@
-"""Errors of a Lens text beyond its grammar, and hints for its syntax errors."""
+"""Find errors of a Lens text that the grammar allows, and give hints for syntax errors."""
 
 import re
 from functools import cache
@@ -40,12 +40,12 @@ def _keywords() -> frozenset[bytes]:
 
 @cache
 def _bare(field: str) -> re.Pattern[bytes]:
-    """Return the pattern of a field whose text is a bare word, without delimiters."""
+    """Return a pattern for a field whose text is a bare word, without delimiters."""
     return re.compile(rf"{field}[ \t\r\n\f\v]*+({GRAMMAR.pattern('BARE')})".encode())
 
 
 def swallowed(before: bytes, found: bytes) -> str | None:
-    """Return a hint for a text whose last name or proc is too long, or too short."""
+    """Return a hint if the last name or proc before an error is too long or too short."""
     near = before[-_NEAR:]
     words = _bare("(?:name|proc):").findall(near)
     if words and (b";" in words[-1] or words[-1].endswith(b":")):
@@ -57,7 +57,7 @@ def swallowed(before: bytes, found: bytes) -> str | None:
 
 
 def hint(found: bytes, expected: frozenset[str]) -> str | None:
-    """Return a hint for a text that has `found` instead of the terminals expected."""
+    """Return a hint for a text with the word `found` instead of one of the expected terminals."""
     if found[:1] in _HINTS:
         return _HINTS[found[:1]]
     if found in _NAMING and "SEMICOLON" in expected:
@@ -87,7 +87,7 @@ def hint(found: bytes, expected: frozenset[str]) -> str | None:
 
 
 def check_integers(text: Text, ints: Ints) -> None:
-    """Integers are of 32 bits: FormatError."""
+    """Raise FormatError for an integer that does not fit in 32 bits."""
     if ints.max(initial=0) > c.MAX_INT or ints.min(initial=0) < -c.MAX_INT - 1:
         wrong = int(np.argmax((ints > c.MAX_INT) | (ints < -c.MAX_INT - 1)))
         message = f"{shown(text.raw(wrong))} does not fit in 32 bits"
@@ -98,10 +98,10 @@ def check_integers(text: Text, ints: Ints) -> None:
 def check_event_counts(
     text: Text, tokens: Tokens, counts: Ints, before: int, limits: Limits
 ) -> None:
-    """An example has one event or more: FormatError; and not too many: LimitError.
+    """Raise FormatError for an example without events, LimitError for too many events.
 
-    counts: the events of each example. before: how many there are in the parts before. Not asked
-    where no example says how many it has.
+    counts: the number of events of each example. before: the number in the chunks before. Called
+    only if an example states its number of events.
     """
     stated = tokens.before[tokens.steps == c.NUM_EVENTS] - 1
     zero = stated[tokens.ints[stated] == 0]
@@ -119,7 +119,7 @@ def check_event_counts(
 
 
 def check_strings(text: Text, quoted: Quoted, limits: Limits) -> None:
-    """Delimiters nest only so deep, and strings are only so long: LimitError."""
+    """Raise LimitError for delimiters nested too deep, and for a string that is too long."""
     if quoted.found & LONG:
         lengths = quoted.spans[:, 1] - quoted.spans[:, 0]
         long = np.flatnonzero(lengths > limits.max_name)
@@ -143,7 +143,7 @@ def check_strings(text: Text, quoted: Quoted, limits: Limits) -> None:
 
 
 def impossible(text: Text, columns: Columns, limits: Limits) -> FormatError:
-    """Why the actions stopped, as an error."""
+    """Return the error for the reason for which the actions stopped."""
     state = columns.state
     advice: str | None
     token, number = int(state[c.CULPRIT]), state[c.NUMBER]

@@ -1,4 +1,4 @@
-"""Report what Lens reads in an unexpected way, in the order of the places in the text."""
+"""Report text that Lens reads in an unexpected way, in the order of the places in the text."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -24,7 +24,7 @@ _NUMBER_TAIL: Final = "lens-number-tail"
 
 
 class StringsOf(NamedTuple):
-    """The strings of a chunk; each proc of events once."""
+    """The strings of a chunk, with each distinct proc of events once."""
 
     header_proc: Quoted
     name: Quoted
@@ -34,7 +34,7 @@ class StringsOf(NamedTuple):
 
 
 class Meaning(NamedTuple):
-    """What a chunk means. counts: of steps of each kind. hard: the tokens of reals to check."""
+    """A chunk with its values. counts: steps of each kind. hard: the tokens of reals to check."""
 
     text: Text
     tokens: Tokens
@@ -45,7 +45,7 @@ class Meaning(NamedTuple):
 
 
 def report(chunk: Meaning, groups: Iterable[bytes | None], findings: Findings) -> None:
-    """Add the findings. groups: the distinct names."""
+    """Add the findings of a chunk. groups: the distinct group names."""
     text, tokens, columns, counts, hard, strings = chunk
     kept: list[tuple[int, str, int, int, int]] = []
     for code, at in (

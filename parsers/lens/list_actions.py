@@ -1,6 +1,6 @@
-"""The actions for inputs and targets: which events they are given to, and their ranges.
+"""The actions for inputs and targets: find the events that get them, and read their ranges.
 
-Written like those of `exset.parsers.lens.actions`, which runs them.
+These kernels follow the rules of `exset.parsers.lens.actions`, which runs them.
 """
 
 from exset.core.kernels import inline_kernel
@@ -22,13 +22,13 @@ from exset.parsers.lens.steps import (
 
 @inline_kernel
 def is_of(step: int, side: int) -> bool:
-    """Whether a list is of inputs (side 0), or of targets (side 1), or both."""
+    """Return whether a list is used as inputs (for side 0) or as targets (for side 1)."""
     return bool(step == c.BOTH or step == c.INPUTS + side)
 
 
 @inline_kernel
 def begin_list(columns: Columns, step: int, token: int) -> None:
-    """Begin inputs, targets or both: find their event, and the active value that they take."""
+    """Begin inputs, targets or both: find the event that gets them, and its active value."""
     state = columns.state
     end_header(columns)
     state[c.PENDING] = step
@@ -61,13 +61,13 @@ def begin_list(columns: Columns, step: int, token: int) -> None:
 
 @inline_kernel
 def fail_twice(columns: Columns, side: int, token: int, event: int) -> None:
-    """Fail because an event already has inputs, or targets."""
+    """Fail because an event already has inputs (side 0) or targets (side 1)."""
     fail(columns, Reason.TARGETS_TWICE if side else Reason.INPUTS_TWICE, token, event)
 
 
 @inline_kernel
 def end_list(columns: Columns) -> None:
-    """Give the list to its events. One without ranges gives nothing, but its turn is over."""
+    """Give the list to its events. A list without ranges sets nothing, but still uses its turn."""
     state = columns.state
     step, at, base = state[c.PENDING], state[c.PENDING_TOKEN], state[c.BASE]
     state[c.PENDING] = 0
@@ -111,7 +111,7 @@ def end_list(columns: Columns) -> None:
 
 @inline_kernel
 def note_active(columns: Columns, kind: int, field: int, low: int, high: int) -> None:
-    """Record the first sparse range whose active value is not that of an event of the span."""
+    """Note the list if a sparse range has another active value than an event of the span."""
     for event in range(low, high):
         if effective(columns, field, event) != columns.active[0]:
             for index in range(columns.state[c.LIST_START], columns.state[c.NUM_RANGES]):
@@ -137,7 +137,7 @@ def begin_range(columns: Columns) -> None:
 
 @inline_kernel
 def set_range(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
-    """Set what is in the ( ) or { } of a range, note where a string begins, or end the brackets."""
+    """Set a value in the ( ) or { } of a range, note where a string begins, or end the brackets."""
     state = columns.state
     if step == c.STRING:
         state[c.STRING_START] = token - 1
@@ -168,7 +168,7 @@ def set_range(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
 
 @inline_kernel
 def is_blank(tokens: Tokens, start: int, end: int) -> bool:
-    """Whether a string has nothing but line breaks in it: then it is empty, and no name."""
+    """Return whether a string contains only line breaks: it is then empty, and no name."""
     for token in range(start, end):
         first = tokens.buffer[tokens.starts[token] - tokens.base]
         if first != 10 and first != 13:
@@ -178,7 +178,7 @@ def is_blank(tokens: Tokens, start: int, end: int) -> bool:
 
 @inline_kernel
 def end_range(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
-    """End the numbers of a range. Without ( ) or { } a list begins only with a number."""
+    """End the numbers of a range. Without ( ) or { }, there is no range unless it has numbers."""
     state, index, start = columns.state, columns.state[c.NUM_RANGES], columns.state[c.RUN_START]
     if state[c.EXPLICIT] or token > start:
         if token == start:
@@ -201,7 +201,7 @@ def end_range(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
 
 @inline_kernel
 def keep_values(tokens: Tokens, columns: Columns, token: int) -> None:
-    """Keep the values of a range."""
+    """Store the values of a range."""
     start, end = columns.state[c.RUN_START], columns.state[c.NUM_VALUES]
     for at in range(start, token):
         columns.values[end] = tokens.reals[at]
@@ -213,7 +213,7 @@ def keep_values(tokens: Tokens, columns: Columns, token: int) -> None:
 
 @inline_kernel
 def keep_units(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
-    """Keep the units of a range; a negative one ends a span that begins no higher."""
+    """Store the units of a range; a negative unit ends a span, which cannot begin above it."""
     state, start, before = columns.state, columns.state[c.RUN_START], 0
     if step == c.ALL_UNITS:
         columns.units[state[c.NUM_UNITS]] = -1

@@ -1,6 +1,6 @@
-"""The lists of a Lens text in the order of the normal form, where the text has another.
+"""Put the lists of a Lens text into the order of the normal form, if the text has another order.
 
-Written like the actions of `exset.parsers.lens.actions`.
+These kernels follow the rules of the actions in `exset.parsers.lens.actions`.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from exset.parsers.lens.steps import Columns, Ints, set_pair
 
 
 def room_for(columns: Columns) -> tuple[Columns, Ints]:
-    """What `arrange` fills for these columns: others, and the new number of each list."""
+    """Return room for the results of `arrange`: columns, and the new number of each list."""
     fields = ("lists", "group", "first", "value", "value_ends", "unit_ends", "values", "units")
     new = {field: np.empty_like(getattr(columns, field)) for field in fields}
     numbers = np.full(columns.state[c.NUM_LISTS], -1, np.int64)
@@ -20,9 +20,9 @@ def room_for(columns: Columns) -> tuple[Columns, Ints]:
 
 @bare_kernel
 def arrange(old: Columns, new: Columns, numbers: Ints) -> None:
-    """Number each example's lists anew, of inputs by their first events, then of targets.
+    """Renumber each example's lists: first of inputs, then of targets, both by first event.
 
-    Ranges and their numbers follow. numbers: -1 for each list, its new number afterwards.
+    Ranges follow this order. numbers: -1 for each list on entry, then the list's new number.
     """
     lists = ranges = 0
     new.lists[0] = new.value_ends[0] = new.unit_ends[0] = 0
@@ -45,7 +45,7 @@ def arrange(old: Columns, new: Columns, numbers: Ints) -> None:
 
 @inline_kernel
 def copy_range(old: Columns, index: int, new: Columns, at: int) -> None:
-    """Copy a range, with its numbers."""
+    """Copy a range, with its values and units."""
     if len(new.group):
         set_pair(new.group, at, old.group[index, 0], old.group[index, 1])
     if len(new.first):

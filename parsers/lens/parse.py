@@ -1,9 +1,9 @@
-"""Lens example files, text (.ex): bytes to `ExampleSet`; `render` is the inverse.
+"""Parse Lens example files, text (.ex), into an `ExampleSet`; `render` is the inverse.
 
-The language is `grammars/lens.lark`; the manual page "Example Files" describes it, and Lens 2.63
+`grammars/lens.lark` defines the syntax; the manual page "Example Files" describes it, and Lens 2.63
 (example.c, util.c) decides. A text that Lens reads gives the values that Lens gets; a text on which
 Lens crashes or hangs is an error. A `proc:` is Tcl and stays text. Only the form of the text is
-lost: comments, blanks, and how numbers and strings were written.
+lost: comments, white space, and the notation of numbers and strings.
 """
 
 import re
@@ -43,7 +43,7 @@ KERNELS: Final = Kernels(
 
 _BOM: Final = b"\xef\xbb\xbf"
 _LAST_COMMENT: Final = re.compile(rb"(?:\A|[\r\n])(#[^\r\n]*)\Z")
-_SMALLEST: Final = 4  # bytes: Lens looks for the magic of a binary file first
+_SMALLEST: Final = 4  # bytes: Lens first reads four, to detect a binary file
 _TOKENS: Final = 1 << 18  # in a chunk
 _FEW_TOKENS: Final = 1 << 16  # in a chunk of a text that is still being read
 
@@ -55,11 +55,11 @@ def parse(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> ExampleSet:
-    """The examples of a text, in normal form.
+    """Return the examples of a text, in normal form.
 
-    `findings` collects the likely mistakes that Lens accepts. `engine`: "reference" has Lark
-    itself run the grammar, "table" the tables that it is lowered to, compiled whatever the size;
-    "auto" runs the tables, compiled if the text is long. Raises FormatError where Lens refuses,
+    `findings` collects the likely mistakes that Lens accepts. `engine`: "reference" lets Lark run
+    the grammar; "table" runs tables made from the grammar, always compiled; "auto" runs the tables,
+    compiled if the text is long. Raises FormatError for a text that Lens refuses, or on which Lens
     crashes or hangs, and LimitError.
     """
     chunks = list(_Reading(source, limits, findings, engine).sets())
@@ -73,11 +73,11 @@ def stream(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Iterator[ExampleSet]:
-    """The examples of a text that is read as it comes: sets of them, one at least.
+    """Yield the examples of a text in one or more sets, as the text arrives.
 
-    An example is yielded when its line is there, as Lens reads it from a pipe. The sets have one
-    header; together they are what `parse` gives for the same bytes, with the same findings, and the
-    same error after all that comes before it. The reference engine reads to the end first.
+    An example is yielded when its line is complete, as Lens reads it from a pipe. The sets have the
+    same header. Joined, they equal the result of `parse` for the same bytes, with the same
+    findings; an error comes after all sets before it. The reference engine first reads to the end.
     """
     head = blocks.head(_SMALLEST)
     if _LAST_COMMENT.search(head):
@@ -138,10 +138,10 @@ class _Reading:
             self.findings.add(finding)
 
     def examples(self, stream: ParseStream) -> Iterator[ExampleSet]:
-        """Yield the examples of a chunk; before an error those that come before it."""
+        """Yield the examples of a chunk; if one has an error, first those before the error."""
         if self.window is not None:
             self.source = self.window.source
-        # The size is that of the whole text, or of what has been read if that is not known.
+        # Use the size of the whole text or, if that is unknown, of the bytes read so far.
         compiled = KERNELS.should_compile(size_of(self.window or self.source), self.engine)
         text = Text(self.source, stream, compiled=compiled, limits=self.limits)
         try:
@@ -213,7 +213,7 @@ def _hint(found: Unexpected) -> str | None:
 
 
 def _begin(source: Source, findings: Findings) -> int:
-    """Return the first byte to parse; check the first bytes as Lens does (readExampleSet)."""
+    """Check the first bytes as Lens does (readExampleSet), and return where to begin to parse."""
     data, place = source.data, Place(source.name)
     if not data:
         raise FormatError("the file is empty", source=source, span=Span(0, 0), code="lens-empty")

@@ -1,9 +1,9 @@
 """Write Lens example files as text, which `exset.parsers.lens.parse` reads back as an equal set.
 
-The canonical layout is the set's fields that are not the defaults and `;`, then the examples. An
-example is one line or, if it has several events, about a line an event. The own fields of events
-come first, in one event list for all events that have the same. The data follow in the order of
-`write_plan`, with an event list only where Lens would otherwise give them to another event.
+The canonical layout is the set's fields that differ from the defaults, `;`, then the examples. An
+example is one line or, with several events, about one line for each event. The events' own fields
+come first, with one event list for all events that have the same fields. Inputs and targets follow
+in the order of `write_plan`, with an event list only if Lens would else give them to other events.
 """
 
 import sys
@@ -19,10 +19,10 @@ from exset.parsers.lens.write_columns import chunks
 from exset.parsers.lens.write_fields import set_fields
 
 MANY: Final = 20_000_000
-"""From how many numbers on it pays to load the compiler and kernels, which takes half a second."""
+"""The count of numbers from which compiled kernels save more than the half second of loading."""
 
 MANY_WARM: Final = 2_000_000
-"""The same where the compiler is loaded already."""
+"""The same count if the compiler is already loaded."""
 
 _EVENT: Final = 500  # an event takes the time of this many numbers
 
@@ -37,12 +37,12 @@ def render(
 ) -> bytes:
     """Return the text of a set, which reads back as the same set in normal form, bit for bit.
 
-    `compact` leaves out blanks and line breaks, except a line break after each example. Text cannot
+    `compact` leaves out spaces and line breaks, except a line break after each example. Text cannot
     represent every string (unbalanced delimiters, a line that begins with `#`, NUL ...), every list
     of units (a span that ends below its start), nor every list that inputs and targets of different
-    events share. Each is a FormatError whose place is the path of the field. `lossy` writes a
-    question mark for each byte that text cannot represent. `unshare` writes lists twice that text
-    cannot share. Both add findings. Lens, example.c: writeExampleSet, without its defects.
+    events share. All of these raise FormatError with the path of the field. `lossy` writes a
+    question mark for each byte that text cannot represent. `unshare` writes a list twice if text
+    cannot share it. Both add findings. Source: Lens, example.c: writeExampleSet, without its bugs.
     """
     findings = Findings() if findings is None else findings
     pieces = Pieces(findings, compact=compact, unshare=unshare, lossy=lossy)
@@ -52,7 +52,7 @@ def render(
 
 
 class Pieces:
-    """Write a set in chunks, as `render` with the same options: beginning, examples and end."""
+    """Write a set in chunks, with the options and bytes of `render`: beginning, examples, end."""
 
     is_counted = False
 
@@ -70,7 +70,7 @@ class Pieces:
         self._size = 0  # of all examples so far
 
     def begin(self, header: SetHeader, count: int) -> bytes:
-        """Return the text before the examples; `count`, how many there will be, has no effect."""
+        """Return the text before the examples; `count`, the number of examples, has no effect."""
         self._header = header
         return set_fields(representable_header(header, self._losses), self._compact)
 
@@ -82,7 +82,7 @@ class Pieces:
         return b"".join(self.lines(examples))
 
     def lines(self, examples: ExampleSet) -> Iterator[bytes]:
-        """Yield the same in chunks."""
+        """Yield the text of `units` in chunks."""
         examples = representable(examples.with_header(self._header), self._losses)
         self._size += _size(examples)
         least = MANY_WARM if "numba" in sys.modules else MANY
@@ -90,11 +90,11 @@ class Pieces:
         yield from chunks(examples, self._compact, self._losses, compiled=compiled)
 
     def end(self, size: int) -> bytes:
-        """Return the text after the examples. Lens reads a file of under four bytes as empty."""
+        """Return the text after the examples: line breaks if Lens would read the file as empty."""
         return b"\n" * (4 - size)
 
 
 def _size(examples: ExampleSet) -> int:
-    """Return the size in numbers; events count as the numbers that take the same time."""
+    """Return the count of numbers; an event counts as the numbers that take the same time."""
     ranges = examples.ranges
     return ranges.values.values.size + ranges.units.values.size + _EVENT * examples.num_events

@@ -1,4 +1,4 @@
-"""The numbers of the steps of a Lens text, and the arrays that its actions read and fill."""
+"""The numbers of the steps of a Lens text, and the arrays that the actions read and fill."""
 
 from enum import IntEnum
 from typing import Final, NamedTuple
@@ -12,8 +12,8 @@ from exset.grammars.lens.columns import REAL_FIELDS
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
 
-# The steps that mean something, in the order of their numbers. The reals come first, so that such a
-# step's number is the field's.
+# The steps that have actions, in the order of their numbers. Steps for reals come first, so that
+# the number of the step is also the number of the field.
 STEPS: Final = (
     *REAL_FIELDS,
     *(f"missing_{field}" for field in REAL_FIELDS),
@@ -36,7 +36,7 @@ ACTIVE_TARGET: Final = REAL_FIELDS.index("active_target")
 
 MAX_INT: Final = 2**31 - 1
 
-KEPT: Final = 100  # notes of each kind that keep their place
+KEPT: Final = 100  # the most notes of each kind whose places are stored
 
 # The state of the actions: numbers in one array, so that the actions can stop and resume. Plain
 # Python compares them too slowly if they are members of an `IntEnum`.
@@ -46,13 +46,13 @@ KEPT: Final = 100  # notes of each kind that keep their place
  NUM_VALUES, NUM_UNITS, BEFORE, FIRST_LIST, UNORDERED, SIDES,
 ) = range(32)  # fmt: skip
 
-# The state of inputs, and after it that of targets (add 1): whether the event list has had its
-# data, the next event, the event that gets the list being read, and whether the listed events do.
+# The state of inputs; add 1 for targets: whether the event list has had its data, the next event,
+# the event that gets the list being read, and whether the listed events get this list.
 (SEEN, NEXT, FOR_EVENT, LISTED, STATE_SIZE) = range(SIDES, SIDES + 10, 2)
 
 
 class Reason(IntEnum):
-    """Why a step is impossible."""
+    """The reasons for which a step is impossible."""
 
     OUT_OF_RANGE = 1
     BAD_SPAN = 2
@@ -65,7 +65,7 @@ class Reason(IntEnum):
 
 
 class Note(IntEnum):
-    """The findings that the actions note."""
+    """The findings that the actions store as notes."""
 
     REPEATED_FIELD = 0
     MISSING_VALUE = 1
@@ -95,9 +95,9 @@ class Note(IntEnum):
 class Tokens(NamedTuple):
     """A parse stream, the values of its tokens, and the text.
 
-    reals: float32[tokens], the value of each token that is a real, every NaN the quiet one. ints:
-    int64[tokens], of each integer. What is neither has any value. base: the place of the first byte
-    of buffer.
+    reals: float32[tokens], the value of each token that is a real, every NaN the quiet NaN. ints:
+    int64[tokens], the value of each integer. Other tokens have any value. base: the offset of the
+    buffer's first byte.
     """
 
     steps: NDArray[np.int16]
@@ -113,9 +113,8 @@ class Tokens(NamedTuple):
 class Columns(NamedTuple):
     """The columns that the actions fill. A column that no step sets has size 0.
 
-    A string is a pair: its first token and the one after its last, or -1 twice for an absent one.
-    Lists and ranges are in normal form, except that lists are out of order if the state has
-    `UNORDERED`.
+    A string is a pair: its first token, and the token after its last; an absent string is -1 twice.
+    Lists and ranges are in normal form, except for the order of lists if the state has `UNORDERED`.
     """
 
     # Of the set
@@ -126,14 +125,14 @@ class Columns(NamedTuple):
     proc: Ints
     frequency: Floats
     event_offsets: Ints
-    # Of each event: its proc, its own fields by row, and its lists by row, -1 for none
+    # Of each event: its proc; its own fields, a row for each; its lists, a row for each side, or -1
     event_proc: Ints
     reals: Floats
     present: NDArray[np.bool_]
     uses: Ints
-    # Where the ranges of each list begin
+    # The first range of each list
     lists: Ints
-    # Of each range; value_ends, unit_ends: where its numbers end in values and in units
+    # Of each range; value_ends, unit_ends: the ends of its numbers in values and in units
     group: Ints
     first: NDArray[np.int32]
     value: Floats
@@ -146,10 +145,10 @@ class Columns(NamedTuple):
     highs: Ints
     # The active value of the list being read, and the value of the range being read
     active: Floats
-    # Token and two numbers of each note, by kind, and how many there were of each kind
+    # The token and two numbers of each note, by kind, and the number of notes of each kind
     notes: Ints
     noted: Ints
-    # The numbers above
+    # The numbers of the state, as named above
     state: Ints
 
 
@@ -158,8 +157,8 @@ def empty_columns(
 ) -> Columns:
     """Return columns with room for all steps, filled with defaults.
 
-    count: how many steps there are of each kind. values, units: how many tokens can be such.
-    max_expand: how many events all event lists together may name.
+    count: the number of steps of each kind. values, units: the most tokens that can be values or
+    units. max_expand: the most events that all event lists together may name.
     """
     examples, events = len(event_offsets) - 1, int(event_offsets[-1])
     lists = int(count[[INPUTS, TARGETS, BOTH]].sum())
@@ -206,7 +205,7 @@ def _absent(n: int) -> Ints:
 
 
 def resume(columns: Columns, done: Columns) -> None:
-    """Let the actions of a chunk of a text resume after those of the chunk before."""
+    """Prepare the columns of a chunk so that the actions continue after the chunk before."""
     columns.header[:] = done.header
     columns.state[IN_HEADER] = 0
     columns.state[LEFT] = done.state[LEFT]
@@ -215,7 +214,7 @@ def resume(columns: Columns, done: Columns) -> None:
 
 @inline_kernel
 def note(columns: Columns, kind: int, token: int, first: int, second: int) -> None:
-    """Count a note, and keep it if it is among the first of its kind."""
+    """Count a note, and store it if it is one of the first `KEPT` of its kind."""
     count = columns.noted[kind]
     if count < KEPT:
         columns.notes[kind, count, 0] = token
@@ -226,7 +225,7 @@ def note(columns: Columns, kind: int, token: int, first: int, second: int) -> No
 
 @inline_kernel
 def fail(columns: Columns, reason: int, token: int, number: int) -> None:
-    """Keep the reason, the token to blame and a number for the message."""
+    """Store the reason for a failure, the wrong token, and a number for the message."""
     columns.state[REASON] = reason
     columns.state[CULPRIT] = token
     columns.state[NUMBER] = number
@@ -242,7 +241,7 @@ def note_repeated(columns: Columns, bit: int, token: int) -> None:
 
 @inline_kernel
 def set_pair(pairs: Ints, row: int, start: int, end: int) -> None:
-    """Set a string: its first token and the one after its last."""
+    """Set a string: its first token, and the token after its last."""
     pairs[row, 0] = start
     pairs[row, 1] = end
 
@@ -268,16 +267,16 @@ def expand(columns: Columns, span: int, token: int) -> bool:
 
 @inline_kernel
 def has_any(uses: Ints, side: int, low: int, high: int) -> bool:
-    """Whether an event of a span, which is not empty, has a list."""
+    """Return whether an event of a span, which is not empty, has a list on a side."""
     # The compiled max() would make an array.
     return bool(uses[side, low + uses[side, low:high].argmax()] >= 0)
 
 
 @inline_kernel
 def other(uses: Ints, side: int, low: int, high: int, newest: int) -> int:
-    """Return the first event of a span, which is not empty, with a list but the newest, or -1.
+    """Return the first event of a span that has a list other than the newest, or -1.
 
-    newest: the number of the newest list, which is the highest; -1 for none.
+    The span must not be empty. newest: the number of the newest list, the highest number; or -1.
     """
     if not has_any(uses, side, low, high):
         return -1

@@ -1,6 +1,6 @@
-"""Passes over the strings of a Lens text: where they are, what is unusual about them, their bytes.
+"""Kernels for the strings of a Lens text: find their bytes and unusual properties, and copy them.
 
-Written like the actions of `exset.parsers.lens.actions`: they run compiled, or as they are.
+Like the actions of `exset.parsers.lens.actions`, they run compiled or as plain Python.
 """
 
 from typing import Final
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from exset.core.kernels import bare_kernel, kernel
 from exset.grammars.columns.arrays import Bytes, Ints, Longs
 
-# What is unusual about a string: its flags, bits of a number.
+# The flags of a string, for unusual properties: bits of a number.
 (BROKEN, DEEP, LONG, SWALLOWING, WITH_NUL, EMPTY) = (1, 2, 4, 8, 16, 32)
 
-# What begins a string.
+# The kinds of the token that begins a string.
 (DELIMITER, GROUP_WORD, WORD) = range(3)
 
 _OFFSET_BASIS: Final = 2166136261  # of the FNV-1a hash of 32 bits
@@ -35,14 +35,14 @@ def measure(
     spans: Longs,
     flags: Bytes,
 ) -> int:
-    """Find the bytes of strings, without delimiters, and what is unusual about each.
+    """Find the bytes of strings, without delimiters, and the flags of each string.
 
-    Returns all that is unusual.
+    Fills `spans` and `flags`, and returns all flags that occur.
 
-    pairs: the first token of each string and the one after its last, or -1. beginnings: what begins
-    with each kind of token. places: where tokens start and end. most: how many tokens and how many
-    bytes are usual. has_nul: whether there may be a NUL. spans: int64 [pairs, 2], the first byte
-    of each and the one after its last, counted from the buffer's first.
+    pairs: the first token of each string, and the token after its last, or -1. beginnings: for each
+    kind of token, which kind of string it begins. places: starts and ends of tokens. most: the most
+    tokens and bytes of a usual string. has_nul: whether there may be a NUL. spans: int64 [pairs,
+    2], the first byte of each string, and the byte after its last, as indices of the buffer.
     """
     starts, ends = places
     found = 0
@@ -82,7 +82,7 @@ def measure(
 
 @kernel
 def gather(buffer: Bytes, spans: Longs, offsets: Longs, data: Bytes) -> None:
-    """Copy the spans one after another; offsets, the first one 0: where each ends."""
+    """Copy the spans one after another to `data`, and their ends to `offsets` after the first 0."""
     size = 0
     for index in range(len(spans)):
         low, high = spans[index, 0], spans[index, 1]
@@ -96,10 +96,10 @@ def gather(buffer: Bytes, spans: Longs, offsets: Longs, data: Bytes) -> None:
 def number(
     buffer: Bytes, pairs: Longs, spans: Longs, table: Longs, heads: Longs, numbers: Ints
 ) -> int:
-    """Number the distinct strings in the order in which they come; how many there are.
+    """Number the distinct strings in the order of their first use; return how many there are.
 
-    table: twice as many -1 as there are strings or more, a power of two. heads: the first of each.
-    numbers: of each string, -1 where there is none.
+    table: a hash table filled with -1; its size is a power of two, at least twice the number of
+    strings. Fills heads, the first string of each number, and numbers, -1 for an absent string.
     """
     count = 0
     for index in range(len(pairs)):

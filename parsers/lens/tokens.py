@@ -1,4 +1,4 @@
-"""The tokens of a Lens text: the grammar's words, and the values of tokens."""
+"""The tokens of a Lens text: the names of terminals in messages, and the values of tokens."""
 
 import re
 from functools import cache, cached_property
@@ -68,11 +68,11 @@ _BEGINNINGS: Final = MappingProxyType(
 
 
 class Quoted(NamedTuple):
-    """Strings of a text: their tokens, their bytes, and what is unusual about them.
+    """Strings of a text: their tokens, their bytes, and flags for unusual properties.
 
-    pairs: int64 [n, 2], the first token of each and the one after its last, or -1 twice. spans:
-    int64 [n, 2], places in the text's buffer. flags: uint8 [n], bits of `string_kernels`;
-    found: those of any.
+    pairs: int64 [n, 2], the first token of each string, and the token after its last, or -1 twice.
+    spans: int64 [n, 2], indices of the text's buffer. flags: uint8 [n], bits of `string_kernels`;
+    found: all flags that occur.
     """
 
     pairs: Ints
@@ -97,11 +97,11 @@ class Text(Tokens):
         self.limits = limits
 
     def numbers(self) -> tuple[Floats, Ints, Ints]:
-        """The values of all tokens: reals float32[tokens] and ints int64[tokens]; and hard reals.
+        """Return the values of all tokens: reals float32[tokens], ints int64[tokens]; hard reals.
 
-        A token that is no real has any real; one that is no integer has 0, and where there is no
-        integer at all, ints has no size. The hard ones are the tokens int64[k] of reals that are
-        written in an unusual way or too large, perhaps among others.
+        In reals, a token that is not a real has any value. In ints, a token that is not an integer
+        has 0; without any integers, ints is empty. Hard reals are tokens, int64[k]: all reals that
+        are too large or have an unusual notation, and maybe others.
         """
         roles = _roles()
         reals = np.empty(len(self), np.float32)
@@ -130,7 +130,7 @@ class Text(Tokens):
         return [self.raw(token) for token in tokens.tolist()]
 
     def quoted(self, pairs: Ints) -> Quoted:
-        """The strings of pairs of tokens."""
+        """Return the strings of pairs of tokens."""
         spans, flags = np.empty((len(pairs), 2), np.int64), np.empty(len(pairs), np.uint8)
         found = self.run(string_kernels.measure)(
             self.buffer,
@@ -154,7 +154,7 @@ class Text(Tokens):
         return self.source.data.find(b"\0", first, after) >= 0
 
     def strings(self, quoted: Quoted) -> Strings:
-        """Strings as Lens keeps them."""
+        """Return strings as Lens stores them."""
         present = quoted.pairs[:, 0] >= 0
         if quoted.found & string_kernels.BROKEN:
             raw = (self.source.data[start:end] for start, end in quoted.spans.tolist())
@@ -173,7 +173,7 @@ class Text(Tokens):
         return Strings.unchecked(data=data, offsets=compact(offsets), present=compact(present))
 
     def groups(self, quoted: Quoted) -> tuple[NDArray[np.int32], Strings]:
-        """Names of groups by number, -1 for none; and the distinct names, in order of first use."""
+        """Return the index of each group name, or -1, and the distinct names by first use."""
         pairs, spans, size = quoted.pairs, quoted.spans, len(quoted.pairs)
         numbers = np.empty(size, np.int32)
         if quoted.found & string_kernels.BROKEN:
@@ -189,21 +189,21 @@ class Text(Tokens):
 
 @cache
 def _roles() -> Ints:
-    """What each terminal is converted to."""
+    """Return for each terminal the type of number to which it is converted."""
     return np.array([_ROLES.get(name, NOTHING) for name in GRAMMAR.terminals], np.int64)
 
 
 @cache
 def _beginnings() -> Ints:
-    """What string each terminal begins."""
+    """Return for each terminal the kind of string that it begins."""
     delimiter = string_kernels.DELIMITER
     return np.array([_BEGINNINGS.get(name, delimiter) for name in GRAMMAR.terminals], np.int64)
 
 
 def unbroken(raw: bytes) -> bytes:
-    """A string of several lines as Lens keeps it.
+    """Return a string of several lines as Lens stores it.
 
-    Comments are left out, and line breaks before the first character.
+    It has no comments, and no line breaks before the first character.
     """
     first, *rest = _LINE_BREAK.split(raw)
     lines = [first] if first else []

@@ -1,4 +1,4 @@
-"""Check what text cannot represent of a set: strings, units, and lists that are shared."""
+"""Find strings, units and shared lists of a set that text cannot represent."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,10 +18,10 @@ _MAY_HAVE_FAULTS: Final = np.array([may_have_faults(bytes([byte])) for byte in r
 
 
 class Losses:
-    """Report strings and sharing that text cannot represent.
+    """Report strings and shared lists that text cannot represent.
 
-    Each is a FormatError; with `lossy` a string is a finding, and with `unshare` a shared list. A
-    path is the path of a field, such as `examples[3].name`.
+    Each raises FormatError; with `lossy` a string gives a finding instead, with `unshare` a shared
+    list does. A `path` is the path of a field, such as `examples[3].name`.
     """
 
     def __init__(self, findings: Findings, *, lossy: bool, unshare: bool) -> None:
@@ -30,7 +30,7 @@ class Losses:
         self._findings = findings
 
     def representable(self, raw: bytes, path: str, is_group: bool = False) -> bytes:
-        """Return the string without faults: if lossy, with a `?` for each. Raises FormatError."""
+        """Return the string, if lossy with `?` for bytes that text cannot have, or FormatError."""
         found = faults(raw, is_group)
         if not found:
             return raw
@@ -49,8 +49,8 @@ class Losses:
     def crossed_lists(self, examples: ExampleColumns, example: int) -> CrossedLists:
         """Return the steps of the lists that inputs and targets of different events share.
 
-        Raises FormatError for a list that text cannot share, unless `unshare`: it is then written
-        twice, with a finding.
+        Raises FormatError for a list that text cannot share; with `unshare` the list is written
+        twice instead, with a finding.
         """
         start, end = examples.event_offsets[example : example + 2].tolist()
         inputs: list[int] = examples.events.inputs[start:end].tolist()
@@ -82,14 +82,14 @@ def _error(path: str, message: str, hint: str) -> FormatError:
 
 
 def representable_header(header: SetHeader, losses: Losses) -> SetHeader:
-    """Return the header with its proc in a form that text can represent. Raises FormatError."""
+    """Return the header with a proc that text can represent. Raises FormatError."""
     if header.proc is None:
         return header
     return replace(header, proc=losses.representable(header.proc, "header.proc"))
 
 
 def representable(examples: ExampleSet, losses: Losses) -> ExampleSet:
-    """Return the set with every string in a form that text can represent, except the header's.
+    """Return the set with strings that text can represent; the header is not changed.
 
     Raises FormatError for a string or units that text cannot represent, at the path of the field.
     """
@@ -118,7 +118,7 @@ def _event_path(examples: ExampleSet, event: int) -> str:
 def _strings(
     column: Strings, losses: Losses, path: Callable[[int], str | None], is_group: bool = False
 ) -> Strings:
-    """Return representable strings. A string that nothing refers to has no path, and stays."""
+    """Return strings that text can represent. A string without a path is unused, and stays."""
     if not column.data.size:
         return column
     suspect = np.flatnonzero(_MAY_HAVE_FAULTS[column.data])
@@ -140,7 +140,7 @@ def _strings(
 
 
 def _group_path(examples: ExampleSet, group: int) -> str | None:
-    """Return the path where a group is first named, if it is."""
+    """Return the path of the first range with a group, or None if the group is unused."""
     for index in np.flatnonzero(examples.ranges.group == group).tolist():
         if (path := _range_path(examples, index)) is not None:
             return f"{path}.group"
@@ -148,7 +148,7 @@ def _group_path(examples: ExampleSet, group: int) -> str | None:
 
 
 def _range_path(examples: ExampleSet, index: int) -> str | None:
-    """Return the path where a range is first used, if it is."""
+    """Return the path of the first use of a range, or None if it is unused."""
     number = int(np.searchsorted(examples.lists, index, side="right")) - 1
     of_inputs = np.flatnonzero(examples.events.inputs == number)[:1].tolist()
     of_targets = np.flatnonzero(examples.events.targets == number)[:1].tolist()
@@ -160,7 +160,7 @@ def _range_path(examples: ExampleSet, index: int) -> str | None:
 
 
 def _impossible_units(units: Ragged[np.int32]) -> dict[int, str]:
-    """Find the ranges whose units Lens does not read, and why (example.c: readEventRanges)."""
+    """Return why Lens cannot read the units of some ranges (example.c: readEventRanges)."""
     values, offsets = units.values, units.offsets
     if values.min(initial=0) == 0:
         return {}

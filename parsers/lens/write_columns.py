@@ -1,7 +1,7 @@
-"""Write many or few Lens examples as text: the columns that the kernels take, and their runs.
+"""Write Lens examples as text: make columns for the kernels, and run the kernels.
 
-A set is written in chunks, so that the columns made on the way take little space. Large sets run
-compiled kernels. For small sets the kernels run as plain Python, over lists.
+A set is written in chunks, so that temporary columns take little space. For large sets the kernels
+run compiled. For small sets they run as plain Python, over lists.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,11 +30,11 @@ KERNELS: Final = Kernels(
     "exset.parsers.lens.write_kernels",
 )
 
-_EVENTS: Final = 1 << 16  # of a chunk, at most
-_NUMBERS: Final = 1 << 20  # of a chunk, about
+_EVENTS: Final = 1 << 16  # the most events of a chunk
+_NUMBERS: Final = 1 << 20  # numbers of a chunk, about
 _BUFFER: Final = 1 << 20  # bytes; more for an example that needs more
 
-_UNIT_ROOM: Final = 12  # bytes that the text of a unit takes at most, the blank before it included
+_UNIT_ROOM: Final = 12  # the most bytes of the text of a unit, with a space before it
 
 Columns = TypeVar("Columns", bound=tuple[object, ...])
 
@@ -60,7 +60,7 @@ def _room(size: int, compiled: bool) -> Bytes:
 
 
 def _parts(examples: ExampleColumns) -> Iterator[tuple[int, int]]:
-    """Yield runs of examples: at least one, and no more events than a chunk has."""
+    """Yield ranges of examples for chunks: at least one example, and limited numbers of events."""
     ranges, offsets = examples.ranges, examples.event_offsets
     numbers = ranges.values.values.size + ranges.units.values.size
     events = max(1, min(_EVENTS, _NUMBERS * examples.num_events // max(numbers, 1)))
@@ -73,7 +73,7 @@ def _parts(examples: ExampleColumns) -> Iterator[tuple[int, int]]:
 
 
 class _Chunk:
-    """Some examples of a set, as the kernels take them."""
+    """Some examples of a set, in the form that the kernels take."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class _Chunk:
             self.events = self.events.take(np.arange(first, last))
         own, self.own_texts = own_fields(self.events, compact)
         self.numbers = np.stack([own, self.events.inputs, self.events.targets])
-        # Only the window of lists that is used, their numbers counted from its first.
+        # Take the lists from the first used one to the last; number them from 0.
         used = self.numbers[p.INPUTS :]
         stop = int(used.max()) + 1
         begin = int(used.min(initial=stop, where=used >= 0))
@@ -106,7 +106,7 @@ class _Chunk:
     def columns(
         self,
     ) -> tuple[list[bytes] | None, k.Texts, k.Heads, k.ActiveValues, p.Chains, p.Script, k.Lists]:
-        """Return what `write_kernels.write` takes."""
+        """Return the arguments for `write_kernels.write`."""
         names = quoted_column(self.set.name[self.rows])
         procs = quoted_column(self.set.proc[self.rows])
         groups = Strings.of(quoted_group(raw or b"") for raw in self.set.groups)
@@ -135,14 +135,14 @@ class _Chunk:
         )
 
     def as_arguments(self, columns: Columns) -> Columns:
-        """Return columns as the kernels take them: all contiguous and read-only, or all lists."""
+        """Return columns in the form for kernels: contiguous read-only arrays, or lists."""
         make = type(columns)._make  # type: ignore[attr-defined]
         return cast(
             "Columns", make(map(self.column, cast("Sequence[NDArray[np.generic]]", columns)))
         )
 
     def column(self, column: NDArray[T]) -> NDArray[T]:
-        """Return one column as the kernels take it; the bytes of texts stay bytes."""
+        """Return one column in the form for kernels; the bytes of texts stay bytes."""
         if self.compiled:
             return arrays.frozen(np.ascontiguousarray(column))
         if isinstance(column, list):
@@ -150,11 +150,11 @@ class _Chunk:
         return cast("NDArray[T]", bytes(column) if column.dtype == np.uint8 else column.tolist())
 
     def filled(self, value: int, n: int) -> Longs:
-        """Return a column for kernels to fill, of n times the value."""
+        """Return a column of n times `value`, which kernels can fill."""
         return np.full(n, value, np.int64) if self.compiled else cast("Longs", [value] * n)
 
     def active(self, name: str) -> Ints:
-        """Return the bits of an active value at each event, and of the set's."""
+        """Return the bits of an active value for each event, then of the set's value."""
         column, inherited = self.events.real(name), self.set.header.real(name)
         bits = np.full(len(column) + 1, inherited.view(np.int32), np.int32)
         if column.present.any():
@@ -162,7 +162,7 @@ class _Chunk:
         return bits
 
     def range_lists(self) -> tuple[k.Lists, list[bytes] | None]:
-        """Return the window of range lists, and the text of its numbers unless compiled."""
+        """Return the used range lists, and their numbers as text unless kernels are compiled."""
         ranges = self.set.ranges
         offsets = self.set.lists[self.lists.start : self.lists.stop + 1]
         rows = slice(int(offsets[0]), int(offsets[-1]))
@@ -186,7 +186,7 @@ class _Chunk:
         return lists, items
 
     def plan(self) -> tuple[p.Chains, p.Script, Longs, Flags]:
-        """Return chains, script, where its steps of each example begin, and `Heads.is_set`."""
+        """Return the chains, the script, the first step of each example, and `Heads.is_set`."""
         m, n = len(self.events), self.offsets.size - 1
         size = max(self.lists.stop - self.lists.start, len(self.own_texts))
         offsets = self.column(self.offsets)
@@ -203,7 +203,7 @@ class _Chunk:
         return chains, script, np.array(begins), np.array(crossed) == p.NOTHING
 
     def plan_single(self) -> tuple[p.Chains, p.Script, Longs, Flags]:
-        """Return the plan of examples of one event: no range list needs an event list."""
+        """Return the plan for examples of one event, in which no range list needs an event list."""
         self.is_first = self.numbers != p.NOTHING
         inputs, targets = self.numbers[p.INPUTS :]
         are_both = self.is_first[p.INPUTS] & (inputs == targets)
@@ -224,10 +224,10 @@ class _Chunk:
         return chains, script, arrays.offsets_of(is_step.sum(axis=1)), is_set
 
     def first_steps(self, crossed: Longs, chains: p.Chains) -> p.CrossedSteps:
-        """Return the steps that come first in crossed examples, and number these examples.
+        """Return the first steps of crossed examples, and number these examples in `crossed`.
 
-        Examples without such steps are then not crossed. No chain begins any more with a list that
-        the steps write. Raises FormatError.
+        Examples without such steps become not crossed. Lists that the steps write no longer begin a
+        chain. Raises FormatError.
         """
         steps: list[Step] = []
         begins = [0]
@@ -252,7 +252,7 @@ class _Chunk:
         )
 
     def rooms(self, texts: k.Texts, lists: k.Lists) -> Longs:
-        """Return the bytes that each example takes at most."""
+        """Return the most bytes that each example can take."""
         of_ranges = k.RANGE_ROOM + _lengths_at(texts.groups, lists.group)
         of_ranges += REAL_ROOM * arrays.lengths_of(lists.value_begins)
         of_ranges += _UNIT_ROOM * arrays.lengths_of(lists.unit_begins)
@@ -267,7 +267,7 @@ class _Chunk:
 
 
 def _lengths_at(offsets: Longs, numbers: Longs | Ints) -> Longs:
-    """Return the lengths of the rows with these numbers; -1 is the number of none."""
+    """Return the lengths of the rows with the given numbers, 0 for the number -1."""
     return np.append(arrays.lengths_of(offsets), 0)[numbers]
 
 

@@ -1,9 +1,9 @@
 """Plan examples in which inputs and targets of different events share a range list.
 
-Lens can share such a list only if its inputs or its targets go to a single event, as the next event
-in turn (`exset.parsers.lens.write_plan`). So these lists come first, before any event list of the
-example. Their order is found from the end: a list can be the last if the others, whatever their
-order, leave it the turn that it needs.
+Lens can share such a list only if a single event, the next one in turn, gets it as inputs or as
+targets (`exset.parsers.lens.write_plan`). So these lists come first, before any event list of the
+example. Their order is found from the end: a list can be the last if all orders of the other lists
+leave it the turn that it needs.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -18,7 +18,7 @@ Step: TypeAlias = tuple[int, int, int, int]
 
 
 class Unshareable(ValueError):
-    """No order exists; `number` is one of the lists that prevent it."""
+    """Raised if no order of the lists exists; `number` is one of the lists that prevent it."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -26,7 +26,7 @@ class Unshareable(ValueError):
 
 
 class _Way(Enum):
-    """How a list reaches inputs and targets of different events."""
+    """The way in which a list reaches the inputs and the targets of different events."""
 
     NEXT_BOTH = 0
     LISTED_INPUTS = 1
@@ -34,7 +34,7 @@ class _Way(Enum):
 
 
 class _Side:
-    """The inputs of an example, or its targets, and the event that gets the next ones."""
+    """The inputs, or the targets, of an example, and the event that gets the next ones."""
 
     def __init__(self, role: int, kind: int, numbers: Sequence[int]) -> None:
         self.role = role
@@ -42,7 +42,7 @@ class _Side:
         self.numbers = numbers
         self.uses = _uses(numbers)
         self.written: list[int] = []  # the first event of each list that is written
-        self.reserved: set[int] = set()  # events that must not get any yet
+        self.reserved: set[int] = set()  # events that must not get a list yet
         self.next = 0
         self.armed = False
 
@@ -64,10 +64,10 @@ def _uses(numbers: Iterable[int]) -> dict[int, Events]:
 
 
 class CrossedLists:
-    """The steps of an example's crossed lists, of each event's list of inputs and of targets.
+    """The steps that write an example's crossed lists.
 
-    steps: those that come first. split: by the lists that cannot be shared, the first event of
-    each; these are written twice. Raises Unshareable if there are any, unless `unshare`.
+    inputs, targets: the list of each event. steps: the first steps of the example. split: the first
+    event of each list that is written twice. Raises Unshareable for such lists unless `unshare`.
     """
 
     def __init__(self, inputs: Sequence[int], targets: Sequence[int], *, unshare: bool) -> None:
@@ -92,11 +92,11 @@ class CrossedLists:
 
     @property
     def written(self) -> list[tuple[int, int]]:
-        """The lists that the steps write: the kind of each, and the first event that uses it."""
+        """The lists that the steps write, each by its kind and the first event that uses it."""
         return [(side.kind, at) for side in (self._inputs, self._targets) for at in side.written]
 
     def turn(self, start: int) -> list[int]:
-        """Return the turn after the steps; `start`: the number of the first event."""
+        """Return the turn after the steps; `start`: the index of the example's first event."""
         turn = [p.NOTHING] * p.TURN_SIZE
         turn[p.KIND] = self._kind
         turn[p.ACTIVE] = start + self._active[0] if self._active else p.NOTHING
@@ -124,9 +124,9 @@ class CrossedLists:
             self._add_step(p.ROLE_BOTH, number)
 
     def _list_events(self, side: _Side, other: _Side, number: int) -> None:
-        """List the events of a side that use a list, and give them data of the other side.
+        """Write an event list of a list's events on `side`, and then data of the other side.
 
-        Then the next data of the other side alone go to the next event.
+        After that, the next data of the other side go to the next event in turn.
         """
         events = side.uses[number]
         self._kind, self._active, self._listed = side.kind, events, side.kind
@@ -136,7 +136,7 @@ class CrossedLists:
         self._add_step(other.role, theirs if is_theirs else p.NOTHING)
 
     def _advance(self, input_event: int, target_event: int) -> None:
-        """Move on to these events. Give the events before them what is theirs alone, or nothing."""
+        """Advance the turns to these events; events before them get an unshared list or nothing."""
         inputs, targets = self._inputs, self._targets
         while inputs.next < input_event or targets.next < target_event:
             is_input = inputs.next < input_event and (
@@ -168,16 +168,16 @@ def _schedule(
 ) -> tuple[list[tuple[int, _Way]], list[int]]:
     """Order the lists that inputs and targets of different events share.
 
-    Returns the lists in order with the way of each, and the lists for which there is no order. A
-    list of inputs i and targets t needs the lists before it to go to lower inputs and lower targets
-    (NEXT_BOTH). For LISTED_INPUTS, which lists i and uses up its turn for targets, they go to lower
-    targets and to no targets among i; likewise for LISTED_TARGETS. A list that can be the last
-    never hinders the others, so taking lists from the end finds an order if there is one.
+    Returns the lists in order with the way of each, and the lists for which there is no order. Take
+    a list with inputs i and targets t. NEXT_BOTH needs all lists before it to have lower inputs and
+    lower targets. LISTED_INPUTS, which lists the events i and uses up their turn for targets, needs
+    them to have lower targets, and no targets in i; LISTED_TARGETS is the mirror image. A list that
+    can be the last never hinders others, so taking lists from the end finds an order if one exists.
     """
     input_of = {event: n for n in crossed for event in inputs[n]}
     target_of = {event: n for n in crossed for event in targets[n]}
     last_inputs, last_targets = sorted(input_of), sorted(target_of)
-    # How many events of its inputs are targets of the lists left, and the other way round.
+    # For each list, how many of its input events are targets of remaining lists, and vice versa.
     barred_inputs = {n: sum(event in target_of for event in inputs[n]) for n in crossed}
     barred_targets = {n: sum(event in input_of for event in targets[n]) for n in crossed}
     left = set(crossed)

@@ -1,4 +1,4 @@
-"""Write the fields of a Lens set as text, and those that events set in event lists."""
+"""Write as text the fields of a Lens set, and the events' own fields for event lists."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -23,9 +23,9 @@ _DEFAULT: Final = SetHeader()
 
 
 def set_fields(header: SetHeader, compact: bool) -> bytes:
-    """Write the set's fields that are not the defaults, and the `;` that ends them.
+    """Write the set's fields that differ from the defaults, and the `;` that ends them.
 
-    Without it Lens reads the first example's number of events or proc as part of the header.
+    Without `;` Lens reads the first example's number of events or proc as part of the header.
     """
     space = b"" if compact else b" "
     words = [
@@ -41,7 +41,7 @@ def set_fields(header: SetHeader, compact: bool) -> bytes:
 
 
 def _joined(words: Sequence[bytes], compact: bool) -> bytes:
-    """Join fields. Compact text has a blank only after a dash that is NaN, which needs one."""
+    """Join fields. Compact text has a space only after `-` for NaN, which needs a space."""
     if not compact:
         return b" ".join(words)
     spaced = (word + b" " if word.endswith(b":-") else word for word in words[:-1])
@@ -49,14 +49,14 @@ def _joined(words: Sequence[bytes], compact: bool) -> bytes:
 
 
 def _string(raw: bytes, compact: bool) -> bytes:
-    """Write a string. In compact text a bare word needs the blank after it."""
+    """Write a string. In compact text a bare word needs a space after it."""
     return quoted(raw) + (b" " if compact and is_bare(raw) else b"")
 
 
 def own_fields(events: Events, compact: bool) -> tuple[Longs, list[bytes]]:
-    """Write the own fields of m events: the distinct texts, and the number of each event's.
+    """Write the own fields of m events: return the distinct texts, and each event's number.
 
-    The numbers are int64 [m], NOTHING where an event has none.
+    The numbers are int64 [m], NOTHING for an event without own fields.
     """
     has_any = events.proc.present.copy()
     codes = np.zeros(len(events), np.int64)
@@ -73,7 +73,7 @@ def own_fields(events: Events, compact: bool) -> tuple[Longs, list[bytes]]:
         return constant(NOTHING, len(events), np.int64), []
     _, first, codes = np.unique(codes[having], return_index=True, return_inverse=True)
     texts = _texts(events.take(having[first]), compact)
-    # Different fields may have the same text, as NaN of several kinds do.
+    # Different fields may have the same text, such as different NaNs.
     numbers = {text: number for number, text in enumerate(dict.fromkeys(texts))}
     own = np.full(len(events), NOTHING, np.int64)
     own[having] = np.array([numbers[text] for text in texts], np.int64)[codes]
@@ -81,7 +81,7 @@ def own_fields(events: Events, compact: bool) -> tuple[Longs, list[bytes]]:
 
 
 def _both(a: Longs, b: Longs) -> Longs:
-    """Return numbers that are equal where those of both columns are."""
+    """Combine two columns of numbers: equal results mean equal numbers in both columns."""
     of_a: Longs
     of_b: Longs
     of_a, of_b = (np.unique(each, return_inverse=True)[1] for each in (a, b))

@@ -1,8 +1,8 @@
 """Write Lens examples as bytes: kernels.
 
-They write what `exset.parsers.lens.render` describes, in the order of a script
-(`exset.parsers.lens.write_plan`), into a buffer that has room. Columns are arrays where the kernels
-are compiled, and lists where they run as plain Python, as lists are faster there.
+They write the layout of `exset.parsers.lens.render`, in the order of a script
+(`exset.parsers.lens.write_plan`), into a buffer that has room. Columns are arrays for compiled
+kernels, and lists for kernels in plain Python, where lists are faster.
 """
 
 from typing import Final, NamedTuple, TypeAlias
@@ -23,8 +23,8 @@ _SMALL: Final = ord("a") - ord("A")
 _ONE: Final = int(np.float32(1).view(np.int32))
 _NO_BITS: Final = 1 << 32
 
-# Bytes that are enough for the words and single numbers of an example's head, of an event, which is
-# in few event lists and has few range lists, and of a range.
+# Enough bytes for the words and single numbers of an example's head, of an event (which is in few
+# event lists and has few range lists), and of a range.
 HEAD_ROOM: Final = 96
 EVENT_ROOM: Final = 12 * INTEGER_ROOM
 RANGE_ROOM: Final = 3 * INTEGER_ROOM
@@ -36,10 +36,10 @@ _FREQUENCY: Final = tuple(b"freq:")
 
 
 class Texts(NamedTuple):
-    """The bytes of all strings as they are written, and where each begins in them: int64 [k + 1].
+    """The bytes of all strings in written form, and the offset of each: int64 [k + 1].
 
-    An absent string has no bytes. names, procs: of the examples. fields: the distinct own fields of
-    events. groups: the names of the groups.
+    An absent string has no bytes. names, procs: those of examples. fields: the distinct own fields
+    of events. groups: the names of the groups.
     """
 
     data: Bytes
@@ -52,9 +52,9 @@ class Texts(NamedTuple):
 class Heads(NamedTuple):
     """Columns of n examples.
 
-    frequency: its bits. events, step: int64 [n + 1], where the examples' events and their rows of
-    the script begin. is_set: whether the events' own fields are set before the data. room: the
-    bytes that the example takes at most.
+    frequency: the bits of the number. events, step: int64 [n + 1], the first event and the first
+    step of each example. is_set: whether the events' own fields are written before the data. room:
+    the most bytes that the example can take.
     """
 
     frequency: Ints
@@ -65,18 +65,18 @@ class Heads(NamedTuple):
 
 
 class ActiveValues(NamedTuple):
-    """The bits of the active values of each event, and of the set: int32 [m + 1]."""
+    """The bits of the active values of each event, then of the set: int32 [m + 1]."""
 
     inputs: Ints
     targets: Ints
 
 
 class Lists(NamedTuple):
-    """The range lists: list k is the ranges offsets[k] to offsets[k + 1], and columns of these.
+    """The range lists, list k with the ranges offsets[k]:offsets[k + 1], and columns of ranges.
 
-    group: the number of its name, or -1. first: the first unit of a dense range. value: the bits of
-    the value of a sparse range. value_begins, unit_begins: int64 [ranges + 1], where the values (as
-    bits) and the units of each range begin.
+    group: the number of the group's name, or -1. first: the first unit of a dense range. value:
+    bits of the value of a sparse range. value_begins, unit_begins: int64 [ranges + 1], the offsets
+    of the values (as bits) and of the units of each range.
     """
 
     offsets: Longs
@@ -102,10 +102,10 @@ def write(
     script: Script,
     lists: Lists,
 ) -> tuple[int, int]:
-    """Write examples from this one on, until the buffer has no room for the next.
+    """Write examples from `example` on, until the buffer has no room for the next one.
 
-    items: the numbers of each range as text, a blank before each, or None to write them here.
-    Returns the number of the first example that is not written, and how many bytes are.
+    items: the numbers of each range as text, with a space before each number; None to convert them
+    here. Returns the index of the first example that is not written, and the bytes written.
     """
     at = 0
     while example < len(heads.room) and at + heads.room[example] <= len(out):
@@ -139,7 +139,7 @@ def write(
             of_input, of_target = actives.inputs[holds], actives.targets[holds]
             active = of_target if role == ROLE_TARGETS else of_input
             if role == ROLE_BOTH and of_input != of_target:
-                active = _NO_BITS  # Lens takes the inputs' value, easily mistaken: write it
+                active = _NO_BITS  # Lens would take the inputs' value: write the value instead
             begin, stop = 0, 0
             if number != NOTHING:
                 begin, stop = lists.offsets[number], lists.offsets[number + 1]
@@ -151,7 +151,7 @@ def write(
                 at = _bracket(out, at, compact, texts, lists, index, index == begin, active)
                 if items is None:
                     at = _numbers(out, at, compact, lists, index)
-                else:  # never compiled: Numba leaves out what None cannot reach
+                else:  # never compiled: Numba omits this branch if items is None
                     text = items[index][1:] if compact else items[index]
                     out[at : at + len(text)] = text
                     at += len(text)
@@ -198,9 +198,10 @@ def _put(out: Bytes, at: int, data: Bytes | Word, begin: int, end: int) -> int:
 
 @bare_kernel
 def _apart(out: Bytes, start: int, at: int, compact: bool, is_digit: bool) -> int:
-    """Keep the next word, which begins with a digit or not, apart from the text from `start` on.
+    """Write a space, if needed, between the text from `start` on and the next word.
 
-    Compact text has only the blanks that keep numbers apart, or follow a dash that is NaN.
+    is_digit: whether this word begins with a digit. Compact text needs spaces only between numbers,
+    and after `-` for NaN.
     """
     if at == start:
         return at
@@ -217,7 +218,7 @@ def _apart(out: Bytes, start: int, at: int, compact: bool, is_digit: bool) -> in
 def _string(
     out: Bytes, at: int, compact: bool, word: Word, strings: Bytes, begin: int, end: int
 ) -> int:
-    """Write the string of a field. In compact text a bare word needs the blank after it."""
+    """Write the string of a field. In compact text a bare word needs a space after it."""
     at = _put(out, at, word, 0, 5)
     if not compact:
         out[at] = _BLANK
@@ -242,7 +243,7 @@ def _event_list(
     base: int,
     count: int,
 ) -> int:
-    """Write the event list of a chain. All events are `*`, or nothing where fields follow.
+    """Write the event list of a chain. All events are `*`, or no text if own fields follow.
 
     own: the number of the own fields that follow, or NOTHING.
     """
@@ -291,9 +292,9 @@ def _bracket(
     is_first: bool,
     active: int,
 ) -> int:
-    """Write what opens a range: its group, and its first unit or its value unless it is `active`.
+    """Write the brackets of a range: its group, and its first unit, or its value if not `active`.
 
-    Only the first range of a list can do without, if it is plain and not empty.
+    The first range of a list gets no brackets if they would be empty, and the range is not.
     """
     group, is_named = lists.group[index], lists.group[index] >= 0
     is_dense = _is_dense(lists.value_begins, index)
@@ -319,9 +320,9 @@ def _bracket(
 
 @inline_kernel
 def _numbers(out: Bytes, at: int, compact: bool, lists: Lists, index: int) -> int:
-    """Write the values or units of a range. Before the first is a blank, unless compact.
+    """Write the values or units of a range, with a space before the first unless compact.
 
-    Between units is a blank, but not before the ends of spans; -1 alone is `*`.
+    Units are separated by spaces, except for the ends of spans; -1 alone is `*`.
     """
     value, value_end = lists.value_begins[index], lists.value_begins[index + 1]
     unit, unit_end = lists.unit_begins[index], lists.unit_begins[index + 1]

@@ -1,9 +1,8 @@
-"""Plan in which order the inputs and targets of examples are written: kernels.
+"""Plan the order in which the inputs and targets of examples are written: kernels.
 
-Lens gives a range list to the events of the last event list, but only the first inputs and the
-first targets after it. Otherwise the list goes to the event after the highest one that already got
-one (example.c: readExample). The plan keeps the same account as Lens does, and adds an event list
-wherever a range list would reach the wrong events.
+After an event list, Lens gives the first inputs and the first targets to its events. Other inputs
+or targets go to the event after the highest one that already got some (example.c: readExample). The
+plan follows these rules, and adds an event list wherever a range list would reach wrong events.
 
 Examples in which inputs and targets of *different* events share a range list are `crossed`: their
 first steps come from `exset.parsers.lens.write_crossed`.
@@ -16,22 +15,22 @@ from exset.grammars.columns.arrays import Longs
 
 NOTHING: Final = -1
 
-# What the events of a chain have in common: equal fields of their own, a range list as inputs, or
-# one as targets.
+# The kind of a chain: its events have equal own fields, the same range list as inputs, or the same
+# range list as targets.
 OWN: Final = 0
 INPUTS: Final = 1
 TARGETS: Final = 2
 
-# The role of a step: the capital letter that is written, or SETTINGS for an event list with fields
-# and without data.
+# The role of a step: the capital letter that is written, or SETTINGS for an event list with own
+# fields and without data.
 SETTINGS: Final = 0
 ROLE_INPUTS: Final = ord("I")
 ROLE_TARGETS: Final = ord("T")
 ROLE_BOTH: Final = ord("B")
 
-# A turn: the events that would get the next inputs and targets. They get them as members of the
-# active event list, the chain of `KIND` from event `ACTIVE` on, while they are armed (`ARMED` plus
-# a kind); and otherwise as the next event (`NEXT` plus a kind).
+# A turn: the events that would get the next inputs and targets. While a kind is armed (`ARMED` plus
+# the kind), these are the events of the active event list, the chain of `KIND` from event `ACTIVE`
+# on; otherwise it is the next event (`NEXT` plus the kind).
 KIND: Final = 0
 ACTIVE: Final = 1
 ARMED: Final = 2
@@ -40,10 +39,10 @@ TURN_SIZE: Final = NEXT + 3
 
 
 class Chains(NamedTuple):
-    """Chains of the events of an example that have something in common: columns int64 [3 * m].
+    """Chains of events of an example with the same fields or range list: columns int64 [3 * m].
 
-    What an event has of a kind is at index `kind * m + event`. numbers: of its range list or own
-    fields, or NOTHING. following: the next event of the chain, or NOTHING. is_first: 0 or 1.
+    The entry of an event for a kind is at index `kind * m + event`. numbers: that of the range list
+    or own fields, or NOTHING. following: the chain's next event, or NOTHING. is_first: 0 or 1.
     """
 
     numbers: Longs
@@ -54,9 +53,9 @@ class Chains(NamedTuple):
 class Script(NamedTuple):
     """The steps of the plan, each a column int64 [steps].
 
-    role: see above. number: of the range list or own fields, or NOTHING. event: the first that the
-    list or the fields go to. listed: the kind of the chain from that event on which is the event
-    list before the step, or NOTHING where there is no event list.
+    role: see above. number: the number of the range list or own fields, or NOTHING. event: the
+    first event that gets them. listed: NOTHING, or, if an event list comes before the step, the
+    kind of the chain from `event` on that it lists.
     """
 
     role: Longs
@@ -68,7 +67,7 @@ class Script(NamedTuple):
 class CrossedSteps(NamedTuple):
     """The first steps of k crossed examples, and the turns after them.
 
-    begins: int64 [k + 1], where the steps of each begin. turns: int64 [k * TURN_SIZE].
+    begins: int64 [k + 1], the first step of each example. turns: int64 [k * TURN_SIZE].
     """
 
     script: Script
@@ -78,9 +77,9 @@ class CrossedSteps(NamedTuple):
 
 @bare_kernel
 def link(offsets: Longs, chains: Chains, last: Longs, crossed: Longs) -> None:
-    """Fill the chains of m events with their numbers; set `crossed`, int64 [n], to 0 where it is.
+    """Fill the chains of m events by their numbers; set `crossed`, int64 [n], to 0 if crossed.
 
-    last: int64 [3 * k], scratch filled with -1, where k is above any number.
+    last: scratch space, int64 [3 * k] filled with -1, where k is larger than all numbers.
     """
     numbers, following, is_first = chains
     m, k = len(numbers) // 3, len(last) // 3
@@ -102,7 +101,7 @@ def link(offsets: Longs, chains: Chains, last: Longs, crossed: Longs) -> None:
 
 @bare_kernel
 def _is_crossed(start: int, end: int, numbers: Longs, last: Longs) -> bool:
-    """Whether some list is used as inputs and as targets, and not for the same events."""
+    """Return whether a list is used as inputs and as targets, but not by the same events."""
     m, k = len(numbers) // 3, len(last) // 3
     for event in range(start, end):
         a, b = numbers[INPUTS * m + event], numbers[TARGETS * m + event]
@@ -124,10 +123,10 @@ def plan(
     script: Script,
     begins: Longs,
 ) -> None:
-    """Write the steps of all examples, and where those of each begin: int64 [n + 1].
+    """Write the steps of all examples, and to `begins` the first step of each: int64 [n + 1].
 
-    There must be room for three steps an event, besides the first steps. crossed: int64 [n], the
-    number of the example among the crossed ones, or NOTHING. turn: scratch int64 [TURN_SIZE].
+    `script` must have room for three steps for each event, in addition to the first steps. crossed:
+    int64 [n], the index of the example in `first`, or NOTHING. turn: scratch, int64 [TURN_SIZE].
     """
     at = 0
     for example in range(len(offsets) - 1):
@@ -162,7 +161,7 @@ def plan(
 
 @bare_kernel
 def _plan_settings(start: int, end: int, chains: Chains, script: Script, at: int) -> int:
-    """Write the event lists that set the events' own fields."""
+    """Write the steps that set the events' own fields in event lists."""
     own = OWN * (len(chains.numbers) // 3)
     for event in range(start, end):
         if chains.is_first[own + event]:
@@ -172,7 +171,7 @@ def _plan_settings(start: int, end: int, chains: Chains, script: Script, at: int
 
 @bare_kernel
 def _plan_data(start: int, end: int, chains: Chains, turn: Longs, script: Script, at: int) -> int:
-    """Write the steps of the range lists, each where its chain begins."""
+    """Write the steps of the range lists, each at the first event of its chain."""
     numbers, following, is_first = chains
     m = len(numbers) // 3
     of_inputs, of_targets = INPUTS * m, TARGETS * m
@@ -214,7 +213,7 @@ def _add_step(script: Script, at: int, role: int, number: int, event: int, liste
 
 @bare_kernel
 def _list_events(turn: Longs, kind: int, event: int) -> int:
-    """Make the chain of a kind from an event on the active event list; return the kind."""
+    """Make the chain of a kind that begins at `event` the active event list; return the kind."""
     turn[KIND] = kind
     turn[ACTIVE] = event
     turn[ARMED + INPUTS] = turn[ARMED + TARGETS] = True
@@ -223,9 +222,9 @@ def _list_events(turn: Longs, kind: int, event: int) -> int:
 
 @bare_kernel
 def _is_turn(following: Longs, turn: Longs, kind: int, at: int, event: int) -> bool:
-    """Whether data of a kind would reach exactly the events of the chain from this event on.
+    """Return whether the next data of a kind reach exactly the events of the chain from `event` on.
 
-    at: where the chain of this kind has the event.
+    at: the index of the event in the columns of this kind.
     """
     if turn[ARMED + kind]:
         listed = turn[KIND] * (len(following) // 3) + event
@@ -235,7 +234,7 @@ def _is_turn(following: Longs, turn: Longs, kind: int, at: int, event: int) -> b
 
 @bare_kernel
 def _are_same(following: Longs, a: int, b: int, event: int) -> bool:
-    """Whether two chains have the same events; a, b: where they have this event."""
+    """Return whether two chains have the same events from `event` on; a, b: the indices of it."""
     first = second = event
     while first == second and first >= 0:
         first, second = following[a - event + first], following[b - event + second]

@@ -1,8 +1,8 @@
-"""Write strings as Lens text: which need delimiters, and which bytes text cannot represent.
+"""Write strings as Lens text, with delimiters if needed; find bytes that text cannot represent.
 
-Lens, util.c: readBlock. Delimiters of all four kinds nest and must balance. A quotation mark closes
-where the innermost open delimiter is a quotation mark. A backslash protects the next character, and
-a backslash at the end of a line the first one of the next line that has any.
+Source: Lens, util.c: readBlock. Delimiters of all four kinds nest and must balance. A quotation
+mark is a closing mark if the innermost open delimiter is a quotation mark. A backslash protects the
+next character; at the end of a line, the first character of the next line that is not empty.
 """
 
 import re
@@ -15,8 +15,8 @@ from exset.grammars.columns.arrays import offsets_of
 from exset.grammars.columns.strings import Strings
 
 BARE: Final = re.compile(rb"[A-Za-z_][A-Za-z0-9_.+-]*")
-"""Strings that need no delimiters. Lens reads more strings as a word, and not as a number."""
-# Which bytes a bare word may begin with, and go on with.
+"""Strings that exset writes without delimiters. Lens would read more strings as words."""
+# The bytes with which a bare word may begin, and those that may follow.
 _BEGINS_BARE: Final = np.array([BARE.fullmatch(bytes([i])) is not None for i in range(256)])
 _GOES_ON_BARE: Final = np.array([BARE.fullmatch(b"a%c" % i) is not None for i in range(256)])
 _WORD: Final = re.compile(rb"[^ \t\r\n\f\v{}()\[\]\"\0]+")
@@ -27,20 +27,20 @@ _OPENS: Final = {b"}": b"{", b")": b"(", b"]": b"["}
 
 
 def is_bare(raw: bytes) -> bool:
-    """Whether a string without faults is written without delimiters.
+    """Return whether a representable string is written without delimiters.
 
-    A string that ends in a backslash must be: the backslash would protect the delimiter.
+    A string that ends in a backslash cannot have any: the backslash would protect the closing one.
     """
     return BARE.fullmatch(raw) is not None or _ends_in_escape(raw)
 
 
 def quoted(raw: bytes) -> bytes:
-    """Write a string without faults, in braces unless it is a bare word."""
+    """Return a representable string as Lens text: in braces unless it is a bare word."""
     return raw if is_bare(raw) else b"{%s}" % raw
 
 
 def quoted_column(column: Strings) -> Strings:
-    """Write every string of a column without faults, as `quoted` does."""
+    """Apply `quoted` to every string of a column, whose strings must be representable."""
     data, starts, ends = column.data, column.offsets[:-1], column.offsets[1:]
     if not column.present.any():
         return column
@@ -60,14 +60,14 @@ def quoted_column(column: Strings) -> Strings:
 
 
 def quoted_group(raw: bytes) -> bytes:
-    """Write a string without faults as a group name, in quotation marks unless it has some."""
+    """Do as `quoted` for a group name, but use `"` instead of braces unless the name has a `"`."""
     if is_bare(raw):
         return raw
     return b"{%s}" % raw if b'"' in raw else b'"%s"' % raw
 
 
 def may_have_faults(raw: bytes) -> bool:
-    """Whether a string has a byte of the kind that every string with faults has."""
+    """Return whether a string may have bytes that text cannot represent: a fast first check."""
     return _PLAIN.fullmatch(raw) is None
 
 
@@ -76,7 +76,7 @@ def _ends_in_escape(raw: bytes) -> bool:
 
 
 def faults(raw: bytes, is_group: bool = False) -> list[tuple[int, str]]:
-    """Find the bytes of a string that text cannot represent: their offsets, ascending, and why."""
+    """Return the offsets, ascending, of bytes that text cannot represent, each with the reason."""
     if not may_have_faults(raw):
         return []
     found = [(i, "it begins with a line break") for i in range(len(raw) - len(raw.lstrip(b"\n")))]

@@ -1,1 +1,1 @@
-"""What the text formats of several families use: JSON and YAML trees, numbers as text."""
+"""Code that text formats of several families use: JSON and YAML trees, numbers as text."""

@@ -1,7 +1,7 @@
-"""JSON text: bytes to a tree (`exset.grammars.columns.tree`).
+"""Parse JSON bytes into a tree (`exset.grammars.columns.tree`).
 
-The language is `grammars/json.lark`. The rest is as in nlohmann::json: of a name that comes twice,
-the last value counts; an integer of more than 64 bits becomes a float.
+`grammars/json.lark` defines the syntax. Values are as in nlohmann::json: the last value of a
+repeated name counts, and an integer of more than 64 bits becomes a float.
 """
 
 import json
@@ -38,7 +38,7 @@ GRAMMAR: Final = Grammar(
 
 _BOM: Final = b"\xef\xbb\xbf"
 _LONGEST: Final = len(str(INT64.stop))
-"""No integer of 64 bits has more characters."""
+"""The most characters of an integer of 64 bits."""
 _CONSTANTS: Final = MappingProxyType({"TRUE": True, "FALSE": False, "NULL": None})
 _WORDS: Final = MappingProxyType(
     {
@@ -64,8 +64,8 @@ def parse(
 ) -> Node:
     """Return the value of a JSON text.
 
-    `findings` collects repeated names and a byte order mark. `engine` as in `Grammar.parse`. Raises
-    FormatError, and LimitError for `max_depth`, `max_nodes`, `max_name` and `max_text`.
+    `findings` collects repeated names and a byte order mark. `engine`: as in `Grammar.parse`.
+    Raises FormatError, and LimitError for `max_depth`, `max_nodes`, `max_name` and `max_text`.
     """
     check_size(source, limits, "JSON")
     findings = Findings() if findings is None else findings
@@ -89,7 +89,7 @@ class _Builder:
         self.findings = findings
 
     def build(self, stream: ParseStream) -> Node:
-        """Return the root. Nesting does not use Python's call stack."""
+        """Return the root of the tree. Nested values do not use Python's call stack."""
         terminals = GRAMMAR.terminals
         opened: list[tuple[int, list[Node] | dict[str, Member]]] = []
         names: list[tuple[str, Span]] = []
@@ -207,7 +207,7 @@ def _hint(unexpected: Unexpected) -> str | None:
 
 
 def _string_hint(text: bytes) -> str | None:
-    """Return advice for the string that a text begins with, if it is broken."""
+    """Return advice for the string at the beginning of a text, or None if it is valid."""
     try:
         json.JSONDecoder().raw_decode(text.decode("latin-1"))
     except json.JSONDecodeError as error:

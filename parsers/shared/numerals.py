@@ -25,7 +25,7 @@ def reals(values: Floats) -> list[bytes]:
 
 
 def real_rows(rows: Ragged[np.float32]) -> list[bytes]:
-    """Return each row of numbers as one text, with a blank before every number."""
+    """Return each row of numbers as one text, with a space before every number."""
     table, codes = _distinct(rows.values)
     return _rows([b" " + text for text in table], codes, rows.offsets)
 
@@ -33,7 +33,7 @@ def real_rows(rows: Ragged[np.float32]) -> list[bytes]:
 def unit_rows(rows: Ragged[np.int32]) -> list[bytes]:
     """Return each row of integers as one text: 4, -6 is ` 4-6`.
 
-    A blank is before every integer that is not negative.
+    A space precedes every integer that is not negative.
     """
     distinct, codes = _unique(rows.values)
     table = [b"%d" % n if n < 0 else b" %d" % n for n in distinct.tolist()]
@@ -51,7 +51,7 @@ def _distinct(values: Floats) -> tuple[list[bytes], Longs]:
 def _unique(values: NDArray[T]) -> tuple[NDArray[T], Longs]:
     """Return the distinct values, ascending, and the index of each value among them.
 
-    Sorting and searching is faster than `np.unique(..., return_inverse=True)`, which sorts indices.
+    This is faster than `np.unique(..., return_inverse=True)`, which sorts indices.
     """
     ordered = np.sort(values)
     is_new = np.ones(values.size, np.bool_)
@@ -65,7 +65,7 @@ def _texts(values: Floats) -> list[bytes]:
 
 
 def _text(text: str) -> str:
-    """Return the text of a number, from NumPy's shortest text."""
+    """Convert NumPy's shortest text of a number to the text that exset writes."""
     if text in _WORDS:
         return _WORDS[text]
     if "e" not in text:

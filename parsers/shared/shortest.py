@@ -1,9 +1,9 @@
 """Write single numbers as text: the shortest decimals of binary32 numbers, and integers.
 
-The kernels put bytes into a buffer that has room, and return where the next byte goes. The
-digits are those of Schubfach (R. Giulietti, "The Schubfach way to render doubles", 2020): exact, no
-number needs a second try, and nothing is wider than 64 bits. `numerals` writes the same
-text, column by column.
+The kernels put bytes into a buffer that has room, and return the index for the next byte. The
+algorithm is Schubfach (R. Giulietti, "The Schubfach way to render doubles", 2020): exact, without a
+second attempt for any number, and in integers of 64 bits. `numerals` writes the same text, column
+by column.
 """
 
 from typing import Final
@@ -14,9 +14,9 @@ from exset.core.kernels import bare_kernel
 from exset.grammars.columns.arrays import Bytes, Ints, Longs
 
 REAL_ROOM: Final = 16
-"""More bytes than any real takes, a blank before it included: -0.00012345678, -1.2345678e-38."""
+"""More bytes than any real needs, with a space before it: -0.00012345678, -1.2345678e-38."""
 INTEGER_ROOM: Final = 21
-"""More bytes than any integer takes, a blank before it included."""
+"""More bytes than any integer needs, with a space before it."""
 
 _MINUS: Final = ord("-")
 _POINT: Final = ord(".")
@@ -24,7 +24,7 @@ _ZERO: Final = ord("0")
 _LETTER_E: Final = ord("e")
 _HALF: Final = (1 << 32) - 1
 
-# What `numerals` writes positionally: numbers from 1e-4 to below 1e10.
+# `numerals` writes numbers from 1e-4 to below 1e10 without an exponent.
 _LEAST_POSITIONAL: Final = -4
 _MOST_POSITIONAL: Final = 9
 
@@ -33,7 +33,7 @@ _MOST_POWER: Final = 45
 
 
 def _powers() -> tuple[Longs, Longs]:
-    """10 ** k as 64 binary digits, rounded up: the upper and the lower half of each."""
+    """Return the powers 10 ** k as 64 binary digits, rounded up: the upper and the lower halves."""
     high, low = [], []
     for k in range(_LEAST_POWER, _MOST_POWER + 1):
         shift = 63 - _log2_of_power(k)
@@ -46,7 +46,7 @@ def _powers() -> tuple[Longs, Longs]:
 
 @bare_kernel
 def _log2_of_power(k: int) -> int:
-    """The integer part of the binary logarithm of 10 ** k."""
+    """Return the integer part of the binary logarithm of 10 ** k."""
     return (k * 1741647) >> 19
 
 
@@ -55,9 +55,9 @@ _HIGH, _LOW = _powers()
 
 @bare_kernel
 def _scaled(high: int, low: int, n: int) -> int:
-    """A power times n, over 2 ** 64, rounded to odd: down, and 1 in the last bit if inexact.
+    """Return a power times n, divided by 2 ** 64, rounded to odd: the last bit is 1 if inexact.
 
-    Rounding to odd keeps every comparison right (Schubfach, section 9.4; n is below 2 ** 31).
+    Rounding to odd keeps all comparisons correct (Schubfach, section 9.4; n is below 2 ** 31).
     """
     middle = high * n + ((low * n) >> 32)
     return (middle >> 32) | ((middle & _HALF) > 1)
@@ -65,10 +65,10 @@ def _scaled(high: int, low: int, n: int) -> int:
 
 @bare_kernel
 def shortest(bits: int) -> tuple[int, int]:
-    """The shortest decimal of a finite binary32 number that is not zero, its sign apart.
+    """Return the shortest decimal of a finite binary32 number other than zero, without the sign.
 
-    bits: those of the number. (digits, power): digits * 10 ** power, the nearest of the shortest;
-    digits has no trailing zeros.
+    bits: the bits of the number. Returns (digits, power) for digits * 10 ** power, the nearest of
+    the shortest decimals; digits has no trailing zeros.
     """
     fraction, exponent = bits & 0x7FFFFF, (bits >> 23) & 0xFF
     c, q = (fraction | 0x800000, exponent - 150) if exponent else (fraction, -149)
@@ -79,7 +79,7 @@ def shortest(bits: int) -> tuple[int, int]:
     k = (q * 1262611 - (524031 if is_closer else 0)) >> 22  # of 2 ** q, or of 3/4 of it
     shift = q + _log2_of_power(-k) + 1
     high, low = _HIGH[-k - _LEAST_POWER], _LOW[-k - _LEAST_POWER]
-    # Four times the number, and the ends of what rounds to it, which belong to it if it is even.
+    # Four times the number, and the ends of the interval that rounds to it; both belong to an even
     odd = c & 1
     value = _scaled(high, low, (4 * c) << shift)
     lower = _scaled(high, low, (4 * c - 2 + is_closer) << shift) + odd
@@ -91,7 +91,7 @@ def shortest(bits: int) -> tuple[int, int]:
         if is_below != is_above:
             return _trimmed(tens + is_above, k + 1)
     is_below, is_above = lower <= 4 * digits, 4 * digits + 4 <= upper
-    if is_below == is_above:  # both, or neither: the nearer, if they are level the even one
+    if is_below == is_above:  # both, or neither: take the nearer one, or the even one of a tie
         middle = 4 * digits + 2
         is_above = value > middle or (value == middle and (digits & 1) != 0)
     return _trimmed(digits + is_above, k)
@@ -113,7 +113,7 @@ def _trimmed(digits: int, power: int) -> tuple[int, int]:
 
 @bare_kernel
 def _count(digits: int) -> int:
-    """How many decimal digits a positive integer has."""
+    """Return the number of decimal digits of a positive integer."""
     count, limit = 1, 10
     while digits >= limit and count < 19:
         count += 1
@@ -123,7 +123,7 @@ def _count(digits: int) -> int:
 
 @bare_kernel
 def _put_digits(out: Bytes, at: int, digits: int, count: int) -> int:
-    """The last `count` digits of an integer."""
+    """Write the last `count` digits of an integer."""
     for place in range(at + count - 1, at - 1, -1):
         rest = digits // 10
         out[place] = _ZERO + (digits - 10 * rest)
@@ -133,7 +133,7 @@ def _put_digits(out: Bytes, at: int, digits: int, count: int) -> int:
 
 @bare_kernel
 def put_integer(out: Bytes, at: int, number: int) -> int:
-    """An integer of less than 64 bits."""
+    """Write an integer of less than 64 bits."""
     if number < 0:
         out[at] = _MINUS
         at += 1
@@ -146,7 +146,7 @@ def put_integer(out: Bytes, at: int, number: int) -> int:
 
 @bare_kernel
 def put_real(out: Bytes, at: int, bits: int) -> int:
-    """A binary32 number of these bits: -0 is `-0`, NaN `-`, infinity an overflowing decimal."""
+    """Write a binary32 number, given by its bits: -0 as `-0`, NaN as `-`, infinity as `1e999`."""
     magnitude = bits & 0x7FFFFFFF
     if bits != magnitude and magnitude <= 0x7F800000:
         out[at] = _MINUS
@@ -173,7 +173,7 @@ def put_real(out: Bytes, at: int, bits: int) -> int:
     if power >= 0:
         at = _put_digits(out, at, digits, count)
         return _put_digits(out, at, 0, power)
-    # All digits one place to the right, then those of the whole part again, in their own places.
+    # Write all digits one place to the right, then the digits of the whole part in their places.
     _put_digits(out, at + 1, digits, count)
     for place in range(at, at + exponent + 1):
         out[place] = out[place + 1]
@@ -194,7 +194,7 @@ def _put_scientific(out: Bytes, at: int, digits: int, count: int, exponent: int)
 
 @bare_kernel
 def put_reals(out: Bytes, at: int, bits: Ints, start: int, end: int) -> int:
-    """Some numbers of a column, by their bits, a blank before each."""
+    """Write numbers start to end - 1 of a column, given by their bits, with a space before each."""
     for i in range(start, end):
         out[at] = ord(" ")
         at = put_real(out, at + 1, bits[i])

@@ -1,4 +1,4 @@
-"""YAML text: bytes to a tree whose scalars are texts (`exset.grammars.columns.tree`).
+"""Parse YAML bytes into a tree whose scalars are strings (`exset.grammars.columns.tree`).
 
 ruamel.yaml scans and parses. YAML's own types are not used: tags create no objects, and merge keys
 merge nothing. Depth, nodes and lengths are limited, and no alias can contain itself.
@@ -26,11 +26,11 @@ from exset.parsers.shared.tree_limits import check_size, too_deep, too_long, too
 
 _BOM = b"\xef\xbb\xbf"
 _NAME = re.compile(rb"[\r\n](?=[\w\"'\x80-\xff])")
-"""The end of the line before a name in column 1."""
+"""The line end before a name that begins in column 1."""
 
 
 class BadKey(NamedTuple):
-    """A key of a mapping that is no name: `name` is the repeated name, or None if it is no text."""
+    """An invalid key of a mapping: `name` is a repeated name, or None for a key that is no text."""
 
     span: Span | None
     name: str | None
@@ -39,8 +39,8 @@ class BadKey(NamedTuple):
 class Document(NamedTuple):
     """The first document of a file.
 
-    root: None if the document is empty. second: where a second document begins. bad_key: the first
-    one; its member is not in the tree.
+    root: None if the document is empty. second: the place at which a second document begins.
+    bad_key: the first invalid key; its member is not in the tree.
     """
 
     root: Node | None
@@ -49,7 +49,7 @@ class Document(NamedTuple):
 
 
 def document(source: Source, limits: Limits) -> Document:
-    """Read the first document; an alias gives the same node again.
+    """Read the first document; an alias gives the same node object again.
 
     Raises FormatError for text that is not YAML, LimitError for more than `max_depth`, `max_nodes`,
     `max_name` or `max_text`.
@@ -67,9 +67,9 @@ def document(source: Source, limits: Limits) -> Document:
 
 
 def _later_errors(source: Source, error: FormatError, limits: Limits) -> Iterator[Finding]:
-    """Yield the errors after an error: each time the rest is read from the next name in column 1.
+    """Yield later errors: after each error, read again from the next name in column 1.
 
-    The rest is a mapping of its own. It may name an anchor that comes before it.
+    This rest is read as a mapping. It may use an anchor that is defined before it.
     """
     while error.place is not None and error.place.span is not None:
         found = _NAME.search(source.data, error.place.span.start - source.start)
@@ -92,7 +92,7 @@ def _style(tag: str | None, quoted: bool = False) -> Style:
 
 
 class _Text:
-    """The characters of a source, and their offsets in bytes."""
+    """The characters of a source, with their offsets in bytes."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -132,8 +132,8 @@ class _Text:
 class _Open:
     """A sequence or mapping that is being read.
 
-    span: of its first character. bracket: the offset of the innermost flow bracket, if any. items:
-    for a mapping, each key and then its value.
+    span: the span of its first character. bracket: the offset of the innermost flow bracket, if
+    any. items: the items; for a mapping, each key and then its value.
     """
 
     span: Span
@@ -204,7 +204,7 @@ class _Composer:
             self._anchors[anchor] = None
 
     def _add(self, node: Node, anchor: str | None) -> None:
-        """Add a node to the one that it is in."""
+        """Add a node to the sequence or mapping that contains it."""
         if anchor is not None:
             self._anchors[anchor] = node
         if self._open:
@@ -223,7 +223,7 @@ class _Composer:
         return members
 
     def _events(self) -> Iterator[events.Event]:
-        """Yield the events of the file. Whatever the library raises becomes a FormatError."""
+        """Yield the events of the file; raise every error of the library as FormatError."""
         last, context = 0, None
         try:
             for event in YAML(typ="safe", pure=True).parse(self._text.text):
@@ -239,7 +239,7 @@ class _Composer:
             context = None if error.context_mark is None else error.context_mark.index
             message = ", ".join(filter(None, (error.context, error.problem))) or "this is not YAML"
         except (YAMLError, ValueError, OverflowError, LookupError, TypeError, AttributeError):
-            # Some errors, as of a bad escape or directive, have no place of their own.
+            # Some errors, for example about a bad escape or directive, have no place.
             at, message = last, "this is not YAML, from here on"
         else:
             return
@@ -254,7 +254,7 @@ class _Composer:
         raise self._text.error(message, self._text.span(at, at + 1), advice)
 
     def _opener(self, context: int | None) -> int | None:
-        """Return the offset of the bracket or quotation mark around an error, if there is one.
+        """Return the offset of the bracket or quotation mark around an error, or None.
 
         `context` is the start of the construct that the library was reading.
         """
