@@ -1,8 +1,8 @@
-"""cpio archives in the old binary format, and the blocks of aeon's cache: bytes to `Block`.
+"""Read cpio archives in the old binary format, and blocks of aeon's cache, as a `Block`.
 
 An entry is a heading of thirteen 16-bit words in little-endian byte order, a name and data. The
 last entry is `TRAILER!!!`. In a block of aeon's cache (cpio.cpp) the first entry is the header,
-with the number of records, and the last but one is 16 zero bytes. All other entries are elements.
+with the number of records, and the last but one has 16 zero bytes. All other entries are elements.
 """
 
 from typing import Final, cast
@@ -36,7 +36,7 @@ from exset.grammars.columns.blobs import Blobs
 from exset.grammars.columns.strings import Strings
 
 _MAGIC: Final = layout.MAGIC.to_bytes(2, "little")
-_INSPECTED: Final = 1 << 16  # bytes, to see whether a block was converted to text
+_INSPECTED: Final = 1 << 16  # bytes to examine for conversion of line ends
 
 
 def decode(
@@ -48,9 +48,9 @@ def decode(
 ) -> Block:
     """Decode a block of aeon's cache; its elements are views of the source.
 
-    engine: the driver, see `exset.codecs.engine.reader`. `findings` collects what aeon accepts but
-    is likely a mistake. Raises FormatError where aeon rejects the file, crashes, or invents
-    elements.
+    engine: the driver, see `exset.codecs.engine.reader`. `findings` collects likely mistakes that
+    aeon accepts. Raises FormatError for a file that aeon rejects, on which aeon crashes, or from
+    which it makes elements that are not in the file.
     """
     findings = Findings() if findings is None else findings
     fields, is_whole = _fields(source, limits, engine)
@@ -82,7 +82,7 @@ def decode_archive(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Block:
-    """Decode an archive; its files are views of the source. Parameters and errors as `decode`."""
+    """Decode an archive; its files are views of the source. Parameters, errors: as in `decode`."""
     findings = Findings() if findings is None else findings
     fields = read(layout.ARCHIVE, source, limits=limits, engine=engine)
     entries = _entries(fields, source, findings)
@@ -114,7 +114,7 @@ def salvage(source: Source, *, limits: Limits = DEFAULT, engine: Engine = "auto"
 
 
 def _fields(source: Source, limits: Limits, engine: Engine) -> tuple[Fields, bool]:
-    """Read a block; also return whether it has the last entry, which aeon does not read."""
+    """Read a block; also return whether the last entry is there, which aeon does not read."""
     try:
         return read(layout.ARCHIVE, source, limits=limits, engine=engine), True
     except FormatError as error:
@@ -149,7 +149,7 @@ def _truncated(error: FormatError, complete: int, why: str | None) -> FormatErro
 
 
 def _entries(fields: Fields, source: Source, findings: Findings) -> Entries:
-    """Make all entries, including the last."""
+    """Make all entries, including the last one."""
     starts, lengths = fields.spans("entries.data")
     data = Blobs.unchecked(
         data=np.frombuffer(source.view, np.uint8), starts=starts, lengths=compact(lengths)
@@ -169,7 +169,7 @@ def _long(fields: Fields, name: str) -> Longs:
 
 
 def _names(fields: Fields, source: Source, findings: Findings) -> Strings:
-    """Get the names without their last byte, which should be a NUL."""
+    """Return the names without their last byte, which should be a NUL."""
     raw = fields.strings("entries.name")
     last = raw.offsets[1:] - 1
     findings.add_each(
@@ -221,7 +221,7 @@ def _without_header(frame: Entries) -> Entries:
 
 
 def _padding(fields: Fields, source: Source, findings: Findings) -> int:
-    """Count the bytes after the archive; 0, with a finding, if not all are zero."""
+    """Return the number of bytes after the archive; 0, with a finding, if not all are zero."""
     after = source.view[fields.end :]
     if not np.any(np.frombuffer(after, np.uint8)):
         return len(after)

@@ -1,4 +1,4 @@
-"""Check blocks of aeon's cache for what aeon accepts but is likely a mistake, as findings."""
+"""Check blocks of aeon's cache for likely mistakes that aeon accepts."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ _SHOWN: Final = 5  # record numbers in a message
 
 
 def report(block: Block, source: Source, begin: int, findings: Findings) -> None:
-    """Add the findings about a block. begin: the offset of its header in the source."""
+    """Add the findings about a block. begin: the offset of the block's header in the source."""
     header = block.header
     assert header is not None
 
@@ -40,7 +40,7 @@ def report(block: Block, source: Source, begin: int, findings: Findings) -> None
 
 
 def short_records(block: Block) -> str:
-    """Return a part of a message: the records with fewer elements, by the names of the elements."""
+    """Name the records with fewer elements, by the names of elements, for a message."""
     numbers = record_numbers(block.elements.name)
     if numbers is None or numbers.max() >= len(block):
         return ""

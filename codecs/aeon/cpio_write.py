@@ -44,10 +44,10 @@ def encode(
 ) -> bytes:
     """Encode a block as aeon would write it, with the times of its entries.
 
-    Each entry of an archive becomes a record of one element. Entries that exset has named after
-    their places in a block, such as `0000012.1.jpg`, become that block again. engine: the driver.
-    Raises FormatError for an entry that is not a regular file; with `lossy` it is dropped, and
-    `findings` collects it. Raises FormatError too if the file is too small for its records.
+    Each entry of an archive becomes a record of one element. Entries whose names are their places
+    in a block, such as `0000012.1.jpg`, become this block again. engine: the driver. Raises
+    FormatError for an entry that is not a regular file; with `lossy` the entry is dropped, and
+    `findings` collects the loss. Also raises FormatError if the file is too small for its records.
     """
     made = as_block(block, lossy, Findings() if findings is None else findings)
     data = b"".join(_encoded(made, engine))
@@ -64,9 +64,9 @@ def encode_archive(
     """Encode an archive as GNU cpio would write it, padded to a multiple of 512 bytes.
 
     The elements of a block are named after their places, with a suffix by their contents:
-    `0000012.1.jpg` is the second element of record 12. Raises FormatError for a block whose number
-    of elements a record is unknown, and for what an archive cannot store; with `lossy` that is
-    dropped, and `findings` collects it.
+    `0000012.1.jpg` is the second element of record 12. Raises FormatError for a block whose records
+    have different numbers of elements, and for data that an archive cannot store; with `lossy`
+    these data are dropped, and `findings` collects the losses.
     """
     archive = as_archive(block, lossy, Findings() if findings is None else findings)
     chunks = list(_encoded(archive, engine))
@@ -102,7 +102,7 @@ def _encode_entries(entries: Entries, engine: Engine = "auto") -> Iterator[Data]
 
 
 def _interleaved(encoded: bytes, ends: Longs, data: Iterable[Data]) -> Iterator[Data]:
-    """Interleave headings with the data of their entries. ends: int64, of each heading."""
+    """Yield each heading, then the data of its entry. ends: int64, the end of each heading."""
     start = 0
     for end, each in zip(ends.tolist(), data, strict=True):
         yield encoded[start:end]
@@ -115,7 +115,7 @@ def _interleaved(encoded: bytes, ends: Longs, data: Iterable[Data]) -> Iterator[
 def _headings(
     name: Strings, lengths: Longs, times: Longs, status: Mapping[str, Words], engine: Engine
 ) -> tuple[bytes, Longs]:
-    """Encode the headings and the names of entries; also return where each ends."""
+    """Encode the headings and names of entries; also return the offset of the end of each."""
     count = len(name)
     terminated = np.insert(name.data, name.offsets[1:], 0)
     offsets = name.offsets + np.arange(count + 1)
@@ -141,8 +141,8 @@ def _header_bytes(header: BlockHeader, engine: Engine = "auto") -> bytes:
 class BlockWriter:
     """Writes a block of aeon's cache, record by record, to a seekable file.
 
-    Like aeon, it first writes a header of zeros, and replaces it on closing. clock: gives the time
-    of each entry. Raises what the file raises.
+    Like aeon, it first writes a header of zeros, and replaces this header on closing. clock: a
+    function that returns the time for each entry. Raises the errors of the file.
     """
 
     def __init__(self, file: BinaryIO, clock: Callable[[], float] = time.time) -> None:

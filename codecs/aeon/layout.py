@@ -1,6 +1,6 @@
 """The layouts of cpio archives in the old binary format, and of the header of aeon's cache blocks.
 
-The words and the order are those of the manual, cpio(5), and of aeon (cpio.cpp).
+Names and order of fields are those of the manual, cpio(5), and of aeon (cpio.cpp).
 """
 
 from functools import lru_cache
@@ -13,7 +13,7 @@ from exset.codecs.engine import Layout
 
 MAGIC: Final = 0o070707
 
-# A number of 32 bits is two words, the high one first.
+# A number of 32 bits is stored as two words, the high word first.
 EntryHeading = cs.Struct(
     "magic" / cs.Const(MAGIC, cs.Int16ul),
     "dev" / cs.Int16ul,
@@ -30,7 +30,7 @@ EntryHeading = cs.Struct(
     "filesize_high" / cs.Int16ul,
     "filesize_low" / cs.Int16ul,
 )
-Name = cs.Aligned(2, cs.Bytes(this.namesize))  # it ends with a NUL, which namesize counts
+Name = cs.Aligned(2, cs.Bytes(this.namesize))  # ends with a NUL, which namesize includes
 Data = cs.Aligned(2, cs.Bytes(this.filesize_high * 65536 + this.filesize_low))
 Entry = cs.Struct(*EntryHeading.subcons, "name" / Name, "data" / Data)
 
@@ -50,9 +50,9 @@ ARCHIVE: Final = Layout(Archive)
 HEADER: Final = Layout(BlockHeader)
 
 HEADING_SIZE: Final[int] = EntryHeading.sizeof()
-"""Bytes of an entry before its name."""
+"""The number of bytes of an entry before the name."""
 LEAST_ENTRY: Final[int] = HEADING_SIZE + Name.sizeof(namesize=1)
-"""Bytes of an entry without a name or data."""
+"""The number of bytes of an entry with an empty name and no data."""
 HEADER_SIZE: Final[int] = BlockHeader.sizeof()
 
 

@@ -1,4 +1,4 @@
-"""The binary engine: runs a Construct declaration over the bytes of a file, and returns columns.
+"""The binary engine: run a Construct declaration on the bytes of a file, and return columns.
 
     layout = Layout(Struct("n" / Int32ub, "x" / Array(this.n, Float32b)))
     fields = read(layout, source)            # {"n": array([3]), "x": array([1., 2., 3.])}

@@ -1,4 +1,4 @@
-"""Numbers for the interpreter: read from bytes, and computed by the instructions of expressions."""
+"""Read numbers from bytes, and compute expressions, for the interpreter."""
 
 import math
 from collections.abc import MutableSequence, Sequence
@@ -7,15 +7,15 @@ from typing import Final
 from exset.codecs.engine import opcodes as op
 from exset.core.kernels import bare_kernel, kernel
 
-_SAFE: Final = 1 << 31  # products of numbers up to this fit 64 bits
-_HALF: Final = 1 << 62  # sums of numbers below this fit 64 bits
+_SAFE: Final = 1 << 31  # products of numbers up to this fit in 64 bits
+_HALF: Final = 1 << 62  # sums of numbers below this fit in 64 bits
 _PRODUCT: Final = 9e18
 _EXACT: Final = 1 << 53  # a 64-bit real holds every whole number up to this
 
 
 @kernel
 def whole_number(data: Sequence[int], at: int, size: int, form: int) -> int:
-    """Read a whole number from bytes; an unsigned one of 64 bits must be below 2**63."""
+    """Read a whole number from bytes; an unsigned number of 64 bits must be below 2**63."""
     step = 1
     if form & op.LITTLE:
         at += size - 1

@@ -1,6 +1,6 @@
 """Build a program: instructions, registers, streams, blocks of numbers, superinstructions.
 
-A superinstruction runs an instruction together with those that follow it.
+A superinstruction runs an instruction together with one or more that follow it.
 """
 
 from collections.abc import Iterable
@@ -14,17 +14,17 @@ _Row: TypeAlias = list[int]
 
 
 class Assembler:
-    """Appends to a program. used: the paths of the numbers that expressions use."""
+    """Appends instructions to a program. used: the paths of numbers that expressions use."""
 
     def __init__(self, used: Iterable[str]) -> None:
         self.program = Program()
         self.used = frozenset(used)
         self.block: list[ir.Number] = []
-        # The register that holds a field: a register of reals if the field is a real.
+        # The register of each field: a register of reals if the field is a real.
         self.registers: dict[str, int] = {}
 
     def emit(self, *operands: int, origin: ir.Node | None = None) -> int:
-        """Append an instruction, and return its index. origin: what an error is reported for."""
+        """Append an instruction, and return its index. origin: the node that errors will name."""
         self.flush()
         return self._append(*operands, origin=origin)
 
@@ -76,7 +76,7 @@ class Assembler:
         return len(self.program.feeds) - 1
 
     def flush(self) -> None:
-        """End the block of numbers, and load those that expressions use."""
+        """End the block of numbers, and load the numbers that expressions use."""
         if not self.block:
             return
         numbers, self.block = self.block, []
@@ -105,7 +105,7 @@ class Assembler:
 
 
 def _origin_of(node: ir.Node) -> Origin:
-    """Describe the node that an instruction is made from; of a block of numbers, the last."""
+    """Describe the node of an instruction, for error messages; for a block, its last number."""
     match node:
         case ir.Number():
             return Origin("block", node.path)
@@ -130,11 +130,11 @@ def _first_field(expression: ir.Expression) -> str | None:
 
 
 def fuse(code: list[_Row]) -> None:
-    """Make superinstructions: replace the operation of one that is followed by certain others.
+    """Make superinstructions: replace the operation of an instruction if certain others follow.
 
-    The others stay where they are, with their operands. So the interpreter can stop after any of
-    them, where the next one fails or its stream is full: it then runs that one alone, which reports
-    the error. A jump into the middle works for the same reason.
+    The other instructions stay in the program, with their operands. So the interpreter can stop
+    before any of them, if it fails or its stream is full: it then runs this instruction alone,
+    which reports the error. A jump into the middle works for the same reason.
     """
     for at, row in enumerate(code):
         if row[0] == op.GO and code[row[1]][0] == op.NEXT:
@@ -145,7 +145,7 @@ def fuse(code: list[_Row]) -> None:
 
 
 def _fused(row: _Row, second: _Row, third: _Row, fourth: _Row) -> int:
-    """The operation of an instruction, given those that follow it."""
+    """Return the operation for an instruction, with regard to the next three instructions."""
     if row[0] == op.TAKE:
         if second[0] == op.EACH and second[2] == row[3]:
             return op.TAKE_EACH

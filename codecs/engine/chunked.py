@@ -1,7 +1,7 @@
-"""Read a file of many records in chunks: first its head, then some records at a time.
+"""Read a file of many records in chunks: first the head, then some records at a time.
 
-Each chunk is read as a small file of its own, which has the declared fields: the count, set to the
-number of records in the chunk, and the array.
+Each chunk is read like a small file with two fields: the count, set to the number of records in the
+chunk, and the array.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,14 +25,14 @@ from exset.core.source import Source
 from exset.io.blocks import Blocks
 
 _WINDOW: Final = 1 << 20  # bytes to wait for, except from a pipe
-_FULL: Final = 0.95  # of a window, by the mean size so far: then few records are read twice
+_FULL: Final = 0.95  # fill a window to this part, by the mean size: few records are read twice
 
 
 class ChunkedLayout:
     """A declaration whose last two fields are a count and an array of `count` records.
 
-    head: the layout of the fields before the two. tail: of the two. one: of a single record. They
-    are the results of `declaration.split_declaration`.
+    head: the layout of the fields before these two. tail: the layout of the two fields. one: the
+    layout of a single record. `declaration.split_declaration` makes these layouts.
     """
 
     def __init__(self, head: Layout, tail: Layout, one: Layout) -> None:
@@ -45,7 +45,7 @@ class ChunkedLayout:
 
     @cached_property
     def least(self) -> int:
-        """The fewest bytes of a record."""
+        """The smallest number of bytes of a record."""
         return self.tail.rows[self.path].least
 
     @cached_property
@@ -55,21 +55,21 @@ class ChunkedLayout:
 
     @property
     def size(self) -> int:
-        """The bytes of the count."""
+        """The number of bytes of the count."""
         return self.stored.itemsize
 
     def write_count(self, count: int) -> bytes:
-        """Write the count."""
+        """Return the bytes of the count."""
         return np.array(count, self.stored).tobytes()
 
     def write_head(self, fields: Mapping[str, Values]) -> bytes:
-        """Write the fields before the count, from the columns of a file."""
+        """Return the bytes of the fields before the count, from the columns of a file."""
         return write(self.head, {path: fields[path] for path in self.head.leaves})
 
     def write_records(self, fields: Mapping[str, Values], written: int = 0) -> bytes:
-        """Write the records alone, from the columns of a file.
+        """Return the bytes of the records alone, from the columns of a file.
 
-        written: the bytes of the records before, which may make kernels worth compiling.
+        written: the number of bytes of the records before, for the decision to compile kernels.
         """
         columns = {path: fields[path] for path in self.tail.leaves}
         engine: Engine = "table" if KERNELS.should_compile(written) else "auto"
@@ -85,11 +85,11 @@ class Shift:
     first: int
 
     def error(self, error: FormatError) -> FormatError:
-        """Convert an error about the chunk to one about the file."""
+        """Convert the place of an error from the chunk to the file."""
         return error.changed(self.finding)
 
     def finding(self, finding: Finding) -> Finding:
-        """Convert a finding about the chunk to one about the file."""
+        """Convert the place of a finding from the chunk to the file."""
         if (place := finding.place) is None:
             return finding
         return replace(finding, place=place.moved(self.start, self.path, self.first))
@@ -97,7 +97,7 @@ class Shift:
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Some records of a file: `source` is a file of its own, and `fields` its fields."""
+    """Some records of a file: `source` is a small file of these records, `fields` its fields."""
 
     fields: Fields
     source: Source
@@ -108,7 +108,7 @@ class Chunk:
 class ChunkReader:
     """Reads a file in chunks: first `head`, then `records`.
 
-    held: the bytes that are read but not used; until the head is read, the first ones of the file.
+    held: the bytes that were read but not used; before the head is read, the first bytes.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class ChunkReader:
         self._start = 0  # the offset of the held bytes in the file
 
     def head(self) -> tuple[Fields, Source]:
-        """Read the fields before the count; also return their bytes. Raises FormatError."""
+        """Read the fields before the count; return them and their bytes. Raises FormatError."""
         while True:
             source = Source(self._blocks.name, self.held)
             try:
@@ -135,7 +135,7 @@ class ChunkReader:
                 return fields, source
 
     def records(self) -> Iterator[Chunk]:
-        """Yield the chunks, at least one. Raises FormatError."""
+        """Yield one or more chunks. Raises FormatError."""
         size = self._layout.size
         while len(self.held) < size and self._read_more():
             pass
@@ -171,7 +171,7 @@ class ChunkReader:
                 self._read_more()
 
     def rest(self) -> tuple[int, int]:
-        """Read what follows the records; return its offset and its size."""
+        """Read the bytes after the records; return their offset and their number."""
         return self._start, len(self.held) + sum(map(len, self._blocks))
 
     def halves(self, chunk: Chunk) -> tuple[Chunk, Chunk]:
@@ -185,7 +185,7 @@ class ChunkReader:
         )
 
     def _chunk(self, count: int, first: int) -> Chunk:
-        """Read `count` of the held records. Raises FormatError, with a place in the chunk."""
+        """Read `count` of the held records. Raises FormatError with a place in the chunk."""
         if count == 0:
             raise TruncatedError("no record is complete")
         return self._make(self.held, self._start, first, count)
@@ -203,7 +203,7 @@ class ChunkReader:
         return read(layout, source, limits=self._limits, engine=engine)
 
     def _without_records(self, start: int, stored: bytes) -> Chunk:
-        """Make the chunk of a count that is missing, negative or 0. Raises FormatError."""
+        """Make the chunk for a count that is missing, negative or 0. Raises FormatError."""
         source, shift = Source(self._blocks.name, stored), Shift(self._layout.path, start, 0)
         try:
             return Chunk(self._read(self._layout.tail, source), source, shift, 0)
@@ -225,10 +225,10 @@ class ChunkReader:
         raise AssertionError("the record is complete")
 
     def _read_more(self, needed: int = 0, patience: float = 0) -> bool:
-        """Read until `needed` bytes are held, and of a file a window; return whether any came.
+        """Read until `needed` bytes, or a window of a file, are held; return whether any came.
 
-        patience: the seconds to wait for more from a pipe, until twice the bytes are held. It is
-        the time of the last attempt, so that attempts take no longer in all than the pipe.
+        patience: for a pipe, the seconds to wait for twice the held bytes. It is the time that the
+        last attempt took, so that all attempts together take no longer than the pipe.
         """
         if self._blocks.size is not None and self._start + needed > self._blocks.size:
             return False

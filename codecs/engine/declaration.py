@@ -1,6 +1,6 @@
-"""Check a Construct declaration and read it into the nodes of `ir`.
+"""Check a Construct declaration, and convert it to the nodes of `ir`.
 
-Here is also `NulString`, the one primitive that Construct lacks, and `split_declaration`.
+This module also has `NulString`, a primitive that Construct lacks, and `split_declaration`.
 """
 
 from typing import IO, Final
@@ -11,7 +11,7 @@ import numpy as np
 from exset.codecs.engine import ir
 from exset.codecs.engine.expressions import Scope, check_rebuilt, is_real, read_expression, refuse
 
-# Sizes by the letters of `struct`, which differ from NumPy's: `l` has 4 bytes here, 8 in NumPy.
+# Sizes by letters of `struct`; NumPy's letters differ: `l` has 4 bytes in struct, 8 in NumPy.
 _SIZES: Final = {
     **{"b": "i1", "B": "u1", "h": "i2", "H": "u2", "l": "i4", "L": "u4", "q": "i8", "Q": "u8"},
     **{"e": "f2", "f": "f4", "d": "f8"},
@@ -20,9 +20,9 @@ _FIRST_CHUNK, _MAX_CHUNK = 64, 1 << 16
 
 
 class NulString(cs.Construct):  # type: ignore[misc]
-    """Bytes up to a NUL and the NUL, which is not part of the value: `bytes`.
+    """A string that ends with a NUL; the value is the `bytes` before the NUL.
 
-    It takes linear time; Construct's own NullTerminated compares byte by byte and is quadratic.
+    It is read in linear time; Construct's NullTerminated compares byte by byte and is quadratic.
     Raises StreamError if the data end without a NUL, StringError for a value with a NUL.
     """
 
@@ -46,11 +46,11 @@ class NulString(cs.Construct):  # type: ignore[misc]
 
 
 class Tree:
-    """A checked declaration. root: its nodes.
+    """A checked declaration. root: the root of its nodes.
 
-    Supported are Struct, Array, RepeatUntil, Const, Check, IfThenElse, Pass,
-    Rebuild, the fixed-size numbers, Flag, NulString, Bytes, Padding and Aligned, with `this`
-    expressions. Raises TypeError that names anything else.
+    Supported are Struct, Array, RepeatUntil, Const, Check, IfThenElse, Pass, Rebuild, the
+    fixed-size numbers, Flag, NulString, Bytes, Padding and Aligned, with `this` expressions. Raises
+    TypeError, which names the object, for any other.
     """
 
     def __init__(self, declaration: cs.Construct) -> None:
@@ -63,7 +63,7 @@ class Tree:
         self.root = self._record(declaration, "", None)
 
     def _record(self, con: cs.Struct, path: str, outer: Scope | None) -> ir.Record:
-        """Read the members of a Struct; each sees the names before it."""
+        """Convert the members of a Struct; each can use the names of members before it."""
         _check_hook(con, path)
         scope: Scope = {} if outer is None else {"_": outer}
         members: list[tuple[str | None, ir.Node]] = []
@@ -166,8 +166,8 @@ class Tree:
 def split_declaration(declaration: cs.Struct) -> tuple[cs.Struct, cs.Struct, cs.Struct]:
     """Split a declaration whose last two fields are a count and an array of `count` records.
 
-    Return a Struct of the fields before the two, one of the two, and one of a single record. Raises
-    TypeError for any other declaration.
+    Return a Struct of the fields before these two, a Struct of the two fields, and a Struct of a
+    single record. Raises TypeError for any other declaration.
     """
     head, tail = cs.Struct(*declaration.subcons[:-2]), cs.Struct(*declaration.subcons[-2:])
     (_, count), (name, rows) = Tree(tail).root.members
@@ -177,7 +177,7 @@ def split_declaration(declaration: cs.Struct) -> tuple[cs.Struct, cs.Struct, cs.
 
 
 def _needs_no_name(node: ir.Node) -> bool:
-    """Whether a node contains no field."""
+    """Return whether a node contains no field."""
     if isinstance(node, ir.Branch):
         return _needs_no_name(node.then) and _needs_no_name(node.otherwise)
     if isinstance(node, ir.Alignment):

@@ -1,4 +1,4 @@
-"""Run a program: its registers, the memory of its streams, the kernel compiled or plain."""
+"""Run a program, compiled or as plain Python, with its registers and the memory of its streams."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,12 +20,12 @@ _ROOM: Final = 1 << 10
 
 
 class TooLarge(Exception):
-    """An expression needs more than 64 bits: only the reference driver can compute it."""
+    """Raised for an expression that needs more than 64 bits: only the reference driver has them."""
 
 
 @dataclass(frozen=True)
 class Feeds:
-    """The columns to write, as `interpreter.run` takes them. total: about how many bytes."""
+    """The columns to write, in the form for `interpreter.run`. total: about the bytes to write."""
 
     ints: Ints | Longs = field(default_factory=lambda: np.empty(0, np.int32))
     reals: NDArray[np.float64] = field(default_factory=lambda: np.empty(0, np.float64))
@@ -35,11 +35,11 @@ class Feeds:
 
 
 class Execution:
-    """A run of a program over data (reading), or over feeds (writing), and its streams.
+    """A run of a program on data (to read) or on feeds (to write), and its streams.
 
-    most: the most bytes of a string that is read. Memory grows with what was found, never with a
-    count in the file. After the run, ints: the registers of whole numbers. counts: int64, of the
-    numbers in each stream; the two streams of a pair have one count. end: the last offset.
+    most: the most bytes of a string to read. Memory grows with the values that were read, never
+    with a count in the file. After the run, ints: the registers of whole numbers. counts: int64,
+    the count of numbers in each stream, the same for both of a pair. end: the last offset.
     """
 
     def __init__(
@@ -83,13 +83,13 @@ class Execution:
 
     @property
     def fill(self) -> Longs:
-        """The number of used values of each column."""
+        """The number of used values in the column of each stream."""
         fill: Longs = self.counts.copy()
         fill[self._firsts + 1] = self._totals[self._firsts]
         return fill
 
     def _begin(self, is_large: bool) -> None:
-        """Go to the beginning, with offsets of 32 bits, or of 64."""
+        """Start at the beginning, with offsets of 32 bits, or of 64 bits if `is_large`."""
         self._is_large = is_large
         if self._writing:
             self._most = UNLIMITED if is_large else _INT32
@@ -98,7 +98,7 @@ class Execution:
         self._reals = np.array(self._program.reals, np.float64)
         self._totals, self._state = np.zeros(streams, np.int64), np.zeros(4, np.int64)
         room = np.full(streams, min(_ROOM, 16 + self._total // 16), np.int64)
-        if self._writing:  # the number of most values is known
+        if self._writing:  # the counts of most values are known
             limits = self._feeds.limits
             room = np.where(limits < UNLIMITED, limits + 1, room)
         room[self._firsts + 1] = room[self._firsts]
@@ -119,7 +119,7 @@ class Execution:
         )
 
     def _grow(self) -> None:
-        """Move to a larger memory: enough if the rest is like what is done, and at least twice."""
+        """Move to larger memory: for the rest as estimated from the part done, at least twice."""
         done = self.end / self._total
         if self._writing:
             limited = self._feeds.limits < UNLIMITED
@@ -155,7 +155,7 @@ class Execution:
         return stopped
 
     def _arrays(self) -> tuple[NDArray[np.generic], ...]:
-        """The other arguments of `interpreter.run`."""
+        """Return the other arguments of `interpreter.run`."""
         feeds = self._feeds
         columns = feeds.ints, feeds.reals, feeds.begins, feeds.limits
         places = self._totals, self._bases, self._gaps, self._stops, self._ends

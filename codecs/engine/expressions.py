@@ -1,8 +1,8 @@
-"""Read the `this` expressions of a declaration into the nodes of `ir`.
+"""Convert the `this` expressions of a declaration to the nodes of `ir`.
 
-Supported are whole numbers, reals in comparisons and sums, fields that are always present where the
-expression is; `+ - *`, `//` and `%` by a positive constant, comparisons, `& | ~`; a string or a
-blob `==` or `!=` constant bytes. Anything else is a TypeError, a lambda above all.
+Supported are whole numbers; reals in comparisons and sums; fields that are always present where the
+expression is used; `+ - *`, `//` and `%` by a positive constant, comparisons, `& | ~`; a string or
+a blob `==` or `!=` constant bytes. All other expressions, such as a lambda, raise TypeError.
 """
 
 import operator
@@ -13,7 +13,7 @@ from construct.expr import opnames
 
 from exset.codecs.engine.ir import Blob, Expression, Leaf, Match, Number, Operation, String
 
-_WHOLE: Final = frozenset(("//", "%", "&", "|"))  # operators of whole numbers alone
+_WHOLE: Final = frozenset(("//", "%", "&", "|"))  # operators only for whole numbers
 _BINARY: Final = _WHOLE | {"+", "-", "*", "==", "!=", "<", "<=", ">", ">="}
 _UNARY: Final = frozenset(("not", "-"))
 
@@ -42,7 +42,7 @@ def read_expression(value: object, scope: Scope, path: str) -> Expression:
 
 
 def is_real(expression: Expression) -> bool:
-    """Whether the value is a floating-point number."""
+    """Return whether the value of an expression is a floating-point number."""
     if isinstance(expression, Number):
         return expression.is_real
     if isinstance(expression, Operation):
@@ -59,7 +59,7 @@ def check_rebuilt(value: object, path: str) -> None:
 
 
 def _look_up(value: object, scope: Scope) -> object:
-    """Find what a path names; return None for a field that is absent, or not always present."""
+    """Find the object that a path names; return None for a field that may be absent."""
     try:
         return value(scope) if isinstance(value, Path) else None
     except (KeyError, TypeError):

@@ -1,9 +1,9 @@
-"""The errors of binary files: a closed set of reasons, the same for both drivers.
+"""The errors of binary files: a fixed set of reasons, the same for both drivers.
 
-The offset of an error is the first byte of the primitive that failed. A test fails at the first
-field in its condition. A count fails at its first field too, before its array is read: if it is
-negative, or if that many of the smallest elements do not fit in the remaining bytes. The sizes of
-blobs and of padding fail likewise. A constant count is not checked.
+The offset of an error is the first byte of the primitive that failed. The error of a test is at the
+first field of its condition. The error of a count is at its first field, before the array is read:
+the count is negative, or the remaining bytes are too few for so many of the smallest elements. The
+sizes of blobs and of padding are checked in the same way. A constant count is not checked.
 """
 
 from enum import StrEnum
@@ -21,7 +21,7 @@ from exset.core.source import Source
 
 
 class Reason(StrEnum):
-    """Why a primitive cannot be read."""
+    """The reasons for which a primitive cannot be read."""
 
     ENDS = "the data end inside {field}"
     CONSTANT = "{field} must be {value}"
@@ -37,9 +37,9 @@ _TRUNCATED: Final = "the file is truncated, or damaged here or earlier"
 
 
 class TruncatedError(FormatError):
-    """The data end too early: more data may remove the error.
+    """Raised if the data end too early: with more data the error may disappear.
 
-    needed: how many bytes there must be at least, as far as that is known.
+    needed: the least number of bytes that the data must have, as far as known.
     """
 
     needed = 0
@@ -54,10 +54,10 @@ def fail(
     needed: int = 0,
     **words: object,
 ) -> NoReturn:
-    """Raise the error of a primitive at `offset`.
+    """Raise the error for a primitive at `offset`.
 
-    fields: those that were read. needed: as for `TruncatedError`. words: what the message of the
-    reason names.
+    fields: the fields that were read. needed: as in `TruncatedError`. words: values for the message
+    of the reason.
     """
     message = reason.format(field=path.rpartition(".")[2] or "the layout", **words)
     place = fields.place_at(source, path, offset)
@@ -74,7 +74,7 @@ def fail(
 def fail_in_string(
     fields: Fields, source: Source, limits: Limits, path: str, offset: int
 ) -> NoReturn:
-    """Raise the error of a string at `offset`, which has no NUL within the limit."""
+    """Raise the error for a string at `offset` that has no NUL within the limit."""
     most = limits.max_name
     if len(source.view) - offset > most:
         fail(Reason.TOO_LONG, fields, source, path, offset, value=most)
@@ -84,7 +84,7 @@ def fail_in_string(
 class Diagnosis:
     """Raises the error that the reference driver would raise.
 
-    fields: those that were read; their end is where the interpreter stopped.
+    fields: the fields that were read; their `end` is the offset at which the interpreter stopped.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class Diagnosis:
         self.left = len(source.view) - fields.end
 
     def raise_for(self, at: int) -> NoReturn:
-        """Raise the error of the instruction at an index."""
+        """Raise the error for the instruction at an index."""
         origin, row = self.program.origins[at], self.program.code[at]
         match origin.kind:
             case "test":
@@ -118,7 +118,7 @@ class Diagnosis:
                 self._fail_at_count(origin, int(self.execution.ints[row[2]]))
 
     def _fail_at_count(self, origin: Origin, count: int) -> NoReturn:
-        """The count is wrong or, if it is constant, the data end."""
+        """Raise the error for a wrong count or, if the count is constant, for missing data."""
         if origin.field is None:
             complete = self.left // origin.size * origin.size if origin.kind == "rows" else 0
             self._fail(Reason.ENDS, origin.path, complete)
@@ -126,7 +126,7 @@ class Diagnosis:
         self._fail_at_field(origin, Reason.NEGATIVE if count < 0 else Reason.TOO_MANY, needed)
 
     def _fail_in_block(self, stream: int) -> NoReturn:
-        """The data end in one of the numbers of a block."""
+        """Raise the error for the number of a block in which the data end."""
         for path, leaf in self.program.block(stream).items():
             if leaf.shift + leaf.dtype.itemsize > self.left:
                 self._fail(Reason.ENDS, path, leaf.shift)
@@ -135,7 +135,7 @@ class Diagnosis:
     def _fail_at_field(
         self, origin: Origin, reason: Reason, needed: int = 0, **words: object
     ) -> NoReturn:
-        """Fail at the last value of the first field in a condition or a count."""
+        """Raise an error at the last value of the first field in a condition or a count."""
         path = cast(str, origin.field)
         stored, offset = self.program.leaves[path].dtype, int(self.fields.starts[path][-1])
         value = np.frombuffer(self.source.view, stored, 1, offset)[0].item()
@@ -143,5 +143,5 @@ class Diagnosis:
         fail(reason, self.fields, self.source, path, offset, needed, value=value, **words)
 
     def _fail(self, reason: Reason, path: str, shift: int = 0, **words: object) -> NoReturn:
-        """Fail `shift` bytes after the place where the interpreter stopped."""
+        """Raise an error `shift` bytes after the offset at which the interpreter stopped."""
         fail(reason, self.fields, self.source, path, self.offset + shift, 0, **words)

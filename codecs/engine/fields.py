@@ -1,4 +1,4 @@
-"""The fields of a file: a flat column for each, and the offset of each element."""
+"""The fields of a file: a flat column for each field, and the offset of each element."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ Values: TypeAlias = NDArray[np.generic] | Strings
 class Fields(Mapping[str, Values]):
     """The columns of a file by path: numbers as arrays of native dtype, strings as Strings.
 
-    columns: of each field, in file order. starts: int64, the offset of each element of a field or
-    of an array of records; for an array of numbers, the offset of each instance. bounds: int64, for
-    each array, where each of its instances begins in the column, and the end. end: the offset after
-    the last byte that was read.
+    columns: the values of each field, in file order. starts: int64, the offset of each element of a
+    field or of an array of records; for an array of numbers, of each instance of the array. bounds:
+    int64, for each array, the index in the column at which each instance begins, and the end. end:
+    the offset after the last byte that was read.
     """
 
     layout: Layout
@@ -45,33 +45,33 @@ class Fields(Mapping[str, Values]):
         return f"Fields({len(self)} columns, {self.end} bytes)"
 
     def ints(self, path: str) -> Ints:
-        """Get a column of 32-bit integers."""
+        """Return a column of 32-bit integers."""
         return cast(Ints, self.columns[path])
 
     def reals(self, path: str) -> Floats:
-        """Get a column of 32-bit reals."""
+        """Return a column of 32-bit reals."""
         return cast(Floats, self.columns[path])
 
     def flags(self, path: str) -> Flags:
-        """Get a column of flags."""
+        """Return a column of flags."""
         return cast(Flags, self.columns[path])
 
     def strings(self, path: str) -> Strings:
-        """Get a column of strings."""
+        """Return a column of strings."""
         return cast(Strings, self.columns[path])
 
     def spans(self, path: str) -> tuple[Longs, Longs]:
-        """Get the offsets and the lengths of the strings of a column, without copying them."""
+        """Return the offsets and the lengths of the strings of a column, without a copy."""
         return self.starts[path], self.strings(path).lengths
 
     def counts(self, path: str) -> Longs | Ints:
-        """Count the elements of each instance of an array."""
+        """Return the number of elements of each instance of an array."""
         return np.diff(self.bounds[path])
 
     def order(self, first: str, second: str) -> Longs:
         """Return the file order of the elements of two columns or arrays: int64.
 
-        The elements of the second are numbered after those of the first.
+        The elements of `second` are numbered after the elements of `first`.
         """
         starts = [self.starts[first], self.starts[second]]
         return np.argsort(np.concatenate(starts), kind="stable")
@@ -111,8 +111,8 @@ class Fields(Mapping[str, Values]):
     def place_at(self, source: Source, path: str, offset: int) -> Place:
         """Return the place of a field at an offset; the path has indices: `a[3].b`.
 
-        Elements are never empty, so the elements of a parent begin between its first byte and that
-        of the next parent. Each array takes two binary searches.
+        Elements are never empty. So the elements of a parent begin between the first byte of the
+        parent and that of the next parent, and two binary searches for each array find an index.
         """
         text, prefix, begin = "", "", 0
         for name in path.split("."):
@@ -134,7 +134,7 @@ class Fields(Mapping[str, Values]):
 
 
 def quiet_nans(column: NDArray[np.generic]) -> NDArray[np.generic]:
-    """Make every NaN of a column the quiet one; it is copied only if that changes it."""
+    """Replace every NaN of a column by the quiet NaN; copy the column only if this changes it."""
     if column.dtype.kind != "f":
         return column
     nan = np.array([np.nan], column.dtype)
@@ -144,7 +144,7 @@ def quiet_nans(column: NDArray[np.generic]) -> NDArray[np.generic]:
 
 
 def check_columns(layout: Layout, fields: Mapping[str, Values]) -> None:
-    """Raise ValueError unless these are the columns of the layout, each of its dtype."""
+    """Raise ValueError unless the fields are the columns of the layout, with the right dtypes."""
     if fields.keys() != layout.leaves.keys():
         wrong = sorted(fields.keys() ^ layout.leaves.keys())
         raise ValueError(f"write: missing or unknown columns: {', '.join(wrong)}")

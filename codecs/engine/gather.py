@@ -1,7 +1,7 @@
-"""Gather columns from the bytes of a file, and scatter them into it, at the offsets of a run.
+"""Gather columns from the bytes of a file, or scatter them to a file, at the offsets of a run.
 
-Kernels move numbers of four bytes, and raw bytes; NumPy moves all else, and everything where
-kernels are not compiled. Every NaN becomes the quiet one.
+Kernels move numbers of four bytes, and raw bytes. NumPy moves all other data, and all data if
+kernels are not compiled. Every NaN becomes the quiet NaN.
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ KERNELS: Final = Kernels(
 
 @dataclass(frozen=True)
 class Mover:
-    """Moves columns. compiled: whether compiled kernels do it."""
+    """Moves columns between the bytes of a file and arrays. compiled: use compiled kernels."""
 
     compiled: bool
 
@@ -46,7 +46,7 @@ class Mover:
         return _gathered(data, leaf, starts + np.int64(shift))
 
     def rows(self, data: Bytes, leaf: Leaf, starts: Offsets, lengths: Offsets) -> Numbers:
-        """Gather rows of numbers: `lengths` of them at `starts`."""
+        """Gather rows of numbers, which begin at `starts` and have `lengths` numbers."""
         if self.compiled and _is_word(leaf):
             out = np.empty(int(lengths.sum(dtype=np.int64)), np.uint32)
             gather = KERNELS.compiled(kernels.gather_rows)
@@ -55,7 +55,7 @@ class Mover:
         return _gathered(data, leaf, _places(starts, lengths, leaf.dtype.itemsize))
 
     def strings(self, data: Bytes, starts: Offsets, lengths: Offsets) -> Strings:
-        """Gather the strings of `lengths` bytes at `starts`."""
+        """Gather strings, which begin at `starts` and have `lengths` bytes."""
         offsets = offsets_of(cast(Longs, compact(lengths)))
         if self.compiled:
             out = np.empty(int(offsets[-1]), np.uint8)
@@ -68,7 +68,7 @@ class Mover:
     def put_numbers(
         self, out: Bytes, leaf: Leaf, column: Numbers, starts: Offsets, shift: int
     ) -> None:
-        """The inverse of `numbers`."""
+        """Scatter numbers: the inverse of `numbers`."""
         if self.compiled and _is_word(leaf):
             scatter = KERNELS.compiled(kernels.scatter_words)
             scatter(_words(column), starts, shift, _is_big(leaf), leaf.is_real, out)
@@ -78,7 +78,7 @@ class Mover:
     def put_rows(
         self, out: Bytes, leaf: Leaf, column: Numbers, starts: Offsets, lengths: Offsets
     ) -> None:
-        """The inverse of `rows`."""
+        """Scatter rows of numbers: the inverse of `rows`."""
         if self.compiled and _is_word(leaf):
             scatter = KERNELS.compiled(kernels.scatter_rows)
             scatter(_words(column), starts, lengths, _is_big(leaf), leaf.is_real, out)
@@ -86,7 +86,7 @@ class Mover:
             _scatter(out, leaf, column, _places(starts, lengths, leaf.dtype.itemsize))
 
     def put_strings(self, out: Bytes, strings: Strings, starts: Offsets) -> None:
-        """The inverse of `strings`."""
+        """Scatter strings: the inverse of `strings`."""
         if strings.data.size == 0:
             return
         if self.compiled:
@@ -96,7 +96,7 @@ class Mover:
             out[_places(starts, strings.lengths)] = strings.data
 
     def order(self, a: Offsets, b: Offsets) -> Longs:
-        """Return the order that sorts a and b, which are sorted, as one: int64 [a + b]."""
+        """Return the order that sorts a and b together, each sorted by itself: int64 [a + b]."""
         number = np.arange(a.size + b.size)
         order = self.interleaved(a, b, number[: a.size], number[a.size :])[1]
         return cast(Longs, order)
@@ -104,7 +104,7 @@ class Mover:
     def interleaved(
         self, a: Offsets, b: Offsets, a_values: Offsets, b_values: Offsets
     ) -> tuple[Offsets, Offsets]:
-        """Merge two sorted arrays of starts, and the lengths or numbers that belong to them."""
+        """Merge two sorted arrays of starts, and the value of each start."""
         if not (a.size and b.size):
             return (a, a_values) if a.size else (b, b_values)
         if not self.compiled:
@@ -129,7 +129,7 @@ def _words(column: Numbers) -> NDArray[np.uint32]:
 
 
 def _places(starts: Offsets, lengths: Offsets, size: int = 1) -> Longs:
-    """The offsets of the elements of rows, `size` bytes each."""
+    """Return the offsets of the elements of rows; each element has `size` bytes."""
     offsets = offsets_of(lengths)
     places: Longs = np.repeat(starts - size * offsets[:-1], lengths)
     places += size * np.arange(offsets[-1])

@@ -1,7 +1,7 @@
 """The kernels of `gather`, for numbers of four bytes, and for raw bytes.
 
-They work on slices, whose indices are plainly in bounds: only then does the compiler vectorise
-them. Where `real`, every NaN becomes the quiet one.
+They work on slices, so that the compiler sees that indices are in bounds: only then it vectorises
+the loops. With `real`, every NaN becomes the quiet NaN.
 """
 
 from typing import Final
@@ -73,7 +73,7 @@ def gather_words(
 def scatter_words(
     values: Words, starts: Offsets, shift: int, big: bool, real: bool, out: Bytes
 ) -> None:
-    """The inverse of `gather_words`."""
+    """Scatter numbers of four bytes: the inverse of `gather_words`."""
     for i in range(len(starts)):
         at = np.int64(starts[i]) + shift
         store_word(values[i], out[at : at + 4], 0, big, real)
@@ -97,7 +97,7 @@ def gather_rows(
 def scatter_rows(
     values: Words, starts: Offsets, lengths: Offsets, big: bool, real: bool, out: Bytes
 ) -> None:
-    """The inverse of `gather_rows`."""
+    """Scatter rows of numbers of four bytes: the inverse of `gather_rows`."""
     k = np.int64(0)
     for i in range(len(starts)):
         at, n = np.int64(starts[i]), np.int64(lengths[i])
@@ -121,7 +121,7 @@ def gather_bytes(data: Bytes, starts: Offsets, lengths: Offsets, out: Bytes) -> 
 
 @kernel
 def scatter_bytes(values: Bytes, starts: Offsets, lengths: Longs, out: Bytes) -> None:
-    """The inverse of `gather_bytes`."""
+    """Scatter rows of bytes: the inverse of `gather_bytes`."""
     k = np.int64(0)
     for i in range(len(starts)):
         at, n = np.int64(starts[i]), np.int64(lengths[i])
@@ -135,7 +135,7 @@ def scatter_bytes(values: Bytes, starts: Offsets, lengths: Longs, out: Bytes) ->
 def interleave(
     a: Offsets, b: Offsets, a_values: Offsets, b_values: Offsets, starts: Offsets, values: Offsets
 ) -> None:
-    """Merge two sorted arrays of starts, and the values that belong to them."""
+    """Merge two sorted arrays of starts, and the value of each start."""
     i, j = 0, 0
     for k in range(len(starts)):
         if j == len(b) or (i < len(a) and a[i] < b[j]):

@@ -1,10 +1,10 @@
 """The interpreter: a kernel that runs a program to read or to write a file.
 
-Each instruction is a row of `WIDTH` numbers: the operation, and its operands a, b, c, ..., none of
-them negative. A *stream* is a growing list of numbers: the offsets of a field, the counts of an
-array. Registers hold the values of expressions. As plain Python the kernel runs on lists and bytes;
-compiled, it runs on arrays. Arrays that hold indices are unsigned, so that Numba generates no code
-for negative indices.
+Each instruction is a row of `WIDTH` numbers from 0: the operation, and its operands a, b, c, ... A
+*stream* is a growing list of numbers, such as the offsets of a field or the counts of an array.
+Registers hold the values of expressions. As plain Python the kernel runs on lists and bytes;
+compiled, it runs on arrays. Arrays of indices are unsigned, so that Numba generates no code for
+negative indices.
 """
 
 from collections.abc import MutableSequence, Sequence
@@ -21,7 +21,7 @@ _INT32: Final = (1 << 31) - 1
 
 @bare_kernel
 def _last(where: int, feeds: Sequence[int], ends: Sequence[int], bases: Sequence[int]) -> int:
-    """The index in a feed of the value that was written last; where: feed << 16 | stream."""
+    """Return the index in a feed of the last written value; where: feed << 16 | stream."""
     return feeds[where >> 16] + ends[where & 65535] - bases[where & 65535] - 1
 
 
@@ -39,7 +39,7 @@ def _bulk(
     ends: MutableSequence[int],
     out: MutableSequence[int],
 ) -> bool:
-    """Run a BULK of n elements; return False, and change nothing, if it fails or has no room."""
+    """Run a BULK of n elements; if it fails or has no room, return False and change nothing."""
     a = row[1]
     k = ends[a]
     if n < 0 or k >= stops[a]:
@@ -80,12 +80,12 @@ def run(
 ) -> tuple[int, int, int]:
     """Run a program; return why it stopped, the instruction, and the offset.
 
-    data: the bytes to read, `size` of them. most: the most bytes of a string; when writing, the
-    largest offset. ints, reals: the registers. Stream k is out[bases[k] : stops[k]], filled up to
-    ends[k]; the second stream of a pair is gaps[k] after the first. The run stops when a stream is
-    full; call it again with more room and it resumes from `state`. When writing, values come from
-    the feeds: the k-th begins at feeds[k]. limits: the number of values in the column of each
-    stream. totals: the numbers of arrays that are written.
+    data: the `size` bytes to read. most: the most bytes of a string; when writing, the largest
+    offset. ints, reals: the registers. Stream k is out[bases[k] : stops[k]], filled up to ends[k];
+    the second stream of a pair is gaps[k] after the first. The run stops when a stream is full; a
+    second call with more room continues from `state`. When writing, values come from the feeds:
+    feed k begins at feeds[k]. limits: the number of values in the column of each stream. totals:
+    the count of written numbers of each array.
     """
     pc, position, start, length = state[0], state[1], state[2], state[3]
     while True:

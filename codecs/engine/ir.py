@@ -1,7 +1,7 @@
 """The intermediate representation of a checked declaration: a tree of nodes and expressions.
 
-Each node keeps its Construct object. A path is the dotted names from the root to a field; arrays
-add no name, so that each path is one column.
+Each node keeps its Construct object. A path is the names from the root to a field, separated by
+dots; arrays add no name, so that each path is one column.
 """
 
 from collections.abc import Iterator
@@ -20,13 +20,13 @@ class _Node:
 
 @dataclass(frozen=True, eq=False)
 class Number(_Node):
-    """A number of fixed size, or a flag. stored: its dtype in the file."""
+    """A number of fixed size, or a flag. stored: the dtype in the file."""
 
     stored: np.dtype[np.generic]
 
     @property
     def is_real(self) -> bool:
-        """Whether it is a floating-point number."""
+        """Whether the number is a floating-point number."""
         return self.stored.kind == "f"
 
 
@@ -44,7 +44,7 @@ class Blob(_Node):
 
 @dataclass(frozen=True, eq=False)
 class Gap(_Node):
-    """Padding of `count` bytes: ignored on reading, the pattern on writing."""
+    """Padding of `count` bytes: ignored by readers; writers fill it with the pattern."""
 
     count: "Expression"
 
@@ -59,14 +59,14 @@ class Alignment(_Node):
 
 @dataclass(frozen=True, eq=False)
 class Constant(_Node):
-    """Constant bytes, or a constant number: checked on reading, and not a column."""
+    """Constant bytes, or a constant number: checked by readers, and not a column."""
 
     size: int
 
 
 @dataclass(frozen=True, eq=False)
 class Test(_Node):
-    """A condition that must hold; an error is reported at the first field in it."""
+    """A condition that must hold; its error is reported at its first field."""
 
     condition: "Expression"
 
@@ -105,12 +105,12 @@ class Branch(_Node):
 
 @dataclass(frozen=True, eq=False)
 class Nothing(_Node):
-    """No bytes."""
+    """A node without bytes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Operation:
-    """An operator as in Python (or `not`), and its one or two operands."""
+    """An operator of Python, or `not`, with one or two operands."""
 
     operator: str
     operands: tuple["Expression", ...]
@@ -118,7 +118,7 @@ class Operation:
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """Whether a string or a blob equals some bytes."""
+    """A test whether a string or a blob equals constant bytes."""
 
     field: String | Blob
     value: bytes
@@ -172,7 +172,7 @@ def expressions_in(node: Node) -> Iterator[Expression]:
 
 
 def format_expression(expression: Expression) -> str:
-    """Write an expression for people, with the last name of each field's path."""
+    """Return an expression as text for messages, with the last name of each field's path."""
     if isinstance(expression, Number):
         return expression.path.rpartition(".")[2]
     if isinstance(expression, Match):
@@ -190,17 +190,17 @@ def format_expression(expression: Expression) -> str:
 
 
 def format_constant(value: int | bytes) -> str:
-    """Write a constant for people, in hexadecimal if it is a large number."""
+    """Return a constant as text for messages; a large number is in hexadecimal."""
     return f"0x{value:08X}" if isinstance(value, int) and value > 0xFFFF else repr(value)
 
 
 def is_number_array(node: Node) -> bool:
-    """Whether a node is an array of numbers, which is read and written at once."""
+    """Return whether a node is an array of numbers, which is read and written at once."""
     return isinstance(node, Rows) and isinstance(node.element, Number)
 
 
 def least_size(node: Node) -> int:
-    """The fewest bytes that a node takes."""
+    """Return the smallest number of bytes that a node can take."""
     match node:
         case Number():
             return int(node.stored.itemsize)

@@ -1,4 +1,4 @@
-"""A layout: a Construct declaration, checked, and the program that it is lowered to."""
+"""A layout: a checked Construct declaration, and the program made from it."""
 
 import contextlib
 from functools import cached_property
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from exset.codecs.engine.declaration import Tree
 
-# The sources that a program depends on besides the declaration.
+# The sources on which a program depends, in addition to the declaration.
 MODULES: Final = tuple(
     f"exset.codecs.engine.{name}"
     for name in ("assembly", "declaration", "expressions", "ir", "lowering", "opcodes", "program")
@@ -25,10 +25,10 @@ LIBRARIES: Final = ("construct.version", "numpy.version")
 class Layout:
     """A declaration that the engine can run, to read and to write.
 
-    declaration: a Construct object, or the name of one, "module:name". The program of a named one
-    is cached on disk: then only lowering and the reference driver import Construct. Such a module
-    must import nothing of exset but the engine, because the cache knows no other dependencies.
-    Raises TypeError for an unsupported declaration; for a named one, when it is first used.
+    declaration: a Construct object, or its name, "module:name". With a name, the program is cached
+    on disk, and only lowering and the reference driver import Construct. The module must import no
+    part of exset except the engine, because the cache knows no other dependencies. Raises TypeError
+    for an unsupported declaration; with a name, on first use.
     """
 
     def __init__(self, declaration: "Construct | str") -> None:
@@ -42,7 +42,7 @@ class Layout:
 
     @property
     def leaves(self) -> dict[str, Leaf]:
-        """The numbers, strings and blobs, each a column, by path."""
+        """The numbers, strings and blobs by path; each is a column."""
         return self.program.leaves
 
     @property
@@ -52,7 +52,7 @@ class Layout:
 
     @cached_property
     def tree(self) -> "Tree":
-        """The declaration, checked."""
+        """The checked declaration."""
         from exset.codecs.engine.declaration import Tree
 
         if not isinstance(self._declaration, str):
@@ -62,7 +62,7 @@ class Layout:
 
     @cached_property
     def program(self) -> Program:
-        """The program: from the cache, or lowered now."""
+        """The program, from the cache or made from the declaration."""
         if self.cache_name and (stored := disk_cache.load(self.cache_name)):
             with contextlib.suppress(ValueError):
                 return Program.from_bytes(stored)
@@ -75,7 +75,7 @@ class Layout:
 
     @cached_property
     def cache_name(self) -> str | None:
-        """The name of the program in the cache, a digest of all that it depends on; or None."""
+        """The program's name in the cache, a digest of all its dependencies; None: not cached."""
         if self.name is None:
             return None
         module, _, name = self.name.partition(":")

@@ -1,7 +1,7 @@
 """Lower the nodes of a layout to the program that the interpreter runs.
 
-Adjacent numbers are one block: one bounds check, one offset. The program loads only those that
-expressions use; the columns are gathered later, from the offsets.
+Adjacent numbers are one block, with one bounds check and one offset. The program loads only numbers
+that expressions use; the columns are gathered later, from the offsets.
 """
 
 from collections import defaultdict
@@ -20,7 +20,7 @@ V = TypeVar("V")
 _INT64: Final = 2**63
 _MAX_STREAMS: Final = 1 << 16  # an operand holds a feed and a stream
 
-# The instructions for whole numbers and for reals; BEYOND where reals are not supported.
+# The instructions for whole numbers and for reals; BEYOND if reals are not supported.
 _COMPARISONS: Final = {
     "==": (op.EQUAL, op.EQUAL_REAL),
     "<": (op.LESS, op.LESS_REAL),
@@ -90,7 +90,7 @@ class _Lowering(Assembler):
                 pass
 
     def check(self, node: ir.Test, condition: ir.Expression) -> None:
-        """Lower a test, or one operand of its `and`, which fails as the whole does."""
+        """Lower a test, or one operand of its `&`: if one operand fails, the test fails."""
         match condition:
             case ir.Operation("&", (ir.Operation() as left, ir.Operation() as right)) if (
                 left.operator in _TRUTHS and right.operator in _TRUTHS and _is_plain(right)
@@ -251,7 +251,7 @@ def _unswapped(symbol: str, operands: Sequence[V]) -> tuple[str, Sequence[V]]:
 
 
 def _unclamped(count: ir.Expression) -> ir.Number | None:
-    """The field of a count `field * (field > 0)`, in which a negative number means 0."""
+    """Return the field of a count `field * (field > 0)`, in which a negative number means 0."""
     match count:
         case ir.Operation("*", (ir.Number() as x, ir.Operation(">", (y, 0)))) if (
             x is y and not x.is_real
@@ -262,17 +262,17 @@ def _unclamped(count: ir.Expression) -> ir.Number | None:
 
 
 def _pattern(node: ir.Gap | ir.Alignment) -> int:
-    """The byte that fills a padding."""
+    """Return the byte that fills a padding."""
     return int(node.construct.pattern[0])
 
 
 def _is_plain(condition: ir.Operation) -> bool:
-    """Whether no operand is an operation, which could fail."""
+    """Return whether no operand is an operation, which could fail."""
     return not any(isinstance(each, ir.Operation) for each in condition.operands)
 
 
 def _first(node: ir.Node) -> ir.Node:
-    """The first node in a node that is no record."""
+    """Return the first node in a node that is not a record."""
     while isinstance(node, ir.Record) and node.members:
         node = node.members[0][1]
     return node

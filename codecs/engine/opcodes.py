@@ -1,16 +1,16 @@
-"""The instructions of a program, and the codes that go with them: see `interpreter.run`."""
+"""The numbers of operations, of reasons to stop, and of number formats: see `interpreter.run`."""
 
 from typing import Final
 
 WIDTH: Final = 7
-"""Numbers in an instruction: the operation and its operands."""
+"""The count of numbers in an instruction: the operation and its operands."""
 
 # The operations. The interpreter compares them with `<=`, so their order matters.
 # fmt: off
 (
     # Blocks of numbers, alone and as superinstructions.
     BLOCK, BLOCK_FORK, BLOCK_BULK, TAKE_BULK, TAKE, TAKE_EACH, BLOCK_LOAD_FORK,
-    # The others that record to a stream, their first operand.
+    # Other operations that write to a stream, which is their first operand.
     STRING, BULK, EACH, BLOB, CONSTANT, GAP, ALIGN, PLACE, UNTIL,
     # Loads, jumps and checks.
     LOAD, LOAD_REAL, NEXT, UNLESS, GO, CHECK, CHECK_LESS, CHECK_LESS_EQUAL, MARK, MATCH, SET,
@@ -27,5 +27,5 @@ WIDTH: Final = 7
 # than 64 bits; an offset is too large; a stream is full.
 (DONE, FAILED, LARGE, WIDE, FULL) = range(5)
 
-# How a whole number is stored, besides its size.
+# How a whole number is stored, in addition to its size.
 (LITTLE, SIGNED, FLAG) = (1, 2, 4)

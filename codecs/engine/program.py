@@ -1,6 +1,6 @@
-"""A lowered layout as plain data: its instructions, what its streams hold, why it may fail.
+"""A lowered layout as plain data: instructions, the contents of streams, and sources of errors.
 
-`interpreter.run` carries the instructions out, and says there what each one does.
+`interpreter.run` runs the instructions, and describes each of them.
 """
 
 import json
@@ -10,14 +10,14 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 Kind: TypeAlias = Literal["block", "test", "constant", "string", "rows", "bytes", "alignment"]
-"""The kind of node that an instruction was made from; `bytes` are a blob or padding."""
+"""The kind of the node for which an instruction was made; `bytes`: a blob or padding."""
 
 
 class Leaf(NamedTuple):
     """A field that is a column.
 
-    stored: the dtype of a number in the file, as NumPy writes it; or "string", or "blob". stream:
-    the stream of its offsets. shift: its offset in its block of numbers.
+    stored: NumPy's name of a number's dtype in the file; or "string", or "blob". stream: the stream
+    of the field's offsets. shift: the offset of a number in its block of numbers.
     """
 
     stored: str
@@ -26,7 +26,7 @@ class Leaf(NamedTuple):
 
     @property
     def is_number(self) -> bool:
-        """Whether it is a number or a flag."""
+        """Whether the field is a number or a flag."""
         return self.stored not in ("string", "blob")
 
     @property
@@ -36,21 +36,21 @@ class Leaf(NamedTuple):
 
     @property
     def native(self) -> np.dtype[np.generic]:
-        """The dtype of its column."""
+        """The dtype of the field's column."""
         return self.dtype.newbyteorder("=")
 
     @property
     def is_real(self) -> bool:
-        """Whether it is a floating-point number."""
+        """Whether the field is a floating-point number."""
         return self.is_number and self.dtype.kind == "f"
 
 
 class Row(NamedTuple):
     """An array.
 
-    stream: the stream of its counts. begin: the stream of the offsets of its elements, or the path
-    of the field that each element begins with. least: the fewest bytes of an element. is_numbers,
-    is_records: whether its elements are numbers, or records.
+    stream: the stream of the array's counts. begin: the stream of the elements' offsets, or the
+    path of the field with which each element begins. least: the smallest number of bytes of an
+    element. is_numbers, is_records: whether the elements are numbers, or records.
     """
 
     stream: int
@@ -61,10 +61,10 @@ class Row(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """The node that an instruction was made from, for error messages.
+    """The node for which an instruction was made, for error messages.
 
-    field: the first field in the condition or the count, if there is one. size: of a constant, or
-    the fewest bytes of an element. text: the condition, or the constant, as people write it.
+    field: the first field in the condition or the count, if there is one. size: the size of a
+    constant, or the smallest size of an element. text: the condition, or the constant, as text.
     """
 
     kind: Kind
@@ -78,9 +78,9 @@ class Program:
     """A lowered layout.
 
     code: the instructions. constants: bytes. ints, reals: the initial values of the registers.
-    streams: their number. pairs: the first stream of each pair. leaves, rows: the fields and the
-    arrays by path, in file order. origins: of the instructions that may fail, by index. feeds: the
-    paths of the columns whose numbers, or lengths of strings, writing needs.
+    streams: the number of streams. pairs: the first stream of each pair. leaves, rows: the fields
+    and the arrays by path, in file order. origins: the origins of instructions that may fail, by
+    index. feeds: the paths of columns whose numbers, or lengths of strings, are needed to write.
     """
 
     def __init__(self) -> None:
@@ -96,15 +96,15 @@ class Program:
         self.feeds: list[str] = []
 
     def constant(self, begin: int, size: int) -> bytes:
-        """Return some of the constant bytes."""
+        """Return `size` of the constant bytes, from `begin` on."""
         return bytes(self.constants[begin : begin + size])
 
     def block(self, stream: int) -> dict[str, Leaf]:
-        """Return the numbers of a block, in order."""
+        """Return the numbers of the block with a stream, by path, in order."""
         return {path: leaf for path, leaf in self.leaves.items() if leaf.stream == stream}
 
     def total(self, path: str) -> int:
-        """The stream that counts the values of a column that are written."""
+        """Return the stream that counts the written values of a column."""
         return self.leaves[path].stream + (path in self.rows and self.rows[path].is_numbers)
 
     def to_bytes(self) -> bytes:
@@ -113,7 +113,7 @@ class Program:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Program":
-        """Read what `to_bytes` wrote. Raises ValueError for anything else."""
+        """Read the data of `to_bytes`. Raises ValueError for other data."""
         try:
             found = json.loads(zlib.decompress(data))
         except zlib.error as error:

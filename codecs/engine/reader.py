@@ -1,6 +1,6 @@
-"""Read a file with a layout: `read` chooses the driver; `interpret` is the fast one.
+"""Read a file with a layout: `read` chooses the driver; `interpret` is the fast driver.
 
-The interpreter finds the columns. They are gathered from the file on access.
+The interpreter finds the offsets of values. Columns are gathered from the file on access.
 """
 
 from collections.abc import Callable
@@ -67,12 +67,12 @@ class Gatherer:
         return self.streams[leaf.stream] + np.int64(leaf.shift)
 
     def bounds(self, path: str) -> Longs:
-        """Return where the instances of an array begin in its column."""
+        """Return the offsets of the instances of an array in its column, and the end."""
         counts = self.streams[self.layout.rows[path].stream]
         return offsets_of(cast(Longs, compact(counts)))
 
     def interleaved(self, first: str, second: str) -> tuple[Offsets, Offsets]:
-        """Merge the starts and lengths of two columns or arrays; single numbers have no lengths."""
+        """Merge the starts and lengths of two columns or arrays; for numbers, only the starts."""
         streams = []
         for add in (0, 1):
             for path in (first, second):
@@ -90,12 +90,12 @@ class LazyFields(Fields):
     run: Gatherer
 
     def spans(self, path: str) -> tuple[Longs, Longs]:
-        """Get the offsets and the lengths of the strings of a column, without copying them."""
+        """Return the offsets and the lengths of the strings of a column, without a copy."""
         stream, streams = self.layout.leaves[path].stream, self.run.streams
         return streams[stream].astype(np.int64), streams[stream + 1].astype(np.int64)
 
     def counts(self, path: str) -> Ints | Longs:
-        """Count the elements of each instance of an array."""
+        """Return the number of elements of each instance of an array."""
         return self.run.streams[self.layout.rows[path].stream]
 
     def order(self, first: str, second: str) -> Longs:
@@ -125,7 +125,7 @@ def read(
 ) -> Fields:
     """Read the columns of a file; bytes after its end are ignored.
 
-    engine: `reference` is Construct; `auto` and `table` are the interpreter, which `auto` runs as
+    engine: "reference" uses Construct; "auto" and "table" use the interpreter, which "auto" runs as
     plain Python on small files. Raises FormatError at the primitive that cannot be read, and
     LimitError for a string longer than `limits.max_name`; both drivers raise the same errors.
     """
@@ -141,9 +141,9 @@ def read(
 
 
 def interpret(layout: Layout, source: Source, limits: Limits, *, compiled: bool) -> Fields:
-    """Do what `reference_reader.read` does with the interpreter; columns are gathered on access.
+    """Read as `reference_reader.read` does, with the interpreter; gather columns on access.
 
-    Raises TooLarge where an expression needs more than 64 bits.
+    Raises TooLarge if an expression needs more than 64 bits.
     """
     execution = Execution(layout.program, source.view, limits.max_name, compiled)
     failed = execution.run()

@@ -1,7 +1,7 @@
 """The reference driver: Construct itself reads a traced copy of the declaration.
 
-A probe around each primitive records where the primitive begins, and its value. This driver is
-slow. It is the judge of the interpreter, which must give the same columns and errors.
+A probe around each primitive records its offset and its value. This driver is slow. Tests compare
+the interpreter with it, which must give the same columns and errors.
 """
 
 import io
@@ -24,7 +24,7 @@ from exset.core.source import Source
 from exset.grammars.columns.arrays import Longs, offsets_of
 from exset.grammars.columns.ragged import Strings
 
-# Type codes of Python's array for the dtypes that it lacks.
+# Type codes of `array.array` to use for dtypes that it does not have.
 _CODES: Final = {"?": "B", "e": "f"}
 
 
@@ -41,14 +41,14 @@ def read(layout: Layout, source: Source, limits: Limits) -> Fields:
 
 
 class _Reading:
-    """The columns of a file, as far as it was read."""
+    """The columns of a file, up to the offset that was read."""
 
     def __init__(self, layout: Layout, source: Source, limits: Limits) -> None:
         self.layout = layout
         self.source = source
         self.limits = limits
         self.starts: dict[str, array[int]] = defaultdict(lambda: array("q"))
-        self.end = 0  # of the last primitive
+        self.end = 0  # the end of the last primitive
         self.counts: dict[str, array[int]] = defaultdict(lambda: array("q"))
         self.texts: dict[str, list[bytes]] = defaultdict(list)
         self.numbers = {
@@ -58,7 +58,7 @@ class _Reading:
         }
 
     def fields(self, end: int) -> Fields:
-        """Return the columns."""
+        """Return the columns; the file was read up to `end`."""
         leaves, rows = self.layout.leaves, self.layout.rows
         return Fields(
             self.layout,
@@ -76,7 +76,7 @@ class _Reading:
     def parse(
         self, node: ir.Node, subcon: cs.Construct, stream: IO[bytes], context: cs.Container
     ) -> object:
-        """Read the Construct object of a probe, and record it."""
+        """Read the Construct object of a probe, and record the value."""
         start = stream.tell()
         if isinstance(node, ir.Test):
             self._test(node, subcon, stream, context)
@@ -124,7 +124,7 @@ class _Reading:
             self._fail_at_field(Reason.CHECK, field, condition=condition)
 
     def _count(self, node: ir.Rows | ir.Blob | ir.Gap, value: int, start: int) -> int:
-        """Check that the remaining bytes can contain that many elements, or bytes."""
+        """Check that the remaining bytes have room for `value` elements or bytes."""
         count = int(value)
         field = next(ir.fields_in(node.count), None)
         left = len(self.source.data) - start
@@ -135,7 +135,7 @@ class _Reading:
         self._fail_at_field(reason, field, start + count * size)
 
     def _end_of(self, node: ir.Node, start: int) -> int:
-        """The offset of the number, or of the padding, in which the data end."""
+        """Return the offset of the number, or of the padding, in which the data end."""
         if isinstance(node, ir.Alignment):
             return max(start, self.end)
         if isinstance(node, ir.Rows) and isinstance(node.element, ir.Number):

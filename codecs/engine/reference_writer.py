@@ -18,7 +18,7 @@ from exset.grammars.columns.ragged import Strings
 
 
 def write(layout: Layout, fields: Mapping[str, Values]) -> bytes:
-    """Write the file that has these columns: see `writer.write`."""
+    """Return the file with the given columns: see `writer.write`."""
     stream = io.BytesIO()
     writing = _Writing(layout, fields)
     try:
@@ -31,7 +31,7 @@ def write(layout: Layout, fields: Mapping[str, Values]) -> bytes:
 
 
 class _Writing:
-    """The columns to write, and how many values of each are already written."""
+    """The columns to write, and the number of values of each that are already written."""
 
     def __init__(self, layout: Layout, fields: Mapping[str, Values]) -> None:
         check_columns(layout, fields)
@@ -47,7 +47,7 @@ class _Writing:
         """Write the Construct object of a probe from the next values of its column."""
         value: object = None
         if isinstance(node, ir.Repeat):
-            # Construct itself needs a list of known length to write a RepeatUntil.
+            # To write a RepeatUntil, Construct needs a list of known length.
             element, ends = subcon.subcon, subcon.predicate
             while not ends(element._build(None, stream, context, ""), [], context):
                 pass
@@ -81,7 +81,7 @@ class _Writing:
         return count
 
     def _next(self, path: str, count: int) -> list[object]:
-        """Use the next values of a column."""
+        """Return the next values of a column, and count them as written."""
         column, begin = self.fields[path], self.used[path]
         self.used[path] = end = begin + count
         check_room(path, column, end)
@@ -94,7 +94,7 @@ class _Writing:
         return f"{path} number {self.used[path] - 1}"
 
     def _violation(self, node: ir.Node) -> str:
-        """The message of a condition that does not hold."""
+        """Return the message for a condition that does not hold."""
         assert isinstance(node, ir.Test)
         field = next(ir.fields_in(node.condition))
         return f"{self._last(field.path)} must satisfy: {ir.format_expression(node.condition)}"

@@ -8,11 +8,11 @@ import construct as cs
 from exset.codecs.engine import ir
 
 Run: TypeAlias = Callable[[ir.Node, cs.Construct, IO[bytes], cs.Container], object]
-"""Reads or writes the Construct object of a node, and returns its value for expressions."""
+"""A function that reads or writes the Construct object of a node, and returns its value."""
 
 
 class _Probe(cs.Subconstruct):  # type: ignore[misc]
-    """Wraps a Construct object, and leaves reading and writing it to `run`."""
+    """Wraps a Construct object; `run` reads and writes it."""
 
     def __init__(self, node: ir.Node, subcon: cs.Construct, run: Run) -> None:
         super().__init__(subcon)

@@ -1,4 +1,4 @@
-"""Write a file with a layout: `write` chooses the driver; `interpret` is the fast one."""
+"""Write a file with a layout: `write` chooses the driver; `interpret` is the fast driver."""
 
 import io
 from collections.abc import Mapping
@@ -24,10 +24,10 @@ _INT32: Final = 2**31 - 1
 
 
 def write(layout: Layout, fields: Mapping[str, Values], *, engine: Engine = "auto") -> bytes:
-    """Write the file that has these columns: the inverse of `read`; counts are columns too.
+    """Return the file with the given columns: the inverse of `read`; counts are columns, too.
 
     engine: as for `read`. Raises FormatError for a value that the layout forbids, and ValueError
-    for columns that are not those of the layout, or do not fit together.
+    for missing or unknown columns, and for columns with lengths that do not fit together.
     """
     if engine != "reference":
         try:
@@ -42,9 +42,9 @@ def write(layout: Layout, fields: Mapping[str, Values], *, engine: Engine = "aut
 
 
 def interpret(layout: Layout, fields: Mapping[str, Values], *, compiled: bool) -> bytes:
-    """Do what `reference_writer.write` does with the interpreter.
+    """Write as `reference_writer.write` does, with the interpreter.
 
-    Raises TooLarge where an expression needs more than 64 bits.
+    Raises TooLarge if an expression needs more than 64 bits.
     """
     check_columns(layout, fields)
     program = layout.program
@@ -76,7 +76,7 @@ def _feeds(program: Program, fields: Mapping[str, Values]) -> Feeds:
         limits[at] = min(limits[at], len(column))
         if isinstance(column, Strings) and leaf.stored == "string":
             limits[leaf.stream + 1] = _first_nul(column)
-    # The bytes that the strings of a feed are compared with.
+    # For each feed, the bytes with which its strings are compared.
     matches = {
         where >> 16: program.constant(begin, size)
         for code, _, begin, size, _, where, _ in program.code
@@ -114,13 +114,13 @@ def _joined(columns: list[Column], dtype: type[T]) -> NDArray[T]:
 
 
 def _first_nul(strings: Strings) -> int:
-    """The index of the first string that contains a NUL; -1 if none does."""
+    """Return the index of the first string that contains a NUL; -1 if none does."""
     nul = np.flatnonzero(strings.data == 0)
     return int(np.searchsorted(strings.offsets, nul[0], "right")) - 1 if nul.size else -1
 
 
 def _equal(strings: Strings, value: bytes) -> Ints:
-    """Whether each string equals `value`, as 0 or 1."""
+    """Return for each string whether it equals `value`, as 0 or 1."""
     equal = strings.lengths == len(value)
     begins = strings.offsets[:-1][equal]
     rows = strings.data[begins[:, np.newaxis] + np.arange(len(value))]
@@ -153,7 +153,7 @@ def _fail(
 def _scatter_all(
     program: Program, fields: Mapping[str, Values], streams: Execution, mover: Mover, out: Bytes
 ) -> None:
-    """Scatter every column to its offsets, in a buffer of zeros."""
+    """Scatter every column to its offsets in `out`, a buffer of zeros."""
     for path, leaf in program.leaves.items():
         column, starts = fields[path], streams[leaf.stream]
         if isinstance(column, Strings):

@@ -1,10 +1,9 @@
-"""Lens example files, binary (.bex): bytes to `ExampleSet` and back.
+"""Convert Lens example files, binary (.bex), to an `ExampleSet` and back.
 
-The layout, in `layout`, is that of the Lens manual, "Example Files", section "Binary Format".
-exset follows Lens 2.63 (example.c: readBinaryExampleSet, writeBinaryExampleFile). All numbers are
-big-endian; reals have four bytes, whatever sizeof_real is; a string is raw bytes and a NUL. A
-binary file cannot store an empty name, a NUL in a string, or a negative frequency: each is an error
-without `lossy`.
+`layout` has the layout of the Lens manual, "Example Files", section "Binary Format". exset follows
+Lens 2.63 (example.c: readBinaryExampleSet, writeBinaryExampleFile). All numbers are big-endian;
+reals have four bytes for any sizeof_real; a string is raw bytes and a NUL. A binary file cannot
+store an empty name, a NUL in a string, or a negative frequency: each is an error without `lossy`.
 """
 
 from collections.abc import Iterator
@@ -44,13 +43,13 @@ def decode(
 ) -> ExampleSet:
     """Decode the examples of a binary file, in normal form.
 
-    engine: the driver, see `exset.codecs.engine.reader`. `findings` collects what Lens accepts but
-    is likely a mistake. Raises FormatError where Lens rejects the file, hangs, or accesses memory
-    out of bounds; and LimitError.
+    engine: the driver, see `exset.codecs.engine.reader`. `findings` collects likely mistakes that
+    Lens accepts. Raises FormatError for a file that Lens rejects, or on which it hangs or accesses
+    memory out of bounds; and LimitError.
     """
     findings = Findings() if findings is None else findings
     if (whole := _read(source, limits, engine)) is None:
-        # Streaming raises the first of several errors in the file; so must this.
+        # Raise the first of several errors in the file, as streaming does.
         data = source.data
         slices = (data[at : at + _BLOCK] for at in range(0, len(data), _BLOCK))
         blocks = Blocks(source.name, slices, len(data))
@@ -61,7 +60,7 @@ def decode(
     decoder.lint(findings)
     report_rest(source.name, fields.end, len(source.data) - fields.end, findings)
     raw = decoder.examples
-    del fields, decoder, whole  # they are large, and the normal form takes memory too
+    del fields, decoder, whole  # they are large, and the normal form takes memory, too
     examples = normal_form(raw)
     report_groups(len(examples.groups), source.name, findings)
     return examples
@@ -83,10 +82,10 @@ def stream(
     findings: Findings | None = None,
     engine: Engine = "auto",
 ) -> Iterator[ExampleSet]:
-    """Decode a binary file incrementally: yield sets of its examples, at least one.
+    """Decode a binary file incrementally: yield one or more sets of its examples.
 
-    The sets share a header. Together they equal what `decode` returns for the same bytes, with the
-    same findings; an error is raised after all examples before it.
+    The sets have the same header. Joined, they equal the result of `decode` for the same bytes,
+    with the same findings; an error is raised after all examples before it.
     """
     findings = Findings() if findings is None else findings
     reader = ChunkReader(CHUNKED, blocks, limits, engine)
@@ -103,7 +102,7 @@ def stream(
 
 
 class _ChunkDecoder:
-    """Decodes the chunks of a file. groups: the names of the groups so far."""
+    """Decodes the chunks of a file. groups: the names of groups found so far."""
 
     def __init__(
         self, reader: ChunkReader, header: SetHeader, limits: Limits, findings: Findings
@@ -144,16 +143,17 @@ def encode(
 ) -> bytes:
     """Encode examples to the bytes that Lens would write.
 
-    engine: as for `decode`. Raises FormatError, with the example, for what a binary file cannot
-    store. With `lossy` that is written as Lens writes it, and `findings` collects it: a string is
-    cut at a NUL, an empty name becomes absent, a negative frequency stays (Lens rejects it).
+    engine: as for `decode`. Raises FormatError, with the example, for a value that a binary file
+    cannot store. With `lossy` it is written as Lens writes it, and `findings` collects the loss: a
+    string is cut at a NUL, an empty name becomes absent, a negative frequency stays (Lens rejects
+    the file).
     """
     losses = Losses(lossy, Findings() if findings is None else findings)
     return write(LAYOUT, columns_of(normal_form(examples), losses), engine=engine)
 
 
 class IncrementalEncoder:
-    """Encodes a set incrementally: its beginning, then examples. It gives what `encode` gives."""
+    """Encodes a set incrementally, with the bytes of `encode`: the beginning, then examples."""
 
     is_counted = True
 
@@ -172,7 +172,7 @@ class IncrementalEncoder:
         return self._head + CHUNKED.write_count(number)
 
     def units(self, examples: ExampleSet) -> bytes:
-        """Return the bytes of examples. Raises FormatError, and ValueError for another header."""
+        """Return the bytes of examples. Raises FormatError; ValueError if headers do not fit."""
         examples = normal_form(examples.with_header(self._header))
         bare = examples.with_unchecked(header=replace(self._header, proc=None))
         data = CHUNKED.write_records(columns_of(bare, self._losses), self._size)
@@ -180,7 +180,7 @@ class IncrementalEncoder:
         return data
 
     def end(self, size: int) -> bytes:
-        """Return the bytes at the end: none."""
+        """Return the bytes at the end of the file: none."""
         return b""
 
 

@@ -1,7 +1,7 @@
-"""The event lists of Lens binary files: which events a range list is for.
+"""The event lists of Lens binary files, which name the events of each range list.
 
-A negative number in a list ends a span of events. The lists are numbered from 0, in the order of
-the sets. Lens, example.c: readBinaryExample, parseBinaryEventList, writeBinaryEventList.
+A negative number in a list ends a span of events. Range lists are numbered from 0, in the order of
+their sets. Lens, example.c: readBinaryExample, parseBinaryEventList, writeBinaryEventList.
 """
 
 from collections.abc import Iterator
@@ -34,10 +34,10 @@ def owners(offsets: Longs) -> Longs:
 
 
 def read_spans(entries: Ints, offsets: Longs) -> tuple[Longs, Longs]:
-    """Return the first event of each entry, and one past its last: int64 [entries] each.
+    """Return the first event of each entry, and the event after its last: int64 [entries] each.
 
-    offsets: int64 [lists + 1]. Lens reads a list with one counter that begins at 0. Entry n sets it
-    to n. Entry -n names the events after the counter, up to n, and sets the counter to n + 1. So a
+    offsets: int64 [lists + 1]. Lens reads a list with a counter that begins at 0. Entry n sets the
+    counter to n. Entry -n names the events after the counter, up to n, and sets it to n + 1. So a
     list that begins with -n names 1 to n, and the second of two negative entries skips an event.
     """
     number = entries.astype(np.int64)
@@ -54,9 +54,9 @@ def read_spans(entries: Ints, offsets: Longs) -> tuple[Longs, Longs]:
 
 
 def is_invalid(entries: Ints, offsets: Longs, units: bool = False) -> Flags:
-    """Whether an entry ends a span that does not begin below it: bool [entries].
+    """Return whether each entry ends a span that does not begin below it: bool [entries].
 
-    units: a span of units may end where it begins, and a single negative number means `*`.
+    units: for units, a span may end with its first unit, and a lone negative number means `*`.
     """
     invalid = np.zeros(entries.size, np.bool_)
     ends = np.flatnonzero(entries < 0)
@@ -77,10 +77,10 @@ def _before(number: Longs, offsets: Longs, ends: Longs, begin: int) -> Longs:
 
 
 def write_spans(events: Longs, lists: Longs, num_lists: int) -> tuple[Ints, Ints]:
-    """Return the entries of event lists, and the count of each list: int32, int32 [num_lists].
+    """Return the entries of event lists, and their count in each list: int32, int32 [num_lists].
 
     events, lists: int64 [k], pairs of an event and its list, sorted by list and then by event. A
-    run of two events or more is written as its first and minus its last.
+    run of two or more events is written as the first event and minus the last event.
     """
     breaks = np.ones(events.size + 1, np.bool_)
     breaks[1:-1] = (events[1:] != events[:-1] + 1) | (lists[1:] != lists[:-1])
@@ -110,9 +110,9 @@ def blocks(first: Longs, stop: Longs) -> Iterator[tuple[Longs, Longs]]:
 class EventLists:
     """The event lists of one kind, in file order.
 
-    path: of the kind. lists, example: int64 [k], the range list and the example of each event list.
-    offsets: int64 [k + 1], of its entries. first, stop: int64 [entries], the events of each entry,
-    numbered through the whole set.
+    path: the path of this kind. lists, example: int64 [k], the range list and the example of each
+    event list. offsets: int64 [k + 1], the offsets of the entries of each. first, stop: int64
+    [entries], the events of each entry, numbered through the whole set.
     """
 
     path: str
@@ -135,7 +135,7 @@ class EventLists:
         return np.minimum.reduceat(self.first, self.offsets[:-1])
 
     def first_event(self, row: int) -> int:
-        """The lowest event of an event list."""
+        """Return the lowest event of an event list."""
         return int(self.first[self.offsets[row] : self.offsets[row + 1]].min())
 
 
@@ -144,7 +144,7 @@ def read_event_lists(
 ) -> EventLists:
     """Read the event lists of one kind, and check their events.
 
-    Lens writes outside its memory if an event is out of range. Raises FormatError.
+    Raises FormatError for an event out of range, for which Lens would write out of bounds.
     """
     column = f"{path}.event_num"
     entries, offsets = fields.ints(column), fields.bounds[column]
@@ -168,9 +168,9 @@ def read_event_lists(
 def check_expansion(
     fields: Fields, source: Source, limits: Limits, before: int, *kinds: EventLists
 ) -> int:
-    """Count the events in the event lists, and `before`, those in the chunks before.
+    """Return the number of events in the event lists plus `before`, the number in earlier chunks.
 
-    Raises LimitError if there are more than `limits.max_expand`.
+    Raises LimitError if the result exceeds `limits.max_expand`.
     """
     lengths = [kind.stop - kind.first for kind in kinds]
     total = before + sum(int(each.sum()) for each in lengths)

@@ -19,9 +19,9 @@ _Columns = dict[str, Values]
 
 
 def columns_of(examples: ExampleSet, losses: Losses) -> _Columns:
-    """Make the columns of a file with these examples, which must be in normal form.
+    """Make the columns of a file with the given examples, which must be in normal form.
 
-    Raises FormatError for what a binary file cannot store.
+    Raises FormatError for values that a binary file cannot store.
     """
     header = examples.header
     file: _Columns = {
@@ -46,7 +46,7 @@ def _prefixed(path: str, columns: _Columns) -> _Columns:
 
 
 def _special_events(examples: ExampleSet, losses: Losses) -> _Columns:
-    """The events that have fields of their own; Lens writes all fields of such an event."""
+    """Make the columns of events that have own fields; Lens writes all fields of such events."""
     events = examples.events
     own = np.zeros(len(events.proc), np.bool_)
     for name in REALS:
@@ -57,7 +57,7 @@ def _special_events(examples: ExampleSet, losses: Losses) -> _Columns:
     procs = losses.strings(
         events.proc.take(event), lambda i: f"examples[{example[i]}].events[{number[i]}].proc"
     )
-    # A procedure that was cut to nothing may have been the only field of its event.
+    # A proc that is empty after the cut at a NUL may have been the only own field of its event.
     if not (kept := procs.present | own[event]).all():
         event, example, number = event[kept], example[kept], number[kept]
         procs = procs.take(np.flatnonzero(kept))
@@ -74,7 +74,7 @@ def _special_events(examples: ExampleSet, losses: Losses) -> _Columns:
 
 
 class _Sets:
-    """The input sets and the target sets; a list that any event has as inputs is an input set."""
+    """The input sets and the target sets; a list that an event uses as inputs is an input set."""
 
     def __init__(self, examples: ExampleSet, losses: Losses) -> None:
         self.examples = examples
@@ -90,7 +90,7 @@ class _Sets:
         self.inputs, self.targets = np.flatnonzero(self.is_input), np.flatnonzero(~self.is_input)
 
     def columns(self) -> _Columns:
-        """Make the columns after the special events."""
+        """Make the columns that follow the special events."""
         inputs, targets = self.examples.events.inputs, self.examples.events.targets
         shared = self.event_lists(targets, self.is_input)
         shared_counts = shared[1][self.inputs]
@@ -106,7 +106,7 @@ class _Sets:
         }
 
     def counts(self, chosen: Longs) -> Ints:
-        """Count the chosen lists of each example."""
+        """Return the number of chosen lists of each example."""
         sets = np.bincount(self.owner[chosen], minlength=len(self.examples))
         return ints(sets, "sets of one example")
 
@@ -134,7 +134,7 @@ class _Sets:
         return _prefixed(kind, columns)
 
     def event_lists(self, numbers: Longs, chosen: Flags) -> tuple[Ints, Ints]:
-        """Write the event lists of the chosen lists; also return the entry counts of all lists.
+        """Return the event lists of the chosen lists, and the entry counts of all lists.
 
         numbers: the list of each event, or -1.
         """
@@ -152,7 +152,7 @@ class _Sets:
         return write_spans(number, lists, self.num_lists)
 
     def group_names(self, group: Ints) -> Strings:
-        """The name of the group of each range, absent for a range without a group."""
+        """Return the group name of each range, absent for a range without a group."""
         if len(self.groups) == 0:
             return Strings.empty(group.size)
         starts, ends = self.groups.offsets[:-1][group], self.groups.offsets[1:][group]
@@ -160,7 +160,7 @@ class _Sets:
 
 
 def _filtered(column: NDArray[T], where: Flags) -> NDArray[T]:
-    """Select the values where `where`, without a copy if that is all or none."""
+    """Return the values for which `where` is true; do not copy all values."""
     if where.all():
         return column
     return column[where] if where.any() else column[:0]

@@ -1,7 +1,7 @@
-"""The layout of a Lens binary file, in the words and the order of the Lens manual.
+"""The layout of a Lens binary file, with the names and the order of the Lens manual.
 
 The lowered program is cached, so only lowering and the reference driver import this module. It
-imports nothing but Construct and the engine, because the cache knows no other dependencies.
+imports only Construct and the engine, because the cache knows no other dependencies.
 """
 
 from typing import Final
@@ -31,7 +31,7 @@ EventList = cs.Struct(
 
 
 def _range(real: str) -> cs.Construct:
-    """A range of inputs or of targets; `real` is what the manual calls its values."""
+    """Return the layout of a range; `real`: the manual's name for values of inputs or targets."""
     return cs.Struct(
         "range_groupName" / String,
         "range_numUnits" / Integer,

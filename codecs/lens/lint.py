@@ -1,4 +1,4 @@
-"""Check binary files for what Lens accepts but is likely a mistake, as findings."""
+"""Check binary files for likely mistakes that Lens accepts."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -14,9 +14,9 @@ from exset.grammars.columns.arrays import Flags, Longs
 from exset.grammars.lens.columns import Ranges
 from exset.grammars.lens.findings import LONG, LONG_STRING, finding_at, too_many_groups
 
-_SHOWN: Final = 100  # findings of one code and one field that have a place each; others are counted
+_SHOWN: Final = 100  # findings of a code and a field that have places; others are only counted
 
-# A code, a field, and the elements that it applies to.
+# A code, a field, and the elements with this finding.
 Check = tuple[str, str, Flags]
 
 
@@ -44,7 +44,7 @@ def report(
 ) -> None:
     """Add the findings about the examples, in the order of their places.
 
-    check_ranges: whether the ranges may have findings.
+    check_ranges: whether to check the ranges, too.
     """
     sortable: list[tuple[int, str, str, int, dict[str, object], int]] = []
     for code, path, elements in _checks(fields, kinds, check_ranges):
@@ -81,7 +81,7 @@ def report_groups(count: int, name: str, findings: Findings) -> None:
 
 
 def may_have_findings(lists: Longs, ranges: Ranges) -> bool:
-    """Whether `report` must check the ranges: a quick test for ranges that are not empty."""
+    """Return whether `report` must check the ranges: a quick test for ranges that are not empty."""
     units = ranges.units
     return bool(
         (lists[1:] == lists[:-1]).any()

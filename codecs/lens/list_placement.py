@@ -1,6 +1,6 @@
 """Assign range lists to the events of a Lens binary file, and record lists that are replaced.
 
-Lens, example.c: readBinaryExample. The lists are numbered from 0, in the order of the sets.
+Lens, example.c: readBinaryExample. Range lists are numbered from 0, in the order of their sets.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,8 +15,8 @@ from exset.grammars.columns.arrays import Flags, Longs
 class ListPlacement:
     """The range lists of each event.
 
-    inputs, targets: int64 [m], a list or -1. replaced: the event lists, by path and number, that
-    replaced a list of an event, and the first such event of each.
+    inputs, targets: int64 [m], a list or -1. replaced: each event list, by path and number, that
+    replaced an event's list, with the first such event.
     """
 
     def __init__(self, num_events: int) -> None:
@@ -25,7 +25,7 @@ class ListPlacement:
         self.replaced: list[tuple[str, int, int]] = []
 
     def assign_all(self, column: Longs, kinds: Sequence[EventLists], used: Sequence[Flags]) -> None:
-        """Assign the lists of some kinds, one kind after the other. used: which entries."""
+        """Assign the lists of some kinds, one kind after the other. used: masks of entries."""
         first = np.concatenate([k.first[t] for k, t in zip(kinds, used, strict=True)])
         stop = np.concatenate([k.stop[t] for k, t in zip(kinds, used, strict=True)])
         row = [k.row[t] for k, t in zip(kinds, used, strict=True)]
@@ -43,7 +43,7 @@ class ListPlacement:
             self.replaced.append((kinds[kind[entry]].path, int(at[entry]), event))
 
     def assign(self, column: Longs, kind: EventLists, row: int, number: int) -> None:
-        """Assign a range list, or -1, to the events of one event list."""
+        """Assign the range list `number`, or -1, to the events of one event list."""
         for k in range(kind.offsets[row], kind.offsets[row + 1]):
             events = column[kind.first[k] : kind.stop[k]]
             replaced = (events >= 0) & (events != number)
@@ -53,10 +53,10 @@ class ListPlacement:
 
 
 def place_plain(fields: Fields) -> ListPlacement | None:
-    """Do quickly what `place_lists` does, for the plainest files; return None for any other.
+    """Do quickly what `place_lists` does, for a plain file; return None for any other file.
 
-    In a plain file each example has one event, one input set and then one target set for it. No
-    set is shared, and none is without ranges, so that the lists are numbered like the events.
+    In a plain file each example has one event, one input set and then one target set for it. No set
+    is shared, and all sets have ranges, so that event i has the lists 2 i and 2 i + 1.
     """
     n = fields.ints("examples.example_numEvents").size
     if (fields.ints("examples.example_numEvents") != 1).any():
@@ -83,8 +83,8 @@ def place_lists(
 ) -> ListPlacement:
     """Assign the lists to the events: later lists replace earlier ones.
 
-    is_empty: bool [lists], for lists without ranges. Such a list replaces nothing: its events get
-    the list of the first of them. Examples where that matters are processed list by list.
+    is_empty: bool [lists], whether a list has no ranges. Such a list replaces nothing: all its
+    events get the list of its first event. Examples with this effect are processed list by list.
     """
     placed = ListPlacement(num_events)
     kinds = (inputs, shared, targets)
@@ -108,7 +108,7 @@ def place_lists(
                 if is_empty[number]:
                     number = int(column[kind.first_event(row)])
                 placed.assign(column, kind, row, number)
-                # The lists of target sets are never in `shared`.
+                # A list of a target set is never in `shared`.
                 k = int(np.searchsorted(shared.lists, kind.lists[row]))
                 if k < shared.lists.size and shared.lists[k] == kind.lists[row]:
                     placed.assign(placed.targets, shared, k, number)
@@ -116,7 +116,7 @@ def place_lists(
 
 
 def _unusual_examples(kind: EventLists, is_empty: Flags) -> Longs:
-    """The examples in which a list without ranges has several events, which it then assigns."""
+    """Return the examples in which a list without ranges changes the lists of events."""
     counts = np.zeros(kind.lists.size, np.int64)
     np.add.at(counts, kind.row, kind.stop - kind.first)
     return kind.example[is_empty[kind.lists] & (counts > (0 if kind.path == SHARED else 1))]
@@ -125,12 +125,12 @@ def _unusual_examples(kind: EventLists, is_empty: Flags) -> Longs:
 def _replaced(
     first: Longs, stop: Longs, value: Longs, num_events: int
 ) -> Iterator[tuple[int, int]]:
-    """Yield the first entry of each list that replaces another, and the event where it does."""
+    """Yield the first entry of each list that replaces another list, and the event."""
     holder = np.full(num_events, -1, np.int64)
     seen = -1
     for events, number in blocks(first, stop):
         free = holder[events] < 0
-        # The first entry of an event in a block counts, so it is written last.
+        # In a block, the first entry of an event counts, so it must be written last.
         holder[events[free][::-1]] = value[number[free]][::-1]
         others = np.flatnonzero(holder[events] != value[number])
         lists = value[number[others]]

@@ -1,4 +1,4 @@
-"""What a Lens binary file cannot store of an example set: an error, or with `lossy` a finding."""
+"""Report values of a set that a Lens binary file cannot store: errors, with `lossy` findings."""
 
 from collections.abc import Callable
 from typing import Final
@@ -14,7 +14,7 @@ _INT_MAX: Final = 2**31 - 1
 
 
 class Losses:
-    """Checks what is written: a loss is a FormatError, or with `lossy` a finding."""
+    """Checks values before they are written: a loss is a FormatError, or with `lossy` a finding."""
 
     def __init__(self, lossy: bool, findings: Findings) -> None:
         self._lossy = lossy
@@ -42,7 +42,7 @@ class Losses:
         return self.strings(names, "examples[{}].name".format)
 
     def frequencies(self, frequency: Floats) -> Floats:
-        """Check the frequencies of the examples; Lens cannot read a negative one."""
+        """Check the frequencies of the examples; Lens cannot read a negative frequency."""
         for row in np.flatnonzero(frequency < 0).tolist():
             why = "the frequency is negative, which Lens rejects in a binary file"
             self._report_loss(f"examples[{row}].frequency", why, "is written anyway")
@@ -58,7 +58,7 @@ class Losses:
 
 
 def ints(counts: Longs, what: str) -> Ints:
-    """Convert counts to 32 bits, as they are in the file. Raises FormatError."""
+    """Convert counts to the 32 bits of the file. Raises FormatError if a count is too large."""
     if counts.max(initial=0) > _INT_MAX:
         message = f"a binary file can store at most {_INT_MAX} {what}"
         raise FormatError(message, place=Place(_MODEL), code="lens-binary")

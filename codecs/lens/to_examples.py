@@ -46,7 +46,7 @@ _SPECIAL: Final = "examples.special_events"
 
 @dataclass(frozen=True)
 class Offsets:
-    """The totals of the chunks before: bytes, events, and events in event lists."""
+    """The totals of the earlier chunks: bytes, events, and events in event lists."""
 
     size: int = 0
     events: int = 0
@@ -64,8 +64,8 @@ def header_of(fields: Fields) -> SetHeader:
 class Decoder:
     """Converts the fields of some examples to `examples`, a set that is not in normal form.
 
-    listed: the events in event lists in all, including the chunks before. Raises FormatError and
-    LimitError.
+    listed: the number of events in event lists, with those of earlier chunks. Raises FormatError
+    and LimitError.
     """
 
     def __init__(
@@ -136,7 +136,7 @@ def _event_offsets(fields: Fields, source: Source, limits: Limits, before: Offse
 
 
 def _lists(fields: Fields, order: Longs | None = None) -> Longs:
-    """Where the ranges of each set begin. order: of the sets, by default alternating."""
+    """Return the offsets of the ranges of each set. order: of the sets, by default alternating."""
     inputs, targets = (fields.counts(f"{path}.ranges") for path in _SETS)
     lengths = np.empty(inputs.size + targets.size, np.int64)
     if order is None:
@@ -151,7 +151,7 @@ def _event_lists(
 ) -> tuple[EventLists, EventLists, EventLists]:
     """Read the event lists of the input sets, of their shared targets, and of the target sets.
 
-    order: the file order of the sets, by which they are numbered.
+    order: the order of the sets in the file, which numbers them.
     """
     inputs, targets = (owners(fields.bounds[path]) for path in _SETS)
     number = np.empty(order.size, np.int64)
@@ -170,7 +170,7 @@ def _event_lists(
 
 
 def _events(fields: Fields, event_offsets: Longs, placed: ListPlacement) -> Events:
-    """Make the events; the later of two special events wins, unless its proc is empty."""
+    """Make the events; the last special event of an event counts, for procs the last with one."""
     m = int(event_offsets[-1])
     if not fields.counts(_SPECIAL).any():
         return replace(Events.empty(m), inputs=placed.inputs, targets=placed.targets)
@@ -236,7 +236,7 @@ def _with_inherited(
 ) -> Ranges:
     """Set the value of each empty dense range, as Lens does (newRange).
 
-    It is the active value of the first event of the list of the range.
+    The value is the active value of the first event that the range's list is for.
     """
     values = list[Floats]()
     for path, lists, active in (
@@ -253,7 +253,7 @@ def _with_inherited(
 
 
 def _spread(column: NDArray[T], where: Flags) -> NDArray[T]:
-    """Spread the values to the rows where `where`, with 0 elsewhere."""
+    """Put the values into the rows for which `where` is true; the other rows are 0."""
     if column.size == where.size:
         return column
     if column.size == 0:
@@ -264,7 +264,7 @@ def _spread(column: NDArray[T], where: Flags) -> NDArray[T]:
 
 
 def _rows(rows: Ragged[T], where: Flags) -> Ragged[T]:
-    """Spread the rows to those where `where`, with empty rows elsewhere."""
+    """Put the rows into those for which `where` is true; the other rows are empty."""
     if len(rows) == where.size:
         return rows
     if len(rows) == 0:
@@ -273,5 +273,5 @@ def _rows(rows: Ragged[T], where: Flags) -> Ragged[T]:
 
 
 def _absent_if_empty(strings: Strings) -> Strings:
-    """Mark empty strings as absent: a binary file cannot tell them apart."""
+    """Mark empty strings as absent: a binary file does not distinguish the two."""
     return replace(strings, present=strings.lengths > 0)
