@@ -15,6 +15,7 @@ from exset.core.limits import DEFAULT, Limits
 from exset.core.protocols import Model, OptionValue, Summary
 from exset.core.source import Source
 from exset.core.text import with_article
+from exset.families.family import Family
 from exset.families.format import Format
 from exset.io import files
 from exset.io.access import DEFAULT_ACCESS, Access
@@ -152,7 +153,10 @@ def save(
     format cannot store the model, OSError, and TypeError for a wrong model, path or option.
     """
     path = os.fsdecode(path)
-    fmt = target_format(path, format)
+    family = next((each for each in formats.families() if isinstance(model, each.model)), None)
+    fmt = target_format(path, format, family=family)
+    if format is None and family is not None:
+        check_convertible(family, fmt, path, name or path)
     files.write(path, _written(model, fmt, name, findings, options))
 
 
@@ -231,13 +235,21 @@ def recognise(source: Source, format: str | None = None) -> Format:
     return formats.detect(bytes(source.view[: formats.HEAD]), source.name)
 
 
-def check_convertible(fmt: Format, target: Format, source: Source) -> None:
-    """Raise FormatError if the target cannot hold what the source does."""
-    if not target.can_write(fmt.family):
-        others = (each.name for each in formats.writers_of(fmt.family))
-        message = f"{fmt.family.noun}s cannot be written as {target.name} ({target.title})"
-        hint = f"formats that can hold one: {', '.join(others)}"
-        raise FormatError(message, place=Place(source.name), hint=hint, code="format")
+def check_convertible(family: Family, target: Format, path: str, source: str) -> None:
+    """Raise FormatError if a format cannot hold the models of a family.
+
+    `path`: of the file to write, if its suffix chose the format. `source`: what is written there.
+    """
+    if target.can_write(family):
+        return
+    noun, others = with_article(family.noun), formats.writers_of(family)
+    if formats.by_suffix(path) == target:
+        message = f"{noun} cannot be written to {path}: its suffix means {target.title}"
+        hint = f"the suffixes for {noun} are {formats.suffixes(others)}"
+    else:
+        message = f"{noun} cannot be written as {target.name} ({target.title})"
+        hint = f"formats that can hold one: {', '.join(each.name for each in others)}"
+    raise FormatError(message, place=Place(source), hint=hint, code="format")
 
 
 def read_source(path: FilePath, *, limits: Limits = DEFAULT) -> Source:
@@ -248,16 +260,27 @@ def read_source(path: FilePath, *, limits: Limits = DEFAULT) -> Source:
     return files.read(name, limits=limits, maps=formats.maps)
 
 
-def target_format(path: FilePath, format: str | None = None) -> Format:
-    """Return the format with the given name, or with the path's suffix; FormatError for neither."""
+def target_format(
+    path: FilePath,
+    format: str | None = None,
+    *,
+    family: Family | None = None,
+    argument: str = "format",
+) -> Format:
+    """Return the format of that name, else the one of the path's suffix; FormatError if none.
+
+    `family`: of the model to write. `argument`: the name of `format` in the function called.
+    """
     if format is not None:
         return formats.get(format)
     name = os.fsdecode(path)
     fmt = formats.by_suffix(name)
     if fmt is None:
-        suffixes = ", ".join(suffix for each in formats.all_formats() for suffix in each.suffixes)
+        among = formats.all_formats() if family is None else formats.writers_of(family)
         message = "the name of the file does not show which format to write"
-        hint = f"use one of the suffixes {suffixes}; or --to NAME, or format=NAME in Python"
+        hint = (
+            f"use one of the suffixes {formats.suffixes(among)}; or <--to NAME or {argument}=NAME>"
+        )
         raise FormatError(message, place=Place(name), hint=hint, code="format")
     return fmt
 
@@ -268,7 +291,7 @@ def _checked_class(fmt: Format, model: type[Model] | None, source: Source) -> Fo
         nouns = {each.noun for each in formats.families() if issubclass(each.model, model)}
         expected = " or ".join(map(with_article, sorted(nouns))) or model.__name__
         message = f"the file holds {with_article(fmt.family.noun)} ({fmt.title}), not {expected}"
-        hint = "if exset misread its format, use --from NAME, or format=NAME in Python"
+        hint = "if exset misread its format, use <--from NAME or format=NAME>"
         raise FormatError(message, place=Place(source.name), hint=hint, code="format")
     return fmt
 

@@ -39,7 +39,7 @@ def convert(
     source, target, engine = os.fsdecode(source), os.fsdecode(target), formats.engine(engine)
     if from_format is not None:
         formats.get(from_format)
-    target_format = api.target_format(target, to)
+    target_format = api.target_format(target, to, argument="to")
     of_readers = {option.name for fmt in formats.all_formats() for option in fmt.read_options}
     of_readers -= {option.name for option in target_format.options}
     moved = {name: options.pop(name) for name in of_readers & options.keys()}
@@ -49,7 +49,8 @@ def convert(
     with ExitStack() as stack:
         blocks = stack.enter_context(streaming.opened(source, limits=limits))
         fmt = streaming.recognise(blocks, from_format)
-        api.check_convertible(fmt, target_format, Source(blocks.name, b""))
+        chosen = target if to is None else ""
+        api.check_convertible(fmt.family, target_format, chosen, blocks.name)
         to = target_format.name
         is_chunked = fmt.streamer is not None and target_format.incremental_writer is not None
         if not is_chunked or fmt.family != target_format.family:

@@ -7,6 +7,7 @@ entry point of the group `exset.formats`.
 
 import os
 import re
+from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 from typing import cast, get_args
@@ -108,6 +109,11 @@ def of_family(family: Family) -> tuple[Format, ...]:
     return tuple(fmt for fmt in all_formats() if fmt.family == family)
 
 
+def suffixes(among: Iterable[Format]) -> str:
+    """Return the suffixes of some formats, each once, separated by commas."""
+    return ", ".join(dict.fromkeys(suffix for fmt in among for suffix in fmt.suffixes))
+
+
 def writers_of(family: Family) -> tuple[Format, ...]:
     """Return the formats whose writers take the models of a family, its own formats first."""
     others = (fmt for fmt in all_formats() if fmt.can_write(family) and fmt.family != family)
@@ -167,7 +173,7 @@ def detect(head: bytes, name: str) -> Format:
         if candidates:
             break
     there = ", ".join(f"{each.name} ({each.title})" for each in candidates or all_formats())
-    default = f"name the format with --from NAME, or format=NAME in Python: {there}"
+    default = f"name the format with <--from NAME or format=NAME>: {there}"
     message, hint = "exset does not recognise the format", default
     if candidates:
         message = "the format is ambiguous: several formats begin like this"

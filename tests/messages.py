@@ -132,7 +132,7 @@ def _without_lists(text: str) -> str:
     lists = {
         "FORMATS": ", ".join(f"{fmt.name} ({fmt.title})" for fmt in formats.FORMATS),
         "FORMAT NAMES": ", ".join(names),
-        "SUFFIXES": ", ".join(suffix for fmt in formats.FORMATS for suffix in fmt.suffixes),
+        "SUFFIXES": formats.suffixes(formats.FORMATS),
         "SAMPLES": ", ".join(samples.names()),
     }
     for word, listed in lists.items():

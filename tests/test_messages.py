@@ -1,5 +1,6 @@
 """Every error and warning as users see it: the message, the place and the hint."""
 
+import re
 from functools import cache
 
 import pytest
@@ -50,3 +51,15 @@ def test_every_message_has_a_case() -> None:
         if not any((name, line) in seen for line in range(first, last + 1))
     ]
     assert not missing, "\n".join(missing)
+
+
+def test_advice_is_for_python_or_for_the_command_line() -> None:
+    """Errors in Python name arguments, the command line names options."""
+    for stem, case in CASES:
+        for output in re.split(r"^\$ ", case.expected, flags=re.MULTILINE)[1:]:
+            hints = "\n".join(re.findall(r"^ +hint: (.*)", output, flags=re.MULTILINE))
+            hints = re.sub(r"exset [a-z ]+--\w+", "", hints)
+            wrong = r"in Python|<--|(lossy|unshare)=True"
+            if output.startswith("."):
+                wrong = r"(?<!\S)--[a-z]"
+            assert not re.search(wrong, hints), (stem, case.title, hints)

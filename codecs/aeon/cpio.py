@@ -190,7 +190,7 @@ def _header(entries: Entries, source: Source, limits: Limits, engine: Engine) ->
         message = (
             f"the first entry has {size} bytes, but the header of a block has {layout.HEADER_SIZE}"
         )
-        hint = "if the file is another cpio archive, use --from cpio"
+        hint = 'if the file is another cpio archive, use <--from cpio or format="cpio">'
         raise FormatError(message, place=place, hint=hint)
     inner = Source(source.name, bytes(source.view[at : at + size]))
     try:

@@ -51,7 +51,7 @@ class Losses:
     def _report_loss(self, path: str, why: str, effect: str) -> None:
         place = Place(_MODEL, field=path)
         if not self._lossy:
-            hint = f"with --lossy, or lossy=True in Python, it {effect}"
+            hint = f"with <--lossy or lossy=True> it {effect}"
             raise FormatError(why, place=place, hint=hint, code="lens-binary")
         message = f"{why}: it {effect}"
         self._findings.add(Finding("lens-binary-loss", Severity.WARNING, message, place))

@@ -45,7 +45,7 @@ class Converter:
             job.source,
             job.target,
             from_format=self.common.format,
-            to=job.format.name,
+            to=job.to,
             limits=self.common.limits,
             findings=findings,
             reading=self.common.options,
@@ -57,7 +57,7 @@ class Converter:
         """Convert in memory: a terminal must not show half a file, nor control characters."""
         source = api.read_source(job.source, limits=self.common.limits)
         fmt = api.recognise(source, self.common.format)
-        api.check_convertible(fmt, job.format, source)
+        api.check_convertible(fmt.family, job.format, "", source.name)
         file = self.common.load_source(source, fmt)
         findings, to = file.findings, job.format.name
         data = api.dumps(file.model, format=to, name=source.name, findings=findings, **self.options)

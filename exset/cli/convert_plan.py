@@ -12,11 +12,15 @@ from exset.io.access import is_file, is_folder
 
 @dataclass(frozen=True)
 class Job:
-    """A conversion of one file to a format; as a path-like object, it is the source."""
+    """A conversion of one file to a format; as a path-like object, it is the source.
+
+    `to`: the name of the format, unless the suffix of the target chose it.
+    """
 
     source: str
     target: str
     format: Format
+    to: str | None
 
     def __fspath__(self) -> str:
         """Return the path of the source."""
@@ -49,7 +53,7 @@ def plan(inputs: tuple[str, ...], output: str | None, to: str | None) -> list[Jo
             if source == "-":
                 usage_error("standard input has no name for a file in a folder: convert it alone")
             target = os.path.join(folder, os.path.basename(renamed))
-        jobs.append(Job(source, target, fmt))
+        jobs.append(Job(source, target, fmt, to))
     _check(jobs)
     return jobs
 

@@ -10,7 +10,7 @@ from typing import NoReturn, TypeVar
 
 import click
 
-from exset.core.errors import FormatError, LimitError
+from exset.core.errors import Finding, FormatError, LimitError
 from exset.core.text import safe
 from exset.families.format import Format
 from exset.io import remote
@@ -91,7 +91,7 @@ def progress(
 def report_error(error: FormatError | OSError) -> Exit:
     """Write the message of an error, and return its exit code."""
     if isinstance(error, FormatError):
-        click.echo(str(error), err=True)
+        click.echo(str(error.changed(Finding.for_command_line)), err=True)
         return Exit.LIMIT if isinstance(error, LimitError) else Exit.BAD_FILE
     click.echo(f"exset: {_reason(error)}", err=True)
     return Exit.SYSTEM

@@ -108,7 +108,7 @@ def verdict(
 
 def _line(finding: Finding) -> str:
     """Return a finding as text; a warning or a note says so after its place."""
-    text = str(finding)
+    text = str(finding.for_command_line())
     place = "" if finding.place is None else f"{finding.place}: "
     if finding.severity is Severity.ERROR or not text.startswith(place):
         return text
@@ -183,7 +183,10 @@ def write_row(row: Mapping[str, object]) -> None:
 
 def findings_row(findings: Findings) -> dict[str, object]:
     """Return the members with which the object of every command that reads ends."""
-    return {"counts": tally(findings), "findings": [finding.to_dict() for finding in findings]}
+    return {
+        "counts": tally(findings),
+        "findings": [each.for_command_line().to_dict() for each in findings],
+    }
 
 
 def tally(findings: Findings) -> dict[Severity, int]:
@@ -197,6 +200,6 @@ def tally(findings: Findings) -> dict[Severity, int]:
 def as_finding(error: FormatError | OSError) -> Finding:
     """Return an error as a finding; an error of the system has the code `system`."""
     if isinstance(error, FormatError):
-        return error.finding
+        return error.finding.for_command_line()
     place = None if error.filename is None else Place(os.fsdecode(error.filename))
     return Finding("system", Severity.ERROR, error.strerror or str(error), place)

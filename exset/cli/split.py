@@ -64,8 +64,8 @@ def split(
     if not isinstance(loaded.model, Selectable):
         usage_error(f"{with_article(fmt.family.noun)} cannot be split")
     format_of = {target: formats.by_suffix(target) or fmt for target in targets}
-    for target_format in format_of.values():
-        api.check_convertible(fmt, target_format, source)
+    for target, target_format in format_of.items():
+        api.check_convertible(fmt.family, target_format, target, source.name)
     with argument_errors():
         models = split_model(loaded.model, [*targets.values()], **how)
     made = dict(zip(targets, models, strict=True))

@@ -11,7 +11,7 @@ from functools import partial
 from typing import ClassVar, Self, TypeVar
 
 from exset.core.source import Source, Span
-from exset.core.text import WIDTH, counted, pointer, safe
+from exset.core.text import WIDTH, Advice, counted, pointer, safe
 
 T = TypeVar("T")
 
@@ -104,13 +104,26 @@ class Place:
 
 @dataclass(frozen=True)
 class Finding:
-    """One error, warning or note about a file: a stable code, a message, a place and a hint."""
+    """One error, warning or note about a file: a stable code, a message, a place and a hint.
+
+    A hint may name an option and an argument, as `<--lossy or lossy=True>`: Python shows the
+    argument, the command line shows the option.
+    """
 
     code: str
     severity: Severity
     message: str
     place: Place | None = None
     hint: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.hint is not None and not isinstance(self.hint, Advice):
+            object.__setattr__(self, "hint", Advice.of(self.hint))
+
+    def for_command_line(self) -> "Finding":
+        """Return the finding with a hint that names options, not arguments."""
+        hint = self.hint
+        return replace(self, hint=hint.command) if isinstance(hint, Advice) else self
 
     def to_dict(self) -> dict[str, object]:
         """Return the finding for JSON, with text escaped; the keys are always the same."""

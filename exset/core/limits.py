@@ -55,4 +55,4 @@ DEFAULT = Limits()
 
 def limit_hint(name: str) -> str:
     """Return the hint for a file that exceeds a limit."""
-    return f"if you trust the file, raise the limit: --limit {name}=N, or limits=... in Python"
+    return f"if you trust the file, raise the limit: <--limit {name}=N or limits=Limits({name}=N)>"

@@ -16,6 +16,23 @@ _UNSAFE = re.compile(
 )
 
 
+# What to do in both worlds, as in `use <--lossy or lossy=True>`.
+_SPELLED = re.compile(r"<((?:--|exset ).+?) or (.+?)>")
+
+
+class Advice(str):
+    """Advice for a user of Python; `command`: for a user of the command line."""
+
+    command: str
+
+    @classmethod
+    def of(cls, text: str) -> "Advice":
+        """Return advice whose text names both an option and an argument: `<--to ex or to="ex">`."""
+        advice = cls(_SPELLED.sub(r"\2", text))
+        advice.command = _SPELLED.sub(r"\1", text)
+        return advice
+
+
 def counted(count: int, noun: str) -> str:
     """Return a count with its noun: `1 event`, `2,000 events`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -79,6 +79,6 @@ def hint(unexpected: Unexpected) -> str | None:
     if "AT" in expected:
         return (
             "aeon needs a header before the records, such as `@FILE`, a tab, `ASCII_INT`; for older"
-            " versions of aeon, use --from-dialect seed or csv, or dialect=... in Python"
+            ' versions of aeon, use <--from-dialect seed or dialect="seed">, or csv'
         )
     return "a line that starts with `@` is a header: only one is allowed, before all records"

@@ -31,7 +31,7 @@ def render(
     def report_loss(field: str, why: str, what: str) -> None:
         place = Place(_MODEL, field=field)
         if not lossy:
-            advice = "--lossy, or lossy=True in Python, writes the manifest without them"
+            advice = "<--lossy or lossy=True> writes the manifest without them"
             raise FormatError(why, place=place, hint=advice, code="aeon-text")
         if findings is not None:
             loss = Finding("aeon-text-loss", Severity.WARNING, f"{why}: {what}", place)

@@ -112,7 +112,7 @@ def _check_included(header: Header, count: int, source: Source) -> None:
         return
     samples = counted(declared, "included sample")
     message = f"the header counts {samples}, but the image reader finds {count:,}, one in each file"
-    hint = 'if its samples have ids, read the list with reader="hdf5" (--reader hdf5)'
+    hint = 'if its samples have ids, read the list with <--reader hdf5 or reader="hdf5">'
     place = header.place("included", source)
     raise FormatError(message, place=place, hint=hint, code="lbann-file-count")
 

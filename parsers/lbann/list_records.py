@@ -37,7 +37,7 @@ _ERRORS: Final[Mapping[Verdict, tuple[str, str]]] = MappingProxyType(
     {
         Verdict.NOT_A_NUMBER: (
             "the id {raw} is neither an integer nor `...`",
-            'if ids are names, read the list with ids="text" (--ids text)',
+            'if ids are names, read the list with <--ids text or ids="text">',
         ),
         Verdict.BEYOND_64_BITS: ("the id {raw} is beyond 64 bits", "write a smaller number"),
         Verdict.TWO_MARKS: ("this range starts inside another one", "write `first ... last`"),

@@ -39,7 +39,7 @@ class Losses:
             raise _error(
                 path,
                 f"text cannot represent this string: {why} (byte {at})",
-                "use --lossy, or lossy=True in Python, to write `?` instead; or write a binary"
+                "use <--lossy or lossy=True> to write `?` instead; or write a binary"
                 " file, which holds every byte but NUL",
             )
         count = f"{len(found)} bytes are" if len(found) > 1 else "a byte is"
@@ -63,8 +63,7 @@ class Losses:
             raise _error(
                 f"examples[{example}].events[{event}].{field}",
                 "text cannot share a list between the inputs and targets of these different events",
-                "use --unshare, or unshare=True in Python, to write the list twice; or write a"
-                " binary file",
+                "use <--unshare or unshare=True> to write the list twice; or write a binary file",
             ) from None
         for event in lists.split.values():
             path = f"examples[{example}].events[{event}].inputs"

@@ -43,7 +43,7 @@ def block_of(manifest: Manifest, base: str = "", access: Access = DEFAULT_ACCESS
         message = f"record {first.record}, column {first.column}: {first.message}{more}"
         hint = None
         if first.code == "aeon-file":
-            hint = "name the folder of the files with --base, or base= in Python"
+            hint = "name the folder of the files with <--base or base=...>"
         place = Place("manifest", line=first.line or None)
         raise FormatError(message, place=place, hint=hint, code=first.code)
     return Block.of(records)

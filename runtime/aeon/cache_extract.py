@@ -72,7 +72,7 @@ def extract_cache(
         raise FormatError(message, place=Place(cache.path), code="aeon-cache-none")
     if not damaged and len(intact) != len(cache.blocks):
         worst = next(each for each in findings if each.severity is Severity.ERROR)
-        hint = "--damaged extracts the intact records"
+        hint = "<--damaged or damaged=True> extracts the intact records"
         raise FormatError(worst.message, place=worst.place, hint=hint, code=worst.code)
     width = width or next((block.width for block in intact.values() if block.width), 0)
     with Extractor(folder) as out:
@@ -120,7 +120,7 @@ def extract_block(
         if not records.width:
             message = "the number of elements of a record is unknown: their names do not say it"
             place = Place(block.name)
-            hint = "name the types of the elements of a record with --types"
+            hint = "name the types of the elements of a record with <--types or types=...>"
             raise FormatError(message, place=place, hint=hint, code="aeon-block-width")
     with Extractor(folder) as out:
         writer = _Writer(out, types, suffixes)

@@ -16,8 +16,8 @@ from exset.runtime.aeon.cache_compare import Compared, Comparison, Difference
 from exset.runtime.aeon.selection import BLOCK_SIZE, blocks, cache_name, select_records
 
 _OTHER_SIZE: Final = (
-    "aeon would miss records or repeat them: name the block size of the cache with --block-size, or"
-    " rebuild it"
+    "aeon would miss records or repeat them: name the block size of the cache with"
+    " <--block-size N or block_size=N>, or rebuild it"
 )
 _NO_UID: Final = "an unknown manifest, as the folder's name has no checksum"
 

@@ -118,7 +118,11 @@ def _rows(path: str, names: Sequence[str | None], delimiter: str) -> Iterator[Se
 
 def _delimiter_hint(head: list[str]) -> str | None:
     marks = [mark for mark in ";\t|" if mark in head[0]] if len(head) == 1 else []
-    return f"is the delimiter {marks[0]!r}? Set it with --delimiter" if marks else None
+    return (
+        f"is the delimiter {marks[0]!r}? Set it with <--delimiter or delimiter=...>"
+        if marks
+        else None
+    )
 
 
 def _bad(path: str, line: int, message: str, hint: str | None = None) -> FormatError:

@@ -36,7 +36,9 @@ def labels(manifest: Manifest, column: str | None, name: str) -> list[str]:
         kinds = zip(numbers, manifest.types, strict=True)
         there = ", ".join(f"{number} ({kind})" for number, kind in kinds) or "none"
         message = f"{f'no column {column!r};' if column else 'which column?'} there are: {there}"
-        raise FormatError(message, place=Place(name), hint="name one with --column", code="labels")
+        raise FormatError(
+            message, place=Place(name), hint="name one with <--column or column=...>", code="labels"
+        )
     found = []
     for line, field in zip(manifest.lines.tolist(), manifest.column(int(which)), strict=True):
         if not field:

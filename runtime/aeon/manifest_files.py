@@ -66,7 +66,10 @@ def _problem(path: bytes, dialect: Dialect) -> tuple[str, str]:
                 " manifest with Unix line ends, as dos2unix does"
             )
         why = safe(error.strerror or str(error))
-        return "aeon-file-missing", f"{why}; paths are relative to manifest_root (--base FOLDER)"
+        return (
+            "aeon-file-missing",
+            f"{why}; paths are relative to manifest_root, <--base FOLDER or base=FOLDER>",
+        )
     if stat.S_ISDIR(status.st_mode):
         return "aeon-file-folder", ""
     if not stat.S_ISREG(status.st_mode):

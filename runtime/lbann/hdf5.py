@@ -195,7 +195,7 @@ class File:
             self._refuse(path, "user-defined links are not supported", "hdf5-link")
         word = "a soft link" if kind == h5l.TYPE_SOFT else "an external link"
         if not self._access.links:
-            hint = "if you trust the file, use --follow-links, or Access(links=True) in Python"
+            hint = "if you trust the file, use <--follow-links or Access(links=True)>"
             self._refuse(path, f"the path contains {word}", "hdf5-link", hint)
         hops[0] -= 1
         if hops[0] < 0:
@@ -221,7 +221,7 @@ class File:
         except ValueError:  # a NUL, or a lone surrogate
             self._refuse(link, "invalid file name", "file-name")
         if not is_inside(real, roots):
-            hint = "if you trust it, add its folder with --root, or Access(roots=...) in Python"
+            hint = "if you trust it, add its folder with <--root or Access(roots=...)>"
             self._refuse(link, f"{path} is outside the allowed folders", "hdf5-roots", hint)
         if real in self._files:
             return self._files[real]
@@ -251,8 +251,8 @@ class File:
             filter_id = made.get_filter(index)[0]
             if filter_id not in _BUILT_IN and not self._access.plugins:
                 what = f"the dataset needs the filter plugin {filter_id}"
-                hint = "if you trust the installed plugins, use --allow-plugins, or"
-                hint += " Access(plugins=True) in Python"
+                hint = "if you trust the installed plugins, use"
+                hint += " <--allow-plugins or Access(plugins=True)>"
                 self._refuse(path, what, "hdf5-filter", hint)
         claimed = math.prod(shape) * kind.get_size()
         if layout == h5d.CHUNKED:

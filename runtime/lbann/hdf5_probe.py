@@ -124,7 +124,7 @@ def unreadable_file(path: str, error: FormatError | OSError, kind: Kind) -> Find
 
 def outside_roots(path: str) -> Finding:
     """Return the finding of a file outside the folders that exset may read."""
-    hint = "if you trust it, add its folder with --root, or Access(roots=...) in Python"
+    hint = "if you trust it, add its folder with <--root or Access(roots=...)>"
     message = f"{path} is outside the allowed folders"
     return file_finding("hdf5-roots", message, path, hint=hint)
 

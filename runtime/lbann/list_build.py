@@ -75,8 +75,8 @@ def built(
         if ids:
             rows.append(Record(name, ids, len(result.rejected)))
     if not rows:
-        hint = "name a sample with --sample PATH, or match the paths of all samples with"
-        hint += " --pattern 'RUN_ID/*'"
+        hint = "name a sample with <--sample PATH or sample=PATH>, or match the paths of all"
+        hint += " samples with <--pattern 'RUN_ID/*' or pattern='RUN_ID/*'>"
         if rejected:
             hint = "the warnings say why exset rejected each group"
         raise FormatError("the files contain no samples", hint=hint, code="list-empty")

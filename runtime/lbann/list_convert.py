@@ -108,7 +108,7 @@ def _single(samples: SampleList, add_loss: Callable[[str], None]) -> SampleList:
         file = samples.files[int(several[0])]
         raise FormatError(
             f"{file.name} has {file.included:,} samples: in a SINGLE-SAMPLE list each file is one",
-            hint="choose another type with --kind, or kind=... in Python",
+            hint="choose another type with <--kind or kind=...>",
             code="lbann-kind",
         )
     if samples.has_integer_ids or samples.ids != samples.name:
@@ -121,6 +121,6 @@ def _add_loss(what: str, findings: Findings, lossy: bool) -> None:
     """Add the finding of information that the other kind cannot store; FormatError unless lossy."""
     message, place = f"a list of this kind cannot store {what}", Place("sample list")
     if not lossy:
-        hint = "drop it with --lossy, or lossy=True in Python"
+        hint = "drop it with <--lossy or lossy=True>"
         raise FormatError(message, place=place, hint=hint, code="lbann-lost")
     findings.add(Finding("lbann-lost", Severity.WARNING, message, place))

@@ -37,7 +37,7 @@ def check(
     directory = probe.path(_text(samples.directory))
     if len(samples.name) and not is_folder(directory):
         message = f"the base directory {directory} does not exist: no file was checked"
-        hint = "a relative path starts at the current folder, or at --base"
+        hint = "a relative path starts at the current folder, or at <--base or base=...>"
         place = Place(name)
         findings.add(Finding("lbann-missing-directory", Severity.ERROR, message, place, hint))
     elif samples.kind.is_single or samples.has_integer_ids:

@@ -73,5 +73,5 @@ def _common(paths: list[str]) -> str:
         return os.path.commonpath(paths) or "."
     except ValueError:
         message = "the base directories have no common one: some are relative, some absolute"
-        hint = "name one with --directory"
+        hint = "name one with <--directory or directory=...>"
         raise FormatError(message, hint=hint, code="lbann-directory") from None

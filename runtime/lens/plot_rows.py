@@ -84,7 +84,7 @@ def picture_rows(
         raise ValueError("there is nothing to draw: no " + ("units" if which.size else "examples"))
     if units > CELLS:
         message = f"{units:,} units are too many for a picture"
-        hint = "pass inputs=... and targets=... for some of the groups (--inputs GROUP=SIZE)"
+        hint = "name some of the groups: <--inputs GROUP=SIZE or inputs={GROUP: SIZE}>"
         raise LimitError(message, place=Place(MODEL), hint=hint)
     room = min(ROWS, CELLS // units)
     rows = row_indices(starts[:room], counts[:room])[:room]

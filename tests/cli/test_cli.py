@@ -195,7 +195,7 @@ def test_corrupt_files() -> None:
             result = run(verb, name)
             assert result.exit_code == 1
             assert (result.stdout if verb == "validate" else result.stderr).startswith(name)
-    assert "Python: ex (" in run("cat", "noise").stderr
+    assert "--from NAME: ex (" in run("cat", "noise").stderr
     assert run("info", "--from", "bex", "noise").exit_code == 1
 
 

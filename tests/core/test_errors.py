@@ -318,3 +318,14 @@ def test_strict_findings_raise(severity: Severity) -> None:
     assert caught.value.code == "b"
     assert [item.code for item in strict] == ["n"]
     assert strict.count("b") == 0
+
+
+def test_a_hint_has_the_words_of_python_and_of_the_command_line() -> None:
+    hint = "drop it with <--lossy or lossy=True>, or <exset convert --dialect head or ...>"
+    error = FormatError("m", hint=hint)
+    assert error.hint == "drop it with lossy=True, or ..." and "lossy=True" in str(error)
+    again = pickle.loads(pickle.dumps(error)).finding
+    assert again == error.finding and again.hint == error.hint
+    shown = again.for_command_line()
+    assert shown.hint == "drop it with --lossy, or exset convert --dialect head"
+    assert shown.for_command_line() == shown

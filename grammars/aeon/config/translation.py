@@ -58,7 +58,7 @@ class _Translation:
             else:
                 what = f"{TITLES[self.dialect]} has no member {inner}"
                 if not self.lossy:
-                    raise self.loss(inner, what, "leave it out with --lossy; lossy=True in Python")
+                    raise self.loss(inner, what, "leave it out with <--lossy or lossy=True>")
                 self.report("aeon-left-out", inner, what, "it is left out")
         return Settings(table, self.dialect, given)
 
