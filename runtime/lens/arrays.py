@@ -5,7 +5,7 @@ ranges override earlier ones (Lens, example.c: standardLoadEvent). The code work
 (`xp`), without loops over examples.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any, NoReturn
@@ -88,16 +88,7 @@ class ExampleArrays:
 
         `row`: the row of each event, int64 [events].
         """
-        xp = namespace_of(self.inputs)
-        width = int(self.event.max()) + 1 if self.event.size else 0
-        cell = row * width + self.event
-
-        def padded(array: Any) -> Any:
-            out = xp.zeros((rows * width, *array.shape[1:]), array.dtype)
-            out[cell] = array
-            return out.reshape(rows, width, *array.shape[1:])
-
-        return self._map(padded)
+        return self._map(padder(namespace_of(self.inputs), row, self.event, rows))
 
     def by_tick(self, ticks: int, limits: Limits = DEFAULT) -> "ExampleArrays":
         """Return arrays with one row a tick; `ticks`: the number of ticks in an interval of time.
@@ -198,22 +189,7 @@ def arrays_of(
         for side, layout in zip(SIDES, layouts, strict=True)
     ]
     times = [to_device(xp, examples.effective(field, rows)).copy() for field in TIME_FIELDS]
-    return arrays_with(xp, examples, layouts, sides, times, rows)
-
-
-def arrays_with(
-    xp: ModuleType,
-    examples: ExampleSet,
-    layouts: tuple[Layout, Layout],
-    sides: Sequence[Floats],
-    times: Sequence[Floats],
-    rows: Longs | None,
-) -> ExampleArrays:
-    """Return the arrays of events from their inputs, targets and effective times.
-
-    `rows`: as in `arrays_of`.
-    """
-    example, event = _numbers(xp, examples, rows)
+    example, event = numbers_of(xp, examples, rows)
     return ExampleArrays(
         inputs=sides[0],
         targets=sides[1],
@@ -245,6 +221,22 @@ def check_size(
         )
 
 
+def padder(xp: ModuleType, row: Longs, event: Longs, rows: int) -> Callable[[Any], Any]:
+    """Return a function that pads arrays [events, ...] with 0 to [rows, most events, ...].
+
+    `row`, `event`: where each event belongs, int64 [events].
+    """
+    width = int(event.max()) + 1 if event.size else 0
+    cell = row * width + event
+
+    def padded(array: Any) -> Any:
+        out = xp.zeros((rows * width, *array.shape[1:]), array.dtype)
+        out[cell] = array
+        return out.reshape(rows, width, *array.shape[1:])
+
+    return padded
+
+
 def _known(values: Floats, rows: Flags) -> Flags:
     """Return where values are not NaN, in some of the rows: bool like `values`."""
     mask: Flags = values == values
@@ -252,7 +244,7 @@ def _known(values: Floats, rows: Flags) -> Flags:
     return mask
 
 
-def _numbers(xp: ModuleType, examples: ExampleSet, rows: Longs | None) -> tuple[Longs, Longs]:
+def numbers_of(xp: ModuleType, examples: ExampleSet, rows: Longs | None) -> tuple[Longs, Longs]:
     """Return the index of the example of each event, and of the event in it: int64 [events]."""
     offsets = examples.event_offsets
     if rows is not None:

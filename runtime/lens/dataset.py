@@ -11,7 +11,7 @@ from exset.core.text import counted
 from exset.grammars.columns.arrays import Longs, chosen_rows, row_indices
 from exset.grammars.lens.examples import TIME_FIELDS, ExampleSet
 from exset.runtime.arrays import Device, on_device
-from exset.runtime.lens.arrays import ExampleArrays, arrays_of, check_size
+from exset.runtime.lens.arrays import arrays_of, check_size, padder
 from exset.runtime.lens.event_rows import EventRows
 from exset.runtime.lens.example_sampler import ExampleBatchSampler, ExampleSampler
 from exset.runtime.lens.layout_inference import layouts_of
@@ -81,13 +81,15 @@ class ExampleDataset(Dataset):
         chosen = chosen_rows(indices, len(self))
         with with_source_name(self.name, MODEL):
             if self.by == "event":
-                return self._fields_of(self._events(chosen))
+                return self._events(chosen)
             starts = self.examples.event_offsets[chosen]
             counts = self.examples.event_offsets[chosen + 1] - starts
             self._check_padded(counts)
-            arrays = self._events(row_indices(starts, counts))
-            row = np.repeat(np.arange(chosen.size), counts)
-            return self._fields_of(arrays.stacked(row, chosen.size))
+            columns = self._events(row_indices(starts, counts))
+        row = np.repeat(np.arange(chosen.size), counts)
+        columns["present"] = np.ones(row.size, np.bool_)
+        pad = padder(np, row, columns["event"], chosen.size)
+        return {name: pad(column) for name, column in columns.items()}
 
     def check_sampler(self, sampler: object) -> None:
         """Raise ValueError for a sampler of events if samples are examples, or vice versa."""
@@ -106,19 +108,17 @@ class ExampleDataset(Dataset):
             if self.by == "example":
                 self._check_padded(np.diff(examples.event_offsets))
             arrays = arrays_of(xp, examples, self.layouts, Findings(), self._limits)
-            return self._fields_of(arrays.by_example() if self.by == "example" else arrays)
+            arrays = arrays.by_example() if self.by == "example" else arrays
+            return {name: getattr(arrays, name) for name in self.fields}
 
     def __getstate__(self) -> dict[str, object]:
         return {**vars(self), "_rows": None}
 
-    def _events(self, rows: Longs) -> ExampleArrays:
+    def _events(self, rows: Longs) -> dict[str, Values]:
         self._check_inferred(rows.size)
         if self._rows is None:  # after pickling
             self._rows = EventRows(self.examples, self.layouts, Findings(), self._limits)
         return self._rows.take(rows)
-
-    def _fields_of(self, arrays: ExampleArrays) -> dict[str, Values]:
-        return {name: getattr(arrays, name) for name in self.fields}
 
     def _check_inferred(self, events: int) -> None:
         """Raise LimitError if an inferred layout makes large arrays of so many events."""

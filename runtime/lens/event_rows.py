@@ -16,10 +16,11 @@ from exset.core.limits import Limits
 from exset.grammars.columns.arrays import Floats, Longs
 from exset.grammars.lens.examples import TIME_FIELDS, ExampleSet
 from exset.runtime.arrays import evenly, windows
-from exset.runtime.lens.arrays import ExampleArrays, arrays_with
+from exset.runtime.lens.arrays import numbers_of
 from exset.runtime.lens.fill import filled, filling_of, side_array
 from exset.runtime.lens.network_layout import SIDES, Layout, Side
 from exset.runtime.lens.runs import Columns
+from exset.runtime.training.dataset import Values
 
 _MOST_EXPANDED: Final = 1 << 24
 """The most cells of one side that are expanded once, for all batches: 64 MiB of float32."""
@@ -39,18 +40,30 @@ class EventRows:
         limits: Limits,
     ) -> None:
         """Check all ranges of the set. Raises FormatError as `to_arrays`."""
-        self._examples, self._layouts, self._limits = examples, layouts, limits
+        self._examples, self._limits = examples, limits
         self._columns = Columns.of(np, examples)
         self._takes = [
             self._taken(side, layout, findings) for side, layout in zip(SIDES, layouts, strict=True)
         ]
-        self._times = [examples.effective(field) for field in TIME_FIELDS]
+        self._times = {field: examples.effective(field) for field in TIME_FIELDS}
 
-    def take(self, rows: Longs) -> ExampleArrays:
-        """Return the arrays of the events with some indices, int64, in any order."""
-        sides = [take(rows) for take in self._takes]
-        times = [time[rows] for time in self._times]
-        return arrays_with(np, self._examples, self._layouts, sides, times, rows)
+    def take(self, rows: Longs) -> dict[str, Values]:
+        """Return the arrays of some events by name, as in `ExampleArrays`; `rows`: int64 indices.
+
+        Every event is present, and scored.
+        """
+        inputs, targets = (take(rows) for take in self._takes)
+        example, event = numbers_of(np, self._examples, rows)
+        return {
+            "inputs": inputs,
+            "targets": targets,
+            "input_mask": inputs == inputs,  # NaN differs from itself
+            "target_mask": targets == targets,
+            "example": example,
+            "event": event,
+            "frequency": self._examples.frequency[example],
+            **{name: time[rows] for name, time in self._times.items()},
+        }
 
     def _taken(self, side: Side, layout: Layout, findings: Findings) -> _Take:
         """Return the fastest function that gives one side of some events."""
