@@ -1,6 +1,9 @@
 """What `dataset` takes, and what all datasets have in common."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,7 @@ from exset.runtime.aeon.cache import Cache
 from exset.runtime.arrays import Device, namespace, to_host
 from tests.training.backends import BACKENDS
 from tests.training.dataset_laws import check
+from tests.training.squares import Squares
 
 DEVICES: list[Device] = ["cpu", "portable"]
 if len(BACKENDS) > 1:
@@ -91,6 +95,44 @@ def test_all_samples_on_a_device(device: Device, path: str, by: str) -> None:
         np.testing.assert_array_equal(to_host(array), wanted[name])
     with pytest.raises(ValueError, match="unknown device"):
         dataset.to_arrays("gpu")
+
+
+def test_arrays_on_a_device_with_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All arrays are made while it is the current device, and only then."""
+    current: list[int] = []
+    made: list[list[int]] = []
+    portable = namespace("portable")
+    asarray = portable.asarray
+
+    @contextmanager
+    def device(number: int) -> Iterator[None]:
+        current.append(number)
+        yield
+        current.pop()
+
+    def recorded(*values: object, **options: object) -> object:
+        made.append([*current])
+        return asarray(*values, **options)
+
+    runtime = SimpleNamespace(getDeviceCount=lambda: 4)
+    cuda = SimpleNamespace(Device=device, runtime=runtime)
+    monkeypatch.setattr(portable, "cuda", cuda, raising=False)
+    monkeypatch.setattr(portable, "asarray", recorded)
+    examples = exset.load("exset::pulse.ex", model=ExampleSet)
+    acts: list[Callable[[Device], object]] = [
+        lambda device: exset.to_arrays(examples, device=device),
+        lambda device: exset.to_csr(examples, device=device),
+        exset.dataset(examples).to_arrays,
+        exset.dataset(examples, by="example").to_arrays,
+        exset.dataset("exset::captions.tsv", padded=True).to_arrays,
+        Squares(3).to_arrays,
+    ]
+    for act in acts:
+        made.clear()
+        act("portable:3")
+        assert made and all(each == [3] for each in made) and not current
+        with pytest.raises(ValueError, match="unknown device 'portable:4': CuPy has 4 devices"):
+            act("portable:4")
 
 
 def test_arrays_are_shared() -> None:
