@@ -43,6 +43,7 @@ CONFIG: Final = Family(
     kind="exset.grammars.aeon.config.model:LoaderConfig",
     unit="etl object",
     summary="exset.runtime.aeon.config_report:report",
+    files="exset.runtime.aeon.config_files:check_files",
     differences="exset.runtime.aeon.differences:configs",
 )
 
