@@ -119,10 +119,10 @@ def dialects(fmt: Format) -> tuple[str, ...]:
 
 def warm_up() -> None:
     """Import everything that any format needs; h5py runs `uname` when it is imported."""
-    from exset.runtime.aeon import manifest_files
+    from exset.runtime.aeon import config_files, manifest_files
     from exset.runtime.lbann import list_files
 
-    assert list_files and manifest_files
+    assert list_files and manifest_files and config_files
     formats.load_plugins()
     for name in samples.names():
         exset.stats(exset.load(f"exset::{name}"))
@@ -145,11 +145,14 @@ def use(path: str, watch: Watch, check_files: bool = False) -> None:
         model = exset.load(path, findings=findings)
         exset.stats(model)
         if check_files:
+            names: list[str] = []
+            if isinstance(model, exset.LoaderConfig):
+                names = [str(model["manifest_filename"])]
             if isinstance(model, exset.SampleList):
                 names = [file.path for file in model.files]
                 labels = os.fsdecode(model.label_file or b"")
                 names += [labels, *(labels + suffix for suffix in formats.COMPRESSED)]
-                watch.allowed |= {os.path.abspath(os.path.join(base, name)) for name in names}
+            watch.allowed |= {os.path.abspath(os.path.join(base, name)) for name in names}
             exset.validate(path, check_files=True, base=base)
     except (FormatError, OSError):
         pass
