@@ -1,1 +1,1 @@
-"""From abstract syntax to the world: numbers about a set; arrays and batches."""
+"""Use models: reports, differences, arrays, datasets, samplers and batches for training."""

@@ -47,7 +47,7 @@ class _OnDevice(Protocol):
 
 
 def namespace(device: Device = "cpu") -> ModuleType:
-    """Return the module whose functions make arrays on a device.
+    """Return the module with functions that make arrays on a device.
 
     Raises ValueError for an unknown device, and ImportError for "cuda" without CuPy.
     """
@@ -56,9 +56,9 @@ def namespace(device: Device = "cpu") -> ModuleType:
 
 @contextmanager
 def on_device(device: Device) -> Iterator[ModuleType]:
-    """Make a device the current one of CuPy, and yield the module whose functions make its arrays.
+    """Make a device the current device of CuPy; yield the module with functions for its arrays.
 
-    Raises as `namespace`.
+    Raises the errors of `namespace`.
     """
     xp, number = _module_and_number(device)
     with nullcontext() if number is None else xp.cuda.Device(number):
@@ -66,7 +66,7 @@ def on_device(device: Device) -> Iterator[ModuleType]:
 
 
 def _module_and_number(device: Device) -> tuple[ModuleType, int | None]:
-    """Return the module of a device, and its number if it has to be made the current device."""
+    """Return the module of a device, and its number, or None for the current device."""
     name = str(device)  # of a torch.device, too
     kind, has_number, digits = name.partition(":")
     if kind not in MODULES or (has_number and not (digits.isascii() and digits.isdecimal())):
@@ -85,7 +85,7 @@ def _module_and_number(device: Device) -> tuple[ModuleType, int | None]:
 
 
 def namespace_of(array: object) -> ModuleType:
-    """Return the module whose functions take an array; NumPy for other objects."""
+    """Return the module with functions for an array; NumPy for other objects."""
     if type(array) is np.ndarray:
         return np
     module = type(array).__module__.partition(".")[0]
@@ -107,9 +107,9 @@ def to_device(xp: ModuleType, array: NDArray[Item]) -> NDArray[Item]:
 
 
 def to_host(array: NDArray[Item]) -> NDArray[Item]:
-    """Return an array as a NumPy array; copies only from another device.
+    """Return an array as a NumPy array; copy only from another device.
 
-    An object that is no array of CuPy may have an unrelated method `get`, as pandas's Series has.
+    An object other than a CuPy array may have another method `get`, such as pandas's Series.
     """
     return np.asarray(array if namespace_of(array) is np else cast(_OnDevice, array).get())
 
@@ -160,7 +160,7 @@ def windows(xp: ModuleType, array: NDArray[Item], width: int) -> NDArray[Item]:
 
 
 def evenly(numbers: Longs) -> Longs | slice:
-    """Return indices as a slice if they rise in equal steps: a slice selects a view."""
+    """Return indices as a slice if they rise in equal steps, because a slice selects a view."""
     if numbers.size == 0:
         return slice(0, 0)
     first = int(numbers[0])

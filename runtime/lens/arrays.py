@@ -1,8 +1,8 @@
-"""Arrays of an example set: the values that Lens presents to a network, event by event.
+"""Make arrays of an example set: the values that Lens presents to a network, event by event.
 
-Every unit first gets the default of the event. Then the ranges are applied in order, so later
-ranges override earlier ones (Lens, example.c: standardLoadEvent). The code works on NumPy and CuPy
-(`xp`), without loops over examples.
+Every unit first gets the default value of the event. Then the ranges are applied in order, so that
+later ranges override earlier ones (Lens, example.c: standardLoadEvent). The code works on NumPy and
+CuPy (`xp`), without loops over examples.
 """
 
 from collections.abc import Callable
@@ -24,19 +24,19 @@ from exset.runtime.lens.network_layout import MODEL, SIDES, Layout, LayoutLike, 
 from exset.runtime.lens.runs import Columns
 
 _ROUNDING = 1e-6
-"""The time that Lens adds to a tick to allow for rounding."""
+"""The time that Lens adds to the end of a tick to allow for rounding."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ExampleArrays:
     """The events of a set as arrays of NumPy or CuPy, all new and writable.
 
-    `...` is one row an event in the result of `to_arrays`. `inputs`, `targets`: float32 [...,
-    units]. `example`, `event`, `tick`: int64 [...], the index of the example, of the event in it,
-    and of the tick in it, which is 0 except in the result of `by_tick`. `frequency`: of the
-    example; `max_time`, `min_time`, `grace_time`: the effective values of the event; float32 [...].
-    `present`: bool [...], false for padding, where all values are 0. `scored`: bool [...], false
-    where no target counts: for padding, and in the grace time.
+    The result of `to_arrays` has one row for each event: `...` is the number of events. `inputs`,
+    `targets`: float32 [..., units]. `example`, `event`, `tick`: int64 [...], the index of the
+    example, of the event in the example, and of the tick in the event (0, except in the result of
+    `by_tick`). `frequency` of the example; `max_time`, `min_time`, `grace_time`: effective values
+    of the event; float32 [...]. `present`: bool [...], false for padding, where all values are 0.
+    `scored`: bool [...], false where no target counts: in padding, and in the grace time.
     """
 
     inputs: Floats
@@ -62,23 +62,23 @@ class ExampleArrays:
         return f"ExampleArrays({rows} events, {sides})"
 
     def __array__(self, dtype: object = None, copy: bool | None = None) -> NoReturn:
-        """Raise TypeError, as these are several arrays."""
+        """Raise TypeError, because the object contains several arrays."""
         raise TypeError("ExampleArrays are several arrays: use inputs, targets, or another of them")
 
     @property
     def input_mask(self) -> Flags:
-        """Where inputs are present: bool like `inputs`. For NaN, Lens lets the unit compute."""
+        """A mask of given inputs, bool like `inputs`; with NaN, a unit computes its own value."""
         return _known(self.inputs, self.present)
 
     @property
     def target_mask(self) -> Flags:
-        """Where targets count: bool like `targets`. For NaN, Lens computes no error."""
+        """A mask of targets that count, bool like `targets`; for NaN, Lens computes no error."""
         return _known(self.targets, self.scored)
 
     def by_example(self) -> "ExampleArrays":
-        """Return arrays with one row an example: [examples, most events, ...], padded with 0.
+        """Return arrays with one row for each example: [examples, most events, ...], padded with 0.
 
-        Raises ValueError unless these arrays have one row an event.
+        Raises ValueError unless these arrays have one row for each event.
         """
         self.check_flat("by_example")
         return self.stacked(self.example, int(self.example[-1]) + 1 if self.example.size else 0)
@@ -147,14 +147,14 @@ def to_arrays(
     findings: Findings | None = None,
     limits: Limits = DEFAULT,
 ) -> ExampleArrays:
-    """Return the inputs and targets of all events as dense arrays, one row an event.
+    """Return the inputs and targets of all events as dense arrays, one row for each event.
 
     `inputs`, `targets`: the layout of the network: the sizes of groups by name, in the order of the
-    network, or a number of units. By default it is inferred from the highest units in the set, with
-    a note. Ranges of a group that is not in the layout are ignored, as Lens does, with a finding.
-    `device`: "cpu"; or "cuda", "cuda:1" or a `torch.device` for arrays of CuPy. `findings`:
-    collects findings; without it, they are one FormatWarning. `strict`: raise FormatError for
-    warnings.
+    network, or a number of units. By default the layout is inferred from the highest units in the
+    set, with a note. Ranges of a group that is not in the layout are ignored, as Lens does, with a
+    finding. `device`: "cpu"; or "cuda", "cuda:1" or a `torch.device` for arrays of CuPy.
+    `findings`: collects findings; by default, one FormatWarning reports them. `strict`: raise
+    FormatError for warnings.
 
     Raises FormatError for a unit outside of its group or network; LimitError; ValueError for an
     invalid layout or device.
@@ -179,9 +179,9 @@ def arrays_of(
     limits: Limits,
     rows: Longs | None = None,
 ) -> ExampleArrays:
-    """Return the arrays of events under the layouts of both sides, on the device of `xp`.
+    """Return the arrays of events for the layouts of both sides, on the device of `xp`.
 
-    `rows`: the indices of the events, int64, in any order; by default all. Raises as `to_arrays`.
+    `rows`: the indices of events, int64, in any order; by default all. Raises as `to_arrays` does.
     """
     columns = Columns.of(xp, examples)
     sides = [
@@ -238,7 +238,7 @@ def padder(xp: ModuleType, row: Longs, event: Longs, rows: int) -> Callable[[Any
 
 
 def _known(values: Floats, rows: Flags) -> Flags:
-    """Return where values are not NaN, in some of the rows: bool like `values`."""
+    """Return a mask of the values that are not NaN, in the given rows: bool like `values`."""
     mask: Flags = values == values
     mask &= rows[..., None]
     return mask

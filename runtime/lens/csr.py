@@ -1,4 +1,4 @@
-"""Sparse arrays of an example set: compressed rows, one row an event."""
+"""Make sparse arrays of an example set: compressed rows, one row for each event."""
 
 from dataclasses import dataclass
 from typing import NoReturn
@@ -19,7 +19,7 @@ class Csr:
     """One side of a set in compressed sparse rows, for `scipy.sparse.csr_array`.
 
     Event i has the values `data[indptr[i]:indptr[i + 1]]`, float32, at the units
-    `indices[indptr[i]:indptr[i + 1]]`, int64, which rise. Zeros of ranges are included. All other
+    `indices[indptr[i]:indptr[i + 1]]`, int64, ascending. Zeros of ranges are included. All other
     units have the value `default[i]`, float32.
     """
 
@@ -35,7 +35,7 @@ class Csr:
         return self.default.size, self.layout.units
 
     def __array__(self, dtype: object = None, copy: bool | None = None) -> NoReturn:
-        """Raise TypeError, as these are several arrays."""
+        """Raise TypeError, because the object contains several arrays."""
         how = "scipy.sparse.csr_array((rows.data, rows.indices, rows.indptr), rows.shape)"
         raise TypeError(f"Csr is no dense array: use to_arrays, or {how}")
 

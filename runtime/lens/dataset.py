@@ -1,4 +1,4 @@
-"""Datasets of example sets: the values that Lens presents to a network, by sample."""
+"""Datasets of example sets: samples with the values that Lens presents to a network."""
 
 from typing import Final, Literal, get_args
 
@@ -77,7 +77,7 @@ class ExampleDataset(Dataset):
         return f"ExampleDataset({len(self)} {self.by}s, {sides})"
 
     def batch(self, indices: ArrayLike) -> dict[str, Values]:
-        """Return the arrays of some samples. Raises as `Dataset.batch`."""
+        """Return the arrays of some samples. Raises the errors of `Dataset.batch`."""
         chosen = chosen_rows(indices, len(self))
         with with_source_name(self.name, MODEL):
             if self.by == "event":
@@ -116,18 +116,18 @@ class ExampleDataset(Dataset):
 
     def _events(self, rows: Longs) -> dict[str, Values]:
         self._check_inferred(rows.size)
-        if self._rows is None:  # after pickling
+        if self._rows is None:  # after unpickling
             self._rows = EventRows(self.examples, self.layouts, Findings(), self._limits)
         return self._rows.take(rows)
 
     def _check_inferred(self, events: int) -> None:
-        """Raise LimitError if an inferred layout makes large arrays of so many events."""
+        """Raise LimitError if an inferred layout makes too large arrays of these events."""
         for side, layout, inferred in zip(SIDES, self.layouts, self._inferred, strict=True):
             if inferred:
                 check_size(self.examples, side, layout, events, self._limits)
 
     def _check_padded(self, counts: Longs) -> None:
-        """Raise LimitError for large arrays of examples with so many events each."""
+        """Raise LimitError if padded arrays of examples are too large. counts: their events."""
         units = sum(layout.units for layout in self.layouts)
         size = 4 * units * counts.size * int(counts.max(initial=0))
         if size > self._limits.max_array:

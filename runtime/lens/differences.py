@@ -1,7 +1,7 @@
-"""Comparison of two Lens example sets by meaning; see `exset.diff`.
+"""Compare two Lens example sets by meaning; see `exset.diff`.
 
-A value that an event has of its own equals the same value from the header, and a shared list equals
-a copy of it.
+An event's own value equals the same value inherited from the header, and a shared list equals a
+copy of it.
 """
 
 from typing import Final
@@ -44,7 +44,7 @@ def differences(one: ExampleSet, other: ExampleSet, tolerance: float, keep: int,
 
 
 def _real(diff: ColumnDiff, events: Pairs, field: str, one: ExampleSet, other: ExampleSet) -> None:
-    """Compare the effective values of a field, and the header's if any two events inherit it."""
+    """Compare the effective values of a field, and the headers' if some pair inherits them."""
     own = (
         one.events.real(field).present[events.one] | other.events.real(field).present[events.other]
     )
@@ -80,7 +80,7 @@ def _kinds(ranges: Ranges) -> Longs:
 
 
 def _group_codes(one: ExampleSet, other: ExampleSet) -> tuple[Longs, Longs]:
-    """Number the groups of both sets, equal names alike; the last number is for no group."""
+    """Number the groups of both sets, with equal numbers for equal names; the last means none."""
     numbers: dict[bytes | None, int] = {}
     first, second = (
         np.array([*(numbers.setdefault(name, len(numbers)) for name in each.groups), -1])

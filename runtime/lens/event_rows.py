@@ -1,8 +1,7 @@
-"""The arrays of some events of a set, again and again: all work that batches share is done once.
+"""Make arrays of events for many batches; work that all batches share is done once.
 
-If every event has one dense range of all units, its values are in the set, and a batch copies them
-from there. Otherwise, one side of a small set is expanded once. For larger sets each batch fills
-its own arrays.
+If every event has one dense range of all units, a batch copies the values from the set. Otherwise,
+one side of a small set is expanded once. For larger sets each batch fills its own arrays.
 """
 
 from collections.abc import Callable
@@ -26,11 +25,11 @@ _MOST_EXPANDED: Final = 1 << 24
 """The most cells of one side that are expanded once, for all batches: 64 MiB of float32."""
 
 _Take: TypeAlias = Callable[[Longs], Floats]
-"""Returns one side of some events as a new array: float32 [events, units]."""
+"""A function that returns one side of some events as a new array: float32 [events, units]."""
 
 
 class EventRows:
-    """The events of a set, under the layouts of both sides. It is made for NumPy."""
+    """The events of a set, with the layouts of both sides, as NumPy arrays."""
 
     def __init__(
         self,
@@ -66,7 +65,7 @@ class EventRows:
         }
 
     def _taken(self, side: Side, layout: Layout, findings: Findings) -> _Take:
-        """Return the fastest function that gives one side of some events."""
+        """Return the fastest function that makes one side of some events."""
         examples, columns = self._examples, self._columns
         most = int(np.iinfo(np.int64).max)
         filling = filling_of(np, examples, columns, side, layout, findings, most)

@@ -1,8 +1,8 @@
-"""The orders in which Lens chooses examples: ordered, permuted, randomized, probabilistic.
+"""Sample examples in the orders of Lens: ordered, permuted, randomized, probabilistic.
 
 The random choices of Lens itself cannot be reproduced: Lens draws from the generators of the C
-library (example.c: permutedLoadNextExample and others), and so do its networks. Here the examples,
-the mode, the seed and the epoch decide the order, and any part of an epoch can be computed alone.
+library (example.c: permutedLoadNextExample and others), and so do its networks. Here only examples,
+mode, seed and epoch decide the order, and any part of an epoch can be computed alone.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ _UNIT = 2.0**-53
 
 
 class State(TypedDict):
-    """The position of a sampler: seed, epoch, number of examples given, digest of the choice."""
+    """The position of a sampler: seed, epoch, count of yielded examples, digest of the choice."""
 
     seed: int
     epoch: int
@@ -78,7 +78,7 @@ class ExampleBatchSampler:
         return self.sampler.state_dict(None if yielded is None else yielded * self.size)
 
     def load_state_dict(self, state: State) -> None:
-        """Resume there, as the sampler's own `load_state_dict`."""
+        """Resume at a position, as the sampler's `load_state_dict` does."""
         self.sampler.load_state_dict(state)
 
 
@@ -111,7 +111,7 @@ class ExampleSampler:
         return len(self._frequency)
 
     def chosen(self, which: slice = slice(None)) -> Longs:
-        """Return the examples at some places of the current epoch: int64."""
+        """Return the examples at some positions of the current epoch: int64."""
         rows = np.arange(self.among)[which]
         if self.mode == "ordered" or not rows.size:
             return rows
@@ -136,7 +136,7 @@ class ExampleSampler:
     def pseudo_frequencies(self, *, events: bool = False) -> Floats:
         """Return the frequency of each example, or of each event: float32.
 
-        Lens scales errors by it if the pseudoExampleFreq of the network is set.
+        Lens scales errors by this frequency if pseudoExampleFreq of the network is set.
         """
         if not events:
             return self._frequency
@@ -197,7 +197,7 @@ class ExampleSampler:
 
     @cached_property
     def _choice(self) -> str:
-        """A digest of all that the choice depends on, except for seed and epoch."""
+        """Return a digest of everything that determines the order, except for seed and epoch."""
         weights = self._frequency.tobytes() if self.mode == "probabilistic" else b""
         digest = blake2b(f"{self.mode} {self.among} ".encode() + weights, digest_size=8)
         return digest.hexdigest()
@@ -213,9 +213,9 @@ class ExampleSampler:
         self._given, self._start = self.among, 0
 
     def _blocks(self, size: int, multiple: int) -> Iterator[tuple[int, Longs]]:
-        """Yield the place in the epoch and the examples of each block.
+        """Yield the position in the epoch and the examples of each block.
 
-        The number of all examples is a multiple of `multiple`: the rest is dropped.
+        The number of all examples is a multiple of `multiple`; the remaining ones are dropped.
         """
         if self._has_ended:  # Lightning starts the workers of a loader before it sets the epoch
             self.set_epoch(self.epoch + 1)

@@ -1,7 +1,7 @@
-"""Fill dense arrays with the ranges of an example set, under a layout of the network.
+"""Fill dense arrays with the ranges of an example set, for a layout of the network.
 
-Later ranges override earlier ones, as in Lens. No backend promises which of two writes to a cell is
-the last. So where ranges of one event may overlap, a sort finds the last range of each cell.
+Later ranges override earlier ones, as in Lens. NumPy and CuPy do not define which of two writes to
+a cell is the last. So if ranges of one event overlap, a sort finds the last range of each cell.
 Errors name the example, the event and the range.
 """
 
@@ -22,7 +22,7 @@ from exset.runtime.lens.runs import Columns, Runs, Uses, dense_runs, sparse_runs
 _FEW = 16
 """The most lengths of dense ranges for which all ranges of a length are copied at once."""
 _LONG = 8
-"""The mean length from which that is faster than writing cell by cell."""
+"""The mean length of ranges from which this is faster than to write cell by cell."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Filling:
             flat[self.sparse.cells(xp)] = self._sparse_values(xp)
 
     def resolve_overlaps(self, xp: ModuleType) -> tuple[Longs, Floats]:
-        """Return the cells of ranges in rising order, int64 [c], and their values, float32 [c]."""
+        """Return the filled cells, ascending, int64 [c], and their last values, float32 [c]."""
         cells = xp.concatenate([self.dense.cells(xp), self.sparse.cells(xp)])
         source = spread(xp, self.dense.source, self.dense.stop - self.dense.start)
         values = xp.empty(cells.size, xp.float32)
@@ -90,7 +90,7 @@ class Filling:
         return not bool((start[order][1:] >= stop[order][:-1]).all())
 
     def _fill_dense(self, xp: ModuleType, flat: Floats) -> None:
-        """Write dense runs that do not overlap; all runs of a length at once for few lengths."""
+        """Write dense runs that do not overlap; with few lengths, all runs of a length at once."""
         start, source, length = self.dense.start, self.dense.source, self.dense.stop
         length = length - start
         width = int(length.max())
@@ -118,7 +118,7 @@ def side_array(
 ) -> Floats:
     """Return one side of events as a new array: float32 [events, units].
 
-    `rows`: the indices of the events, int64, by default all. Raises as `filling_of`.
+    `rows`: the indices of the events, int64, by default all. Raises as `filling_of` does.
     """
     events = examples.num_events if rows is None else rows.size
     most = max(limits.max_expand, layout.units * events)
@@ -134,7 +134,7 @@ def filled(
     layout: Layout,
     rows: Longs | None = None,
 ) -> Floats:
-    """Return what `filling` makes of the defaults of the events: float32 [events, units]."""
+    """Return an array of the events' defaults, filled by `filling`: float32 [events, units]."""
     events = examples.num_events if rows is None else rows.size
     if filling.covers(events, layout.units):
         out: Floats = xp.empty((events, layout.units), xp.float32)
@@ -145,7 +145,7 @@ def filled(
 
 
 def _background(xp: ModuleType, default: Floats, units: int) -> Floats:
-    """Return an array [events, units] with the default of each event."""
+    """Return an array [events, units] with the default value of each event."""
     shape = (default.size, units)
     if is_constant(default) and not default[:1].view(np.uint32).any():
         zeros: Floats = xp.zeros(shape, xp.float32)  # faster than writing zeros
@@ -184,10 +184,10 @@ def filling_of(
     most: int,
     rows: Longs | None = None,
 ) -> Filling:
-    """Return what fills one side of the arrays.
+    """Return the runs that fill one side of the arrays.
 
-    `most`: the most units that spans may have in all. `rows`: the indices of the events, int64, by
-    default all. Raises FormatError for a unit outside of its group or network, and LimitError.
+    `most`: the most units that all spans may have in total. `rows`: the indices of events, int64,
+    by default all. Raises FormatError for a unit outside of its group or network, and LimitError.
     """
     numbers = getattr(examples.events, side)
     uses = Uses.of(xp, columns, to_device(xp, numbers if rows is None else take(numbers, rows)))

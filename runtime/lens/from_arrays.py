@@ -12,11 +12,11 @@ from exset.runtime.lens.network_layout import Layout
 
 
 def from_arrays(arrays: ExampleArrays) -> ExampleSet:
-    """Return a set for which `to_arrays`, with the same layouts, gives these arrays.
+    """Return a set for which `to_arrays`, with the same layouts, gives the same arrays.
 
     Each event has dense inputs and targets, group by group. The set has no names and procs. Raises
-    ValueError unless the arrays have one row an event, and for a time that is NaN at some events
-    only, which no file can store.
+    ValueError unless the arrays have one row for each event, and for a time that is NaN only for
+    some events, which no file can store.
     """
     arrays.check_flat("from_arrays")
     example, event = to_host(arrays.example), to_host(arrays.event)
@@ -58,13 +58,13 @@ def from_arrays(arrays: ExampleArrays) -> ExampleSet:
 
 
 def _groups(layout: Layout) -> list[tuple[bytes | None, int]]:
-    """Return the names and sizes of groups with units, or of the whole network without groups."""
+    """Return the names and sizes of groups with units; without groups, None and all units."""
     groups = [(raw("group", name), size) for name, size in layout.groups.items()]
     return [each for each in groups or [(None, layout.units)] if each[1]]
 
 
 def _times(arrays: ExampleArrays) -> tuple[SetHeader, dict[str, Reals]]:
-    """Return a header with the times that are equal at all events, and columns of the others."""
+    """Return a header with the times that all events share, and columns of the other times."""
     equal: dict[str, float] = {}
     times = {}
     for field in TIME_FIELDS:

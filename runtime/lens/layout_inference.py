@@ -14,10 +14,10 @@ def layouts_of(
 ) -> tuple[Layout, Layout]:
     """Return the layouts of both sides; infer those that are None from the set.
 
-    An inferred layout is the smallest with all units of the set, groups in the order of first use;
-    a note says so. Raises FormatError if some ranges name groups and others units of the whole
-    network, because the positions of the groups are then unknown; TypeError for anything but an
-    ExampleSet.
+    An inferred layout is the smallest one with all units of the set; groups are in the order of
+    first use. A note reports it. Raises FormatError if some ranges name groups, and others units of
+    the whole network, because the positions of groups are then unknown; TypeError for anything but
+    an ExampleSet.
     """
     if not isinstance(examples, ExampleSet):
         raise TypeError(f"examples must be an ExampleSet, as from exset.load, not {examples!r:.60}")
@@ -64,15 +64,15 @@ def _infer(examples: ExampleSet, side: Side, reach: Longs, findings: Findings) -
 
 
 def used_ranges(examples: ExampleSet, side: Side) -> Flags:
-    """Return which ranges are used by that side: bool [ranges]."""
+    """Return a mask of the ranges that a side uses: bool [ranges]."""
     numbers = getattr(examples.events, side)
     lists = np.zeros(examples.lists.size, np.bool_)
-    lists[numbers] = True  # -1, for no list, sets the last
+    lists[numbers] = True  # -1, for no list, sets the last, unused element
     return np.repeat(lists[:-1], np.diff(examples.lists))
 
 
 def _reach(examples: ExampleSet) -> Longs:
-    """Return the number of units that each range needs, 0 for `*` and empty: int64 [ranges]."""
+    """Return the number of units that each range needs, 0 if `*` or empty: int64 [ranges]."""
     ranges = examples.ranges
     length, units = ranges.values.lengths, ranges.units
     if ranges.values.values.size:

@@ -1,4 +1,4 @@
-"""The layout of the units of a network in a row of an array."""
+"""The layout of a network: the positions of its units in a row of an array."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,14 +17,14 @@ Side = Literal["inputs", "targets"]
 SIDES: tuple[Side, Side] = ("inputs", "targets")
 
 MODEL = "example set"
-"""The name of a set in errors."""
+"""The name of an example set in errors."""
 
 
 @dataclass(frozen=True)
 class Layout:
     """The number of units in a row, and the sizes of groups in the order of the network.
 
-    Without groups, ranges must not name any. Raises ValueError if sizes do not add up to `units`.
+    Without groups, no range may name a group. Raises ValueError if sizes do not add up to `units`.
     """
 
     units: int
@@ -38,7 +38,7 @@ class Layout:
 
     @classmethod
     def of(cls, name: str, layout: "LayoutLike") -> "Layout":
-        """Return a layout from the sizes of groups by name, a number of units, or a layout."""
+        """Make a layout from the sizes of groups by name, or from a number of units."""
         if isinstance(layout, Layout):
             return layout
         if not isinstance(layout, Mapping):
@@ -57,7 +57,7 @@ class Layout:
     def places(self, examples: ExampleSet) -> tuple[Longs, Longs]:
         """Return the first column and the size of each group of a set: int64 [groups + 1] each.
 
-        The last row is for the whole network. A group that is not in the layout has the size -1.
+        The last element is the whole network. A group that is not in the layout has the size -1.
         """
         spans = {raw("group", name): span for name, span in self._spans().items()}
         rows = [*(spans.get(name, (0, -1)) for name in examples.groups), (0, self.units)]

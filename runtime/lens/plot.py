@@ -1,7 +1,7 @@
-"""Pictures of examples: inputs and targets as heat maps, one row an event or a tick.
+"""Draw pictures of examples: inputs and targets as heat maps, one row for each event or tick.
 
-matplotlib draws them. It is imported with the first picture, without pyplot: no display, no global
-state. Names are never read as mathematical formulas.
+matplotlib draws them. It is imported with the first picture, without pyplot: this needs no display
+and changes no global state. Names are never read as mathematical formulas.
 """
 
 import io
@@ -24,7 +24,7 @@ SUFFIXES = (".png", ".svg", ".pdf")
 """The suffixes of pictures."""
 
 _CELL, _LEAST = 0.17, 0.6
-"""Inches: the side of a cell, and the least width of a side of the network."""
+"""The size of a cell, and the least width of a side of the network, in inches."""
 _GAP = 0.3
 _FAINT = "0.85"
 
@@ -35,18 +35,18 @@ Figure: TypeAlias = Any
 def figure(shown: PictureRows, title: str = "") -> Figure:
     """Return a figure of matplotlib: inputs and targets side by side, group by group.
 
-    Black is the highest value; if some values are negative, red is above 0 and blue below. A cell
-    without value, or without a target that counts, is orange. Raises ImportError without
-    matplotlib.
+    Black is the highest value; if some values are negative, red is above 0 and blue is below 0. A
+    cell without a value, or with a target that does not count, is orange. Raises ImportError
+    without matplotlib.
     """
     with _matplotlib().rc_context({"text.usetex": False, "text.parse_math": False}):
         return _Drawing(shown, shortened(title, 100)).figure
 
 
 def write(shown: PictureRows, path: FilePath, title: str = "") -> None:
-    """Write a picture, atomically; the suffix of the path says which: `.png`, `.svg` or `.pdf`.
+    """Write a picture atomically; the suffix decides the format: `.png`, `.svg` or `.pdf`.
 
-    The user's styles of matplotlib are ignored, so that equal examples give equal files. Raises
+    The user's matplotlib styles are ignored, so that equal examples give equal files. Raises
     FormatError for another suffix, OSError, ImportError.
     """
     form = suffix(path)[1:]
@@ -81,7 +81,7 @@ def _matplotlib() -> ModuleType:
 
 
 class _Drawing:
-    """A figure; places and sizes are in inches, from the upper left corner of the first side."""
+    """A figure; positions and sizes are in inches, from the upper left corner of the first side."""
 
     def __init__(self, shown: PictureRows, title: str) -> None:
         self.shown, arrays = shown, shown.arrays
@@ -137,7 +137,7 @@ class _Drawing:
         axes.set_yticks(np.arange(count), labels=labels, **SMALL)
 
     def _key(self, images: dict[Side, Image], all_valid: bool) -> None:
-        """Draw the meaning of the colours, on the right; one bar if both sides have one scale."""
+        """Draw colour bars on the right; one bar if both sides have the same scale."""
         left, top = self.width + 0.25, 0.0
         scales = {(image.norm.vmin, image.norm.vmax) for image in images.values()}
         if len(scales) == 1:

@@ -1,4 +1,4 @@
-"""The axes of a picture: one side of the network as a heat map, with groups and unit numbers."""
+"""Draw the axes of a picture: one side of the network as a heat map, with groups and units."""
 
 from collections.abc import Iterable
 from importlib import import_module
@@ -13,12 +13,12 @@ from exset.runtime.lens.network_layout import Layout
 from exset.runtime.lens.plot_rows import shortened
 
 WIDE = 7.0
-"""The width of the widest side, in inches; then cells get narrower."""
+"""The largest width of a side, in inches; with more units, cells get narrower."""
 LETTER = 0.065
 """The approximate width of a letter, in inches."""
 SMALL = {"fontsize": 7}
 NONE = "#f9cf95"
-"""The colour of a cell without value: unlike all greys, reds and blues."""
+"""The colour of a cell without a value: unlike all greys, reds and blues."""
 LINE = "0.35"
 DPI = 110
 
@@ -61,7 +61,7 @@ def heat(axes: Axes, values: NDArray[np.float64], valid: Flags) -> Image:
 
 
 def _strongest(values: NDArray[np.float64], together: int) -> NDArray[np.float64]:
-    """Return, for each `together` columns, the value furthest from 0, so that none gets lost."""
+    """Return the value furthest from 0 of each `together` columns, so that no peak gets lost."""
     rows, units = values.shape
     padded = np.full((rows, -(-units // together) * together), np.nan)
     padded[:, :units] = values
@@ -74,7 +74,7 @@ def _strongest(values: NDArray[np.float64], together: int) -> NDArray[np.float64
 def columns(axes: Axes, layout: Layout, width: float) -> float:
     """Draw unit numbers, and the borders and names of groups; return the height of the names.
 
-    `width`, and the result: in inches.
+    `width` and the result are in inches.
     """
     for spine in axes.spines.values():
         spine.set(linewidth=0.8, color=LINE)
@@ -117,7 +117,7 @@ def columns(axes: Axes, layout: Layout, width: float) -> float:
 
 
 def _apart(labels: Iterable[tuple[float, str]], least: float) -> list[tuple[float, str]]:
-    """Return labels, from left to right, without those too near to the label before."""
+    """Return labels, from left to right, without labels that are too near to the one before."""
     kept: list[tuple[float, str]] = []
     for at, text in labels:
         if not kept or at - kept[-1][0] >= least:

@@ -1,4 +1,4 @@
-"""The rows of a picture of examples: its first events or ticks, no more than fit."""
+"""Make the rows of a picture of examples: the first events or ticks that fit."""
 
 from dataclasses import dataclass, replace
 
@@ -25,10 +25,10 @@ _NAME = 32
 
 @dataclass(frozen=True, eq=False)
 class PictureRows:
-    """The rows of a picture, one row an event or a tick.
+    """The rows of a picture, one row for each event or tick.
 
-    names: of the examples that have rows; `arrays.example` is an index into them. ticks: the number
-    of ticks in an interval, None for events. cut: which part is shown, in words; None for all.
+    names: the names of the examples with rows; `arrays.example` is an index of these. ticks: the
+    number of ticks in an interval, None for events. cut: which part is shown, as text; None: all.
     """
 
     arrays: ExampleArrays
@@ -38,9 +38,9 @@ class PictureRows:
 
     @property
     def labels(self) -> list[str]:
-        """The label of each row: the name at the first row of an example, the index of an event.
+        """The label of each row: the name for the first row of an example, the index of an event.
 
-        An example with one event has no indices; later ticks of an event have no label.
+        An example with one event has no event indices; later ticks of an event have no label.
         """
         arrays = self.arrays
         rows = [each.tolist() for each in (arrays.example, arrays.event, arrays.tick)]
@@ -71,8 +71,8 @@ def picture_rows(
     """Return the first rows of the examples with the indices `which`, by default of all.
 
     `inputs`, `targets`: as in `to_arrays`; layouts are inferred from the whole set, so that
-    pictures of different examples are alike. `ticks`: draw a row a tick, as `by_tick`. Raises
-    FormatError, LimitError, IndexError, and ValueError if there is nothing to draw.
+    pictures of different examples are alike. `ticks`: make a row for each tick, as `by_tick` does.
+    Raises FormatError, LimitError, IndexError, and ValueError if there is nothing to draw.
     """
     findings = Findings() if findings is None else findings
     layouts = layouts_of(examples, (inputs, targets), findings)
@@ -108,7 +108,7 @@ def _name(examples: ExampleSet, number: int) -> str:
 
 
 def _by_tick(arrays: ExampleArrays, ticks: int, room: int) -> ExampleArrays:
-    """Return one row a tick, for a little more than the ticks that there is room for."""
+    """Return a row for each tick, for slightly more ticks than fit into the picture."""
     if ticks < 1:
         raise ValueError(f"ticks must be at least 1, not {ticks}")
     longest = np.float32((room + 1) / ticks)
@@ -120,6 +120,6 @@ def _by_tick(arrays: ExampleArrays, ticks: int, room: int) -> ExampleArrays:
 
 
 def shortened(text: str, most: int = _NAME) -> str:
-    """Return a text that is safe to show, of at most so many characters."""
+    """Return a text that is safe to show, cut to at most `most` characters."""
     text = safe(text[: most + 1])
     return text if len(text) <= most else text[: most - 1] + "…"

@@ -1,4 +1,4 @@
-"""Statistics of ranges: by side (inputs, targets) and by group."""
+"""Compute statistics of ranges, by side (inputs, targets) and by group."""
 
 from dataclasses import asdict, dataclass
 
@@ -14,18 +14,18 @@ from exset.runtime.reports.report import finite
 
 @dataclass(frozen=True)
 class RangeStatistics:
-    """The numbers of some ranges; a shared list counts once."""
+    """Statistics of some ranges; a shared list counts once."""
 
     ranges: int
     values: int
-    """Values of dense ranges."""
+    """The number of values of dense ranges."""
     zeros: int
     nans: int
     low: float
     """The smallest value that is not NaN; infinity if there is none."""
     high: float
     units: int
-    """Unit numbers of sparse ranges; a span or `*` counts as one or two."""
+    """The number of stored units of sparse ranges: a span counts as two, `*` as one."""
 
     @property
     def sparsity(self) -> float | None:
@@ -64,13 +64,13 @@ def by_group(model: ExampleSet) -> dict[str, RangeStatistics]:
 
 
 def _numbers(ranges: Ranges, part: Longs, count: int) -> list[RangeStatistics]:
-    """Return the statistics of each part; part: the part of each range, -1 for none."""
+    """Return the statistics of each of `count` parts; part: each range's part, -1 for none."""
     values = ranges.values.values
     nan = np.isnan(values)
     of_value = np.repeat(part, ranges.values.lengths)
     of_unit = np.repeat(part, ranges.units.lengths)
     low, high = np.full(count + 1, np.inf, np.float32), np.full(count + 1, -np.inf, np.float32)
-    # Ranges without a part go to the last place.
+    # Ranges without a part are counted in the last element.
     np.minimum.at(low, of_value[~nan], values[~nan])
     np.maximum.at(high, of_value[~nan], values[~nan])
 

@@ -1,4 +1,4 @@
-"""What a Lens example set holds: the report of `exset info` and `exset stats`, and names."""
+"""Report the contents of a Lens example set, for `exset info` and `exset stats`; yield names."""
 
 import math
 from collections.abc import Iterator
@@ -12,14 +12,14 @@ from exset.runtime.reports.report import Report, limits_of, memory_of, some
 from exset.runtime.reports.statistics import Spread
 
 SHOWN = 24
-"""How many groups are shown to people."""
+"""The most groups that are shown to people."""
 
 
 def report(model: ExampleSet, detailed: bool = False) -> Report:
     """Report the numbers of a set.
 
-    Counts are of what is stored: a span or `*` counts as one or two units. detailed: whether to add
-    what the values are like, by side and by group.
+    Units count as they are stored: a span as two numbers, `*` as one. detailed: add statistics of
+    the values, by side and by group.
     """
     made = Report()
     _examples(made, model)
@@ -94,7 +94,7 @@ def _header(made: Report, model: ExampleSet) -> None:
 
 
 def _details(made: Report, model: ExampleSet) -> None:
-    """Report what the values, units, frequencies and events are like."""
+    """Report statistics of the values, units, frequencies and events."""
     units = model.ranges.units.values
     spreads = {
         "values": Spread.of(model.ranges.values.values),
@@ -119,7 +119,7 @@ def _details(made: Report, model: ExampleSet) -> None:
 
 
 def _number(value: float) -> float | str:
-    """Return a number for JSON, which has no word for NaN and infinity."""
+    """Return a number for JSON: text for NaN and infinity, which JSON cannot store."""
     if math.isfinite(value):
         return value
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"

@@ -1,4 +1,4 @@
-"""Runs: the cells of a dense array, one row an event, that the ranges of a set fill.
+"""Runs: the cells of a dense array, one row for each event, that the ranges of a set fill.
 
 Cells are numbered row after row. A dense range is one run of cells with consecutive values. A
 sparse range is a run for each unit and span, all with one value (Lens, example.c: loadDenseRange,
@@ -19,7 +19,7 @@ Number = Longs | int
 
 @dataclass(frozen=True)
 class Columns:
-    """The range lists and ranges of a set on a device; `value` is a number if all have the same."""
+    """The range lists and ranges of a set on a device; `value` is one number if all are equal."""
 
     lists: Longs
     group: Ints
@@ -52,7 +52,7 @@ class Uses:
     """Pairs of events and their ranges, event by event and in the order of the lists.
 
     `row`, `range`: the event and the range, int64 [k]. `base`: the cell of unit 0 of the range's
-    group, int64 [k]. `room`: the size of that group, int64 [k], or one number for all.
+    group, int64 [k]. `room`: the size of this group, int64 [k], or one number for all uses.
     """
 
     row: Longs
@@ -64,7 +64,7 @@ class Uses:
 
     @classmethod
     def of(cls, xp: ModuleType, columns: Columns, numbers: Longs) -> "Uses":
-        """Return the uses of lists, one number an event, -1 for none; `base` and `room` are 0."""
+        """Return the uses of lists; numbers: each event's list, or -1. `base`, `room`: not set."""
         row = xp.flatnonzero(numbers >= 0)
         begin = columns.lists[numbers[row]]
         count = columns.lists[numbers[row] + 1] - begin
@@ -96,7 +96,7 @@ class Runs:
 
     @property
     def stop(self) -> Longs:
-        """The cell after the last cell of each run."""
+        """The cell after the last cell of each run: int64 [k]."""
         return self.start + (1 if self.length is None else self.length)
 
     def cells(self, xp: ModuleType) -> Longs:
@@ -109,7 +109,7 @@ class Runs:
 
 
 Fail = Callable[[Uses, int, str], FormatError]
-"""Makes the error for a use, from the beginning of its message."""
+"""A function that returns the error for a use, by its index and the beginning of the message."""
 
 
 def dense_runs(xp: ModuleType, columns: Columns, uses: Uses, fail: Fail) -> Runs:
@@ -163,10 +163,10 @@ def _spans(
 ) -> tuple[Longs, Longs, Longs]:
     """Return the first unit, the last unit and the use of each unit or span; `*` starts at 0.
 
-    `head`: the first place of each range. `negative`: the places of negative numbers. A negative
-    number ends the span that the number before it starts. At the head of a range it means `*`, and
-    the rest of the range is ignored. After another negative number it starts a span outside of any
-    network.
+    `head`: the index of the first number of each range. `negative`: the indices of negative
+    numbers. A negative number ends the span that the number before it starts. At the head of a
+    range it means `*`, and the rest of the range is ignored. After another negative number it
+    starts a span outside of any network.
     """
     ends = negative[negative > head[use[negative]]]
     ends = ends[units[ends - 1] >= 0]

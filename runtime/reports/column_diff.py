@@ -1,7 +1,7 @@
-"""Comparison of two models column by column.
+"""Compare two models column by column.
 
-Rows are compared in their order, all rows of a column at once. Objects are made only for the
-differences that are shown, so large sets that are nearly equal cost little.
+Rows are compared in order, all rows of a column at once. Objects are made only for the differences
+that are kept, so that the comparison of large models is fast.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,14 +22,14 @@ Numbers: TypeAlias = NDArray[Any]
 Column = TypeVar("Column")
 
 _CHUNK: Final = 1 << 22
-"""Elements of ragged rows that are compared at a time."""
+"""The number of elements of ragged rows that are compared at a time."""
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Rows of one table and rows of another that are in the same place.
+    """Pairs of rows to compare, from two tables.
 
-    one, other: int64 [k]. words, numbers: the path of each place, such as examples[i].events[j].
+    one, other: int64 [k], rows. words, numbers: the path of each pair: examples[i].events[j].
     """
 
     one: Longs
@@ -39,7 +39,7 @@ class Pairs:
 
     @classmethod
     def of(cls, word: str, count: int) -> "Pairs":
-        """Pair the first rows of two tables by their numbers."""
+        """Pair the first `count` rows of two tables by their indices."""
         rows = np.arange(count)
         return cls(rows, rows, (word,), (rows,))
 
@@ -51,11 +51,11 @@ class Pairs:
         return Pairs(one, other, self.words, tuple(each[mask] for each in numbers))
 
     def on(self, one: Longs, other: Longs) -> "Pairs":
-        """Return the same places in other tables: the rows there of each row here."""
+        """Replace each row by a row of another table; one, other: these rows. Paths stay."""
         return replace(self, one=one[self.one], other=other[self.other])
 
     def place(self, row: int) -> tuple[int, ...]:
-        """Return the numbers in the path of one pair."""
+        """Return the indices in the path of one pair."""
         return tuple(int(each[row]) for each in self.numbers)
 
     def path(self, row: int) -> str:
@@ -65,10 +65,10 @@ class Pairs:
 
 
 class ColumnDiff:
-    """Compares columns, and collects the first differences and which units differ."""
+    """Compares columns, and collects the first differences and the number of unequal units."""
 
     def __init__(self, word: str, one: int, other: int, tolerance: float, keep: int) -> None:
-        """Begin with the counts of units in both models; `word` is what they are called."""
+        """Compare the counts of units of both models, first; `word`: the word for the units."""
         self.units = Pairs.of(word, min(one, other))
         self.tolerance = tolerance
         self.keep = keep
@@ -79,7 +79,7 @@ class ColumnDiff:
             self.add(word, f"{one:,}", f"{other:,}")
 
     def add(self, path: str, one: object, other: object) -> None:
-        """Add a difference that belongs to no unit."""
+        """Add a difference outside of all units, such as one between headers."""
         self._add((-1,), Difference.of(path, one, other))
 
     def mark(
@@ -90,7 +90,7 @@ class ColumnDiff:
         columns: tuple[Column, Column],
         show: Callable[[Column, int], object],
     ) -> None:
-        """Add the rows of a mask as differences of a field; show: the value of a row as text."""
+        """Add the pairs of a mask as differences of a field; show: gives a row's value as text."""
         rows = np.flatnonzero(mask)
         self._differs[pairs.numbers[0][rows]] = True
         for row in rows[: self.keep].tolist():
@@ -109,9 +109,9 @@ class ColumnDiff:
         self.mark(pairs, mask, f".{field}" if field else "", (one, other), text_of)
 
     def rows(self, pairs: Pairs, word: str, one: Longs, other: Longs, noun: str) -> Pairs:
-        """Compare how many rows of other tables belong to each row; return these rows in pairs.
+        """Pair the rows of sub-tables; if two rows have different counts of them, add a difference.
 
-        one, other: the offsets of the rows.
+        one, other: the offsets of the sub-tables' rows for each row.
         """
         same = self._same_counts(pairs, word, np.diff(one), np.diff(other), noun)
         lengths = np.diff(one)[same.one]
@@ -138,7 +138,7 @@ class ColumnDiff:
             self._add(same.place(row), Difference.of(path, left[item], right[item]))
 
     def result(self) -> Differences:
-        """Return all differences that were found."""
+        """Return the differences."""
         first = tuple(found for _, _, found in sorted(self._found, key=lambda each: each[:2]))
         differing = int(self._differs.sum())
         return Differences(self._word, self._differs.size, differing, first[: self.keep])
@@ -147,7 +147,7 @@ class ColumnDiff:
         self._found.append((place, len(self._found), difference))
 
     def _same_counts(self, pairs: Pairs, field: str, one: Longs, other: Longs, noun: str) -> Pairs:
-        """Compare how many items rows have, and return the pairs that have equally many."""
+        """Compare the number of items of rows, and return the pairs with equal numbers."""
         mask: Flags = one[pairs.one] != other[pairs.other]
         self.mark(
             pairs, mask, f".{field}", (one, other), lambda counts, row: counted(counts[row], noun)
@@ -156,7 +156,7 @@ class ColumnDiff:
 
 
 def unequal(one: Numbers, other: Numbers, tolerance: float) -> Flags:
-    """Return which numbers differ by more than tolerance * max(1, |one|, |other|).
+    """Return a mask of numbers that differ by more than tolerance * max(1, |one|, |other|).
 
     NaN equals NaN; with a tolerance of 0, -0.0 differs from 0.0.
     """
@@ -172,7 +172,7 @@ def unequal(one: Numbers, other: Numbers, tolerance: float) -> Flags:
 
 
 def unequal_strings(pairs: Pairs, one: Strings, other: Strings) -> Flags:
-    """Return which strings of pairs differ."""
+    """Return a mask of the pairs whose strings differ."""
     a, b = one.lengths[pairs.one], other.lengths[pairs.other]
     mask: Flags = (a != b) | (one.present[pairs.one] != other.present[pairs.other])
     same = np.flatnonzero(~mask)
@@ -182,7 +182,7 @@ def unequal_strings(pairs: Pairs, one: Strings, other: Strings) -> Flags:
 
 
 def text_of(column: Strings, row: int) -> str:
-    """Return a string in quotation marks; `nothing` if there is none."""
+    """Return a string in quotation marks, or `nothing` for an absent string."""
     text = column.text(row)
     return "nothing" if text is None else repr(text)
 
@@ -190,7 +190,7 @@ def text_of(column: Strings, row: int) -> str:
 def _unequal_rows(
     lengths: Longs, starts: tuple[Longs, Longs], values: tuple[Numbers, Numbers], tolerance: float
 ) -> Longs:
-    """Return which rows of equal lengths differ in a value."""
+    """Return the indices of rows that differ in a value; the rows of a pair have equal lengths."""
     found = [np.zeros(0, np.int64)]
     for low, high in _chunks(lengths):
         size = lengths[low:high]
@@ -204,7 +204,7 @@ def _unequal_rows(
 
 
 def _chunks(lengths: Longs) -> Iterator[tuple[int, int]]:
-    """Yield the bounds of chunks of some million elements, of at least one row each."""
+    """Yield the bounds of chunks of rows: about `_CHUNK` elements, at least one row."""
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if ends.size else 0
     marks = np.searchsorted(ends, np.arange(_CHUNK, total, _CHUNK), side="left") + 1

@@ -1,4 +1,4 @@
-"""Differences between two models: where they are, and what each model has there."""
+"""Differences between two models: the place of each difference, and both values."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -9,12 +9,12 @@ from exset.core.protocols import Model
 from exset.core.text import safe
 
 _SHOWN: Final = 60
-"""Characters of a value that are shown."""
+"""The most characters of a value in a difference."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One place in which two models differ, and what each has there."""
+    """One difference of two models: its path, and the value in each model."""
 
     path: str
     one: str
@@ -22,7 +22,7 @@ class Difference:
 
     @classmethod
     def of(cls, path: str, one: object, other: object) -> "Difference":
-        """Make a difference of any two values, cut to what can be shown."""
+        """Make a difference from any two values, as text, cut if it is long."""
         return cls(path, _short(str(one)), _short(str(other)))
 
     def __str__(self) -> str:
@@ -34,11 +34,11 @@ class Differences:
     """The differences of two models; true if there are any."""
 
     what: str
-    """What was compared one by one, such as examples."""
+    """The word for the compared units, such as examples."""
     compared: int
-    """How many were compared: the smaller of the two counts."""
+    """The number of compared units: the smaller of the two counts."""
     differing: int
-    """How many of them differ."""
+    """The number of compared units that differ."""
     first: tuple[Difference, ...]
     """The first differences, in the order of the models."""
 
@@ -57,12 +57,12 @@ class Differences:
 
 
 Comparison: TypeAlias = Callable[[Any, Any, float, int], Differences]
-"""A function of two models of a family, the tolerance of `column_diff.unequal`, and the number of
-differences to keep. It returns the first of them."""
+"""A function that compares two models of a family. Other arguments: the tolerance, as for
+`column_diff.unequal`, and the number of differences to keep."""
 
 
 def by_equality(one: Model, other: Model, tolerance: float, keep: int, /) -> Differences:
-    """Compare models of a family that has no comparison of its own."""
+    """Compare two models by `==`, for a family without its own comparison."""
     first = () if one == other else (Difference.of("", repr(one), repr(other)),)
     return Differences("models", 1, len(first), first[:keep])
 
@@ -70,7 +70,7 @@ def by_equality(one: Model, other: Model, tolerance: float, keep: int, /) -> Dif
 def of_trees(
     one: dict[str, object], other: dict[str, object], tolerance: float, keep: int
 ) -> Differences:
-    """Compare values by their paths, as `leaves` yields them."""
+    """Compare two trees by the paths and values of their leaves."""
     paths = dict.fromkeys((*one, *other))
     found = [path for path in paths if not _same(path, one, other, tolerance)]
 

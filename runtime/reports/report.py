@@ -1,4 +1,4 @@
-"""Reports: what a model holds, as numbers for programs and as rows of text for people."""
+"""Reports about a model: numbers for programs, and rows of text for people."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -19,16 +19,16 @@ class Report:
     lines: list[Row] = field(default_factory=list)
 
     def add(self, **numbers: object) -> None:
-        """Add numbers: values that JSON can hold."""
+        """Add numbers by name: values that JSON can store."""
         self.numbers.update(numbers)
 
     def row(self, label: str, *parts: str) -> None:
-        """Add a row of all parts that are not empty; no row if all are."""
+        """Add a row with all parts that are not empty; add no row if all parts are empty."""
         if text := ", ".join(filter(None, parts)):
             self.lines.append((label, text))
 
     def texts(self, label: str, lines: Sequence[str], most: int) -> None:
-        """Add a row for each of the first texts, and one that counts the others."""
+        """Add a row for each of the first `most` lines, and a row that counts the other lines."""
         for number, text in enumerate(lines[:most]):
             self.row("" if number else label, text)
         if len(lines) > most:
@@ -44,7 +44,7 @@ class Report:
 
 
 def some(count: int, what: str) -> str:
-    """Return a count in words, or nothing for none: `2 shared`."""
+    """Return a count with a word, such as `2 shared`; an empty text for 0."""
     return f"{count:,} {what}" if count else ""
 
 
@@ -54,17 +54,17 @@ def limits_of(values: NDArray[Any]) -> tuple[int, int]:
 
 
 def finite(value: float) -> float | None:
-    """Return a number for JSON, which has no word for NaN and infinity."""
+    """Return a number for JSON: None for NaN and infinity, which JSON cannot store."""
     return value if math.isfinite(value) else None
 
 
 def most_frequent(counts: Mapping[str, int], most: int) -> str:
-    """Return the first counts as text: `2 .jpg, 1 .png`."""
+    """Return the first `most` counts as text, such as `2 .jpg, 1 .png`."""
     return ", ".join(f"{count:,} {name}" for name, count in [*counts.items()][:most])
 
 
 def memory_of(part: object) -> int:
-    """Return the memory of all arrays in a dataclass; a column of one repeated value has one."""
+    """Return the bytes of all arrays in a dataclass; a constant column counts as one value."""
     if isinstance(part, np.ndarray):
         return part.itemsize if 0 in part.strides else part.nbytes
     if is_dataclass(part):

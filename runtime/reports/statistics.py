@@ -1,4 +1,4 @@
-"""Count, extremes, mean and spread of numbers, of all at once or chunk by chunk."""
+"""Compute count, extremes, mean and deviation of numbers, at once or chunk by chunk."""
 
 import math
 from dataclasses import asdict, dataclass
@@ -12,7 +12,7 @@ from exset.runtime.reports.report import finite
 
 @dataclass
 class Spread:
-    """The statistics of some numbers; NaN and infinities are only counted, in `not_finite`."""
+    """Statistics of numbers; NaN and infinities are only counted, in `not_finite`."""
 
     count: int = 0
     low: float = math.inf
@@ -24,7 +24,7 @@ class Spread:
 
     @classmethod
     def of(cls, values: NDArray[Any]) -> "Spread":
-        """Compute the spread of an array of numbers."""
+        """Compute the statistics of an array of numbers."""
         wide = np.asarray(values, np.float64).reshape(-1)
         finite = wide[np.isfinite(wide)]
         not_finite = wide.size - finite.size
@@ -36,7 +36,7 @@ class Spread:
         return cls(finite.size, float(finite.min()), float(finite.max()), mean, squares, not_finite)
 
     def add(self, other: "Spread") -> None:
-        """Add the spread of other numbers (Chan, Golub and LeVeque 1979)."""
+        """Add the statistics of other numbers (Chan, Golub and LeVeque 1979)."""
         total = self.count + other.count
         self.not_finite += other.not_finite
         if not other.count:
@@ -57,18 +57,18 @@ class Spread:
         return {name: finite(value) for name, value in asdict(self).items()}
 
     def text(self, of: str = "") -> str:
-        """Return the spread as text, empty for no numbers; of: what the mean is of."""
+        """Return the statistics as text, empty without numbers; of: text to add after the mean."""
         if not self.count:
             return ""
         between = f"{self.low:g} to {self.high:g}, mean {self.mean:g}{of}"
         return between + f", {self.not_finite:,} not finite" * bool(self.not_finite)
 
     def to_range(self) -> tuple[float, float] | None:
-        """Return the scale and bias that map the numbers to 0 to 1; None if all are equal."""
+        """Return the scale and bias that map the numbers to 0..1; None if all are equal."""
         return _line(self.high - self.low, self.low)
 
     def to_unit(self) -> tuple[float, float] | None:
-        """Return the scale and bias for mean 0 and deviation 1; None if all are equal."""
+        """Return the scale and bias that give mean 0 and deviation 1; None if all are equal."""
         return _line(self.deviation, self.mean)
 
 
