@@ -1,1 +1,1 @@
-"""aeon manifests, caches and configurations: elements, datasets, building and checking."""
+"""aeon manifests, caches and configurations: elements, datasets, builders and checks."""

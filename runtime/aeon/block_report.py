@@ -1,4 +1,4 @@
-"""The contents of blocks: `exset info` and `exset stats`, and the names of records."""
+"""Report the contents of blocks, for `exset info` and `exset stats`; yield names of records."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -13,17 +13,17 @@ from exset.runtime.reports.report import Report, limits_of, most_frequent, some
 from exset.runtime.reports.statistics import Spread
 
 SAMPLED = 1000
-"""How many elements of a block `exset info` looks into."""
+"""The most elements of a block that `exset info` examines."""
 COLUMNS = 100
-"""How many columns of a block `exset stats` looks at."""
+"""The most columns of a block that `exset stats` examines."""
 SHOWN = 8
-"""How many kinds of content are shown to people."""
+"""The most kinds of content that are shown to people."""
 
 
 def report(model: Block, detailed: bool = False) -> Report:
     """Report the numbers of a block or an archive.
 
-    detailed: whether to add the sizes and kinds of the elements of each column.
+    detailed: add the sizes and kinds of the elements of each column.
     """
     elements, header = model.elements, model.header
     count, width, is_archive = len(elements), model.width, header is None
@@ -78,7 +78,7 @@ def _contents(data: Iterable[memoryview]) -> dict[str, int]:
 
 
 def element_names(model: Block) -> Iterator[bytes]:
-    """Yield the name of the first element of each record; empty if the width is not known."""
+    """Yield the name of the first element of each record; empty if the width is unknown."""
     rows, width = len(model), model.width
     names = model.elements.name.tolist()[: rows * (width or 0) : width or 1]
     return (name or b"" for name in names or [b""] * rows)

@@ -1,4 +1,4 @@
-"""Find the intact records of a block, also of a damaged one."""
+"""Find the intact records of a block, which may be damaged."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from exset.grammars.aeon.block import Block, Entries, record_numbers
 
 @dataclass(frozen=True)
 class Records:
-    """Intact records: their elements, the number of elements of each record, and their numbers.
+    """Intact records: their elements, the number of elements of a record, and record numbers.
 
-    is_damaged: whether the block has other records that are not intact.
+    is_damaged: whether the block also has records that are not intact.
     """
 
     elements: Entries
@@ -32,10 +32,10 @@ class Records:
 
     @classmethod
     def rescued(cls, source: Source, limits: Limits, width: int, findings: Findings) -> "Records":
-        """Return the intact records of a block. width: of a record, 0 if unknown.
+        """Return the intact records of a block. width: the elements of a record, 0 if unknown.
 
-        Where elements are missing, only their names say which records they are of: a block without
-        such names has no records then.
+        If elements are missing, only names show the records of the others: without such names, a
+        block has no intact records.
         """
         is_cut, is_damaged = False, True
         try:

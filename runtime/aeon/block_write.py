@@ -1,4 +1,4 @@
-"""Write blocks, also from a manifest: with the elements that aeon makes of its records."""
+"""Write blocks, also from a manifest, with the elements that aeon makes from its records."""
 
 from exset.codecs.aeon.cpio_write import encode
 from exset.core.errors import Findings, FormatError, Place
@@ -20,9 +20,9 @@ def write(
 ) -> bytes:
     """Return the bytes of a block, or of one block with all records of a manifest.
 
-    base: the folder of relative paths in a manifest. root: the folder in which all its files must
-    be. Raises FormatError as `exset.codecs.aeon.cpio_write.encode`, and for an element that aeon
-    cannot make.
+    base: the folder of relative paths in a manifest. root: the folder that must contain all its
+    files. Raises the FormatError of `exset.codecs.aeon.cpio_write.encode`, and FormatError for an
+    element that aeon cannot make.
     """
     if isinstance(model, Manifest):
         model = block_of(model, base, Access(roots=(root,)) if root else DEFAULT_ACCESS)
@@ -30,7 +30,7 @@ def write(
 
 
 def block_of(manifest: Manifest, base: str = "", access: Access = DEFAULT_ACCESS) -> Block:
-    """Return the elements of a manifest as a block. Raises FormatError for one that fails."""
+    """Return the elements of a manifest as a block. Raises FormatError if one cannot be made."""
     records: list[list[bytes]] = []
     failed: list[ElementError] = []
     for row in encoded(manifest, base=base, access=access):

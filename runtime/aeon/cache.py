@@ -1,4 +1,4 @@
-"""aeon's caches: folders of blocks with a marker file, and the checks of them."""
+"""aeon's caches: folders of blocks with a marker file, and checks of caches."""
 
 import os
 import re
@@ -22,7 +22,7 @@ from exset.runtime.aeon.lock_owner import Owner
 COMPLETE: Final = "cache_complete"
 """The marker: aeon writes this empty file after the last block."""
 JOURNAL: Final = ".exset-journal"
-"""The file in which exset notes the blocks that a build has finished."""
+"""The file in which exset records the blocks that a build has finished."""
 
 _BLOCK: Final = re.compile(r"block_(0|[1-9]\d{0,8})\.cpio", re.ASCII)
 _OLD_BLOCK: Final = re.compile(r"(0|[1-9]\d{0,8})-\d+\.cpio", re.ASCII)
@@ -32,16 +32,16 @@ _TEMPORARY: Final = re.compile(rf"\.exset-[0-9a-f]+|{cache_lock.NAME}\.[0-9a-f]+
 
 
 def block_name(number: int) -> str:
-    """Return the name of the file of a block."""
+    """Return the file name of a block."""
     return f"block_{number}.cpio"
 
 
 @dataclass(frozen=True)
 class Cache:
-    """A folder of blocks. The names in it are listed once. Raises OSError.
+    """A folder of blocks. Its file names are read once. Raises OSError.
 
-    aeon before 2017 gave folders and blocks other names, and wrote no marker: exset reads these
-    caches too.
+    Before 2017, aeon gave folders and blocks other names, and wrote no marker: exset reads these
+    caches, too.
     """
 
     path: str
@@ -61,7 +61,7 @@ class Cache:
 
     @property
     def uid(self) -> str | None:
-        """The manifest's checksum in the name of the folder; None if the name has none."""
+        """The manifest's checksum in the name of the folder; None if the name has no checksum."""
         found = _FOLDER.fullmatch(self.name) or _OLD_FOLDER.fullmatch(self.name)
         return None if found is None else found[1]
 
@@ -78,12 +78,12 @@ class Cache:
 
     @property
     def is_complete(self) -> bool:
-        """Whether aeon takes the cache as complete: it has the marker, or is old."""
+        """Whether aeon regards the cache as complete: it has the marker, or is from before 2017."""
         return COMPLETE in self._names or self._is_old
 
     @property
     def owner(self) -> Owner | None:
-        """The process that holds the lock, or left it; None if there is no lock."""
+        """The process that holds the lock, or left it behind; None if there is no lock."""
         return cache_lock.owner_of(self.path)
 
     @property
@@ -95,7 +95,7 @@ class Cache:
 
     @property
     def temporary(self) -> list[str]:
-        """The paths of the temporary files that a killed builder left."""
+        """The paths of temporary files that a killed builder left behind."""
         return [os.path.join(self.path, name) for name in self.others if _TEMPORARY.fullmatch(name)]
 
     def __len__(self) -> int:
@@ -175,7 +175,7 @@ class Cache:
 
 
 def _is_file(path: str) -> bool:
-    """Whether a path is a regular file, or cannot be inspected: reading it then reports why."""
+    """Return whether a path is a regular file, or cannot be inspected: a read then reports why."""
     try:
         return stat.S_ISREG(os.stat(path).st_mode)
     except OSError:

@@ -1,8 +1,8 @@
 """Build aeon's caches, complete them and repair them.
 
-A builder may be killed at any moment. A block gets its name when all of it is on the disk, and the
-cache its marker when all blocks are, so no reader takes an incomplete cache as complete. The next
-builder resumes: it keeps only blocks that the journal of the same plan names, and replaces others.
+A builder may be killed at any moment. A block gets its name when all its data are on disk, and the
+cache gets its marker when all blocks are, so that no reader regards an incomplete cache as
+complete. The next builder resumes: it keeps only blocks in the journal of the same plan.
 """
 
 import json
@@ -40,8 +40,8 @@ class Built:
 def build(plan: Plan, directory: str, *, clock: Callable[[], float] = time.time) -> Built:
     """Build a cache in an existing directory, or complete one that is there.
 
-    clock: gives the time of each entry. Raises BlockingIOError if another builder is at work,
-    FormatError for elements that cannot be made and for a complete cache that is not this one, and
+    clock: returns the time for each entry. Raises BlockingIOError if another builder is at work,
+    FormatError for elements that cannot be made and for a complete cache of another plan, and
     OSError.
     """
     folder = os.path.join(directory, plan.folder)
@@ -66,10 +66,10 @@ def build(plan: Plan, directory: str, *, clock: Callable[[], float] = time.time)
 def repair(
     plan: Plan, folder: str, *, compare: Compared = "sizes", clock: Callable[[], float] = time.time
 ) -> Built:
-    """Write the blocks of a cache that are missing, damaged or not those of the plan.
+    """Write the blocks of a cache that are missing, damaged or different from the plan.
 
-    compare: as in `Plan.check`. Raises as `build`, and FormatError for the cache of another
-    manifest.
+    compare: as in `Plan.check`. Raises the errors of `build`, and FormatError for the cache of
+    another manifest.
     """
     if (cache := Cache(folder)).uid != plan.uid:
         raise FormatError.of(plan.wrong_uid(cache))
@@ -86,7 +86,7 @@ def _complete(
     is_held: Callable[[], bool],
     clock: Callable[[], float],
 ) -> Built:
-    """Write the blocks that are not kept, remove those beyond the last, and write the marker."""
+    """Write all blocks except those to keep, remove blocks after the last, write the marker."""
     journal = os.path.join(cache.path, JOURNAL)
     finished = sorted(keep)
     for number in range(len(plan.blocks)):
@@ -108,7 +108,7 @@ def _complete(
 
 
 def _finished_blocks(plan: Plan, folder: str) -> Set[int]:
-    """Return the blocks that an earlier builder of the same plan finished, by its journal."""
+    """Return the blocks that, by the journal, an earlier builder of the same plan finished."""
     with suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
         path = os.path.join(folder, JOURNAL)
         check_regular_file(path)
@@ -144,7 +144,7 @@ def _write_block(plan: Plan, number: int, path: str, clock: Callable[[], float])
 
 
 def _cleared(path: str) -> str:
-    """Remove a link or a pipe, which would lead out of the folder; return the path."""
+    """Remove a link or a pipe, which could lead out of the folder; return the path."""
     with suppress(FileNotFoundError):
         if not stat.S_ISREG(os.lstat(path).st_mode):
             os.unlink(path)

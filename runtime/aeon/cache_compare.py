@@ -29,18 +29,18 @@ _OTHER_FILES: Final = (
 
 
 Compared: TypeAlias = Literal["nothing", "sizes", "contents"]
-"""What is compared of files."""
+"""Which properties of files are compared."""
 
 
 class Difference(NamedTuple):
-    """How a block differs from the records of a manifest, and what to do."""
+    """A description of how a block differs from the records of a manifest, and what to do."""
 
     why: str
     hint: str
 
 
 class _Element(NamedTuple):
-    """An element that differs; `why` only if it is that of a file."""
+    """An element that differs; `why`: the reason, only for a FILE element."""
 
     record: int
     column: int
@@ -50,8 +50,8 @@ class _Element(NamedTuple):
 class Comparison:
     """Compares blocks with records.
 
-    base, access: as for `elements.encoded`. compare: what to compare of FILE elements and their
-    files. skipped: the elements that are not compared, as their files cannot be read.
+    base, access: as for `elements.encoded`. compare: how to compare FILE elements with their files.
+    skipped: the elements that are not compared, because their files cannot be read.
     """
 
     def __init__(self, base: str, access: Access, compare: Compared) -> None:
@@ -61,7 +61,7 @@ class Comparison:
         self.skipped: list[ElementError] = []
 
     def difference(self, block: Block, records: Manifest) -> Difference | None:
-        """Return how the elements of a block differ from those of as many records."""
+        """Return how the elements of a block differ from the elements of records, or None."""
         width = len(records.types)
         if block.width != width:
             has = counted(block.width or 0, "element")

@@ -1,4 +1,4 @@
-"""Datasets of caches: the elements of records, from the blocks that have them."""
+"""Datasets of caches: the elements of records, read from blocks."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -25,7 +25,7 @@ Opener = Callable[[], Block]
 class CacheDataset(RecordDataset):
     """The records of a cache, block after block; their elements stay in the files.
 
-    A pickle has the paths only: each process maps the files that it reads.
+    A pickle contains only paths: each process maps the files that it reads.
     """
 
     name = "block"
@@ -43,12 +43,12 @@ class CacheDataset(RecordDataset):
     ) -> None:
         """Take a cache, a block, or a function that opens a block.
 
-        types: those of the manifest, also as text such as `"FILE,ASCII_INT"`, as blocks do not have
-        them; by default all are BINARY. names, fields, padded: as `ManifestDataset`.
+        types: the types of the manifest, which blocks do not store, also as text such as
+        `"FILE,ASCII_INT"`; by default all are BINARY. names, fields, padded: as `ManifestDataset`.
 
-        All blocks are checked once; `findings` collects what is wrong, such as a missing marker.
-        Raises FormatError for blocks that are damaged or missing, and for elements that cannot have
-        their types; ValueError for an unknown type, and as `ManifestDataset`.
+        All blocks are checked once; `findings` collects problems, such as a missing marker. Raises
+        FormatError for blocks that are damaged or missing, and for elements that cannot have their
+        types; ValueError for an unknown type, and the errors of `ManifestDataset`.
         """
         kinds = None if types is None else _types(types)
         openers, counts = [], []
@@ -96,7 +96,7 @@ class CacheDataset(RecordDataset):
             yield data, offsets
 
     def _elements_of(self, number: int) -> Blobs:
-        """Return the elements of a block. Raises FormatError if it changed."""
+        """Return the elements of a block. Raises FormatError if the file has changed."""
         blobs = self._mapped.pop(number, None)
         if blobs is None:
             opener = self._openers[number]
@@ -108,7 +108,7 @@ class CacheDataset(RecordDataset):
             blobs = block.elements.data
             if len(self._mapped) >= _MAX_MAPPED:
                 del self._mapped[next(iter(self._mapped))]
-        self._mapped[number] = blobs  # as the last: the first is that not used for longest
+        self._mapped[number] = blobs  # moved to the end: the first is the least recently used
         return blobs
 
     def _check_block(self, number: int, block: Block, types: tuple[ElementType, ...]) -> None:
@@ -145,7 +145,7 @@ def _numbers(parts: list[tuple[Blobs, Longs]], element: Longs, kind: ElementType
 def _opened(
     source: Cache | Block | Opener, findings: Findings
 ) -> Iterator[tuple[Block | Opener, Block]]:
-    """Yield the blocks, each after what opens it again. Raises FormatError."""
+    """Yield for each block an object that opens the block again, and the block. FormatError."""
     if isinstance(source, Block):
         yield source, source
     elif not isinstance(source, Cache):

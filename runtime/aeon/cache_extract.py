@@ -1,4 +1,4 @@
-"""Write the elements of blocks, and the files of archives, as files, and a manifest of them."""
+"""Write the elements of blocks, or the files of archives, as files, and write a manifest."""
 
 import math
 from base64 import b64encode
@@ -33,7 +33,7 @@ Suffixes = Sequence[str] | None
 
 
 class Extracted(NamedTuple):
-    """The number of files written without the manifest, and of its records, if there is one."""
+    """The number of written files, without the manifest, and of the records in a manifest."""
 
     files: int
     records: int | None
@@ -51,11 +51,11 @@ def extract_cache(
 ) -> Extracted:
     """Write the elements of a cache into a folder, which gets a folder for each block.
 
-    types: the types of the elements of a record. With them a manifest is written: FILE elements
-    become files, and all others become fields of it. suffixes: those of the files' names, one for
-    each element of a record, by default guessed from the contents. damaged: extract the intact
-    records of damaged blocks. plan: of the manifest that the cache was built from. It has the
-    types, and FILE elements get the names that are in it, where these are safe.
+    types: the types of the elements of a record. With types, a manifest is written: FILE elements
+    become files, all others become its fields. suffixes: the suffixes of file names, one for each
+    element of a record, by default detected from the contents. damaged: extract the intact records
+    of damaged blocks. plan: the plan of the cache's manifest: it has the types, and FILE elements
+    get the file names in the manifest, if these are safe.
 
     Raises FormatError if there are no blocks, if one is damaged and `damaged` is false, and if an
     element cannot have its type; and OSError.
@@ -87,7 +87,7 @@ def extract_cache(
                     records = Records.rescued(source, cache.limits, width, Findings())
                 except (FormatError, OSError):  # `check` has reported it
                     continue
-                if not records.is_damaged:  # it is the block of another plan
+                if not records.is_damaged:  # the block belongs to another plan
                     names = None
             writer.add(records, b"block_%d/" % number, names)
         return writer.finish()
@@ -102,11 +102,11 @@ def extract_block(
     limits: Limits = DEFAULT,
     findings: Findings | None = None,
 ) -> Extracted:
-    """Write the elements of one block, as `extract_cache`.
+    """Write the elements of one block, as `extract_cache` does.
 
-    block: an intact block, or the source of a damaged one, of which the intact records are written;
-    `findings` collects what is wrong with it. Raises FormatError if the number of elements of a
-    record is unknown, or not that of the types.
+    block: an intact block, or the source of a damaged one, whose intact records are written;
+    `findings` collects its problems. Raises FormatError if the number of elements of a record is
+    unknown, or not the number of types.
     """
     if isinstance(block, Block):
         records = Records.of(block, block.known_width())
@@ -131,8 +131,8 @@ def extract_block(
 def extract_archive(archive: Block, folder: str, *, name: str, findings: Findings) -> Extracted:
     """Write the regular files of an archive under their names.
 
-    An entry is left out, with a finding, if it is no regular file, if its name is not safe, and if
-    a file of this name is there already. name: that of the archive, for messages. Raises OSError.
+    An entry is left out, with a finding, if it is not a regular file, if its name is not safe, and
+    if a file with this name exists. name: the name of the archive in messages. Raises OSError.
     """
     with Extractor(folder) as out:
         regular = archive.elements.is_regular.tolist()
@@ -163,7 +163,7 @@ class _Writer:
         self._named: set[bytes] = set()
 
     def add(self, records: Records, prefix: bytes = b"", names: Manifest | None = None) -> None:
-        """Write some records. names: the records of the manifest, whose FILE names are used."""
+        """Write some records. names: the records of a manifest, to use its FILE fields as names."""
         elements = iter(records.elements.data)
         for record in records.numbers:
             known = names[record] if names is not None and record < len(names) else None
@@ -183,7 +183,7 @@ class _Writer:
             self._rows.append(fields)
 
     def finish(self) -> Extracted:
-        """Write the manifest, if the types are known."""
+        """Write the manifest, if types are known."""
         count = self._out.count
         if self._types is None:
             return Extracted(count, None)
@@ -211,7 +211,7 @@ def _is_safe(name: bytes) -> bool:
 
 
 def _field(data: memoryview, kind: ElementType, where: str) -> Field:
-    """Return a field from which aeon makes this element."""
+    """Return a field from which aeon makes the given element."""
     if kind is ElementType.STRING:
         return bytes(data)
     if kind is ElementType.BINARY:

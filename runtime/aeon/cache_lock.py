@@ -1,10 +1,10 @@
-"""Lock the folder of a cache for one builder, also where the file system has no locks.
+"""Lock the folder of a cache for one builder, also on file systems without locks.
 
-The lock is aeon's own file, `caching_in_progress`. aeon leaves it empty and holds it with flock
-while it builds; exset does the same, and writes into it which process this is. A lock that a killed
-builder left is stale. Where flock works, nobody holds a stale lock, and the next builder takes it
+The lock is aeon's file `caching_in_progress`. aeon leaves it empty and holds it with flock while it
+builds; exset does the same, and also writes its process into the file. A lock that a killed builder
+left behind is stale. Where flock works, nobody holds a stale lock, and the next builder takes it
 over. Elsewhere the file itself is the lock: it is stale if its process has ended. A lock from
-another machine is never stale, as flock may work on each machine alone: a user has to remove it.
+another machine is never stale, as flock may work only within a machine: a user must remove it.
 """
 
 import errno
@@ -26,7 +26,7 @@ _FLAGS: Final = os.O_RDWR | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW
 
 @contextmanager
 def locked(folder: str) -> Iterator[Callable[[], bool]]:
-    """Hold the lock of a folder; yield a function that says whether nobody removed it meanwhile.
+    """Hold the lock of a folder; yield a function that returns whether the lock still exists.
 
     Raises BlockingIOError if another builder has the lock, and OSError.
     """
@@ -83,7 +83,7 @@ def _acquire(path: str) -> int:
 
 
 def _take(path: str, handle: int, is_new: bool) -> bool:
-    """Make an open file our lock; return False if another try is needed."""
+    """Make an open file the lock of this process; return False if another attempt is needed."""
     has_flock = _flock(handle)
     if has_flock is False or not is_new:
         owner = Owner.from_json(os.read(handle, _MAX_BYTES))
@@ -96,7 +96,7 @@ def _take(path: str, handle: int, is_new: bool) -> bool:
         if has_flock is None:
             _remove_stale(path, handle)
             return False
-    if not _is_same(path, handle):  # the builder that had it has just removed it
+    if not _is_same(path, handle):  # the builder that held it has just removed it
         return False
     os.ftruncate(handle, 0)
     os.lseek(handle, 0, os.SEEK_SET)
@@ -105,7 +105,7 @@ def _take(path: str, handle: int, is_new: bool) -> bool:
 
 
 def _remove_stale(path: str, handle: int) -> None:
-    """Remove a stale lock that is open, and not one that another builder made since."""
+    """Remove a stale lock that is open, but not a lock that another builder made since then."""
     aside = f"{path}.{os.urandom(8).hex()}"
     with suppress(FileNotFoundError):
         os.rename(path, aside)
@@ -123,7 +123,7 @@ def _is_same(path: str, handle: int) -> bool:
 
 
 def _flock(handle: int) -> bool | None:
-    """Lock an open file: False if another process has it, None if there is no flock here."""
+    """Lock an open file: False if another process holds it, None if flock does not work here."""
     try:
         import fcntl
 

@@ -1,4 +1,4 @@
-"""Plan the cache that aeon makes of a manifest, and compare it with a cache."""
+"""Plan the cache that aeon makes of a manifest, and compare the plan with a cache."""
 
 import os
 from contextlib import suppress
@@ -24,11 +24,11 @@ _NO_UID: Final = "an unknown manifest, as the folder's name has no checksum"
 
 @dataclass(frozen=True)
 class Plan:
-    """The cache of a manifest.
+    """The cache that aeon makes of a manifest.
 
-    manifest: the records that aeon uses, in its order. uid: its checksum of them. base: aeon's
-    manifest_root. block_size: the option of that name. blocks: the records of each block, empty
-    blocks left out. access: its roots are the folders in which all files must be.
+    manifest: the records that aeon uses, in aeon's order. uid: aeon's checksum of these records.
+    base: aeon's manifest_root. block_size: aeon's option. blocks: the records of each block,
+    without empty blocks. access: its roots are the folders that must contain all files.
     """
 
     manifest: Manifest
@@ -51,9 +51,9 @@ class Plan:
         access: Access = DEFAULT_ACCESS,
         findings: Findings | None = None,
     ) -> "Plan":
-        """Plan the cache of a manifest. The options have the names that aeon gives them.
+        """Plan the cache of a manifest. The options have aeon's names.
 
-        Raises ValueError as `select_records` and `blocks` do, and FormatError for no records.
+        Raises the ValueError of `select_records` and `blocks`, and FormatError without records.
         """
         selected, uid = select_records(
             manifest,
@@ -87,13 +87,13 @@ class Plan:
 
     @property
     def key(self) -> list[object]:
-        """What distinguishes this plan from others with the same checksum."""
+        """The properties that distinguish this plan from others with the same checksum."""
         types = [kind.value for kind in self.manifest.types]
         base = os.path.abspath(self.base) if self.base else ""
         return [types, base, len(self.blocks[0]), len(self.manifest)]
 
     def records(self, number: int) -> Manifest:
-        """Return the records of a block; none beyond the last block."""
+        """Return the records of a block; no records after the last block."""
         rows = self.blocks[number] if number < len(self.blocks) else range(0)
         return self.manifest.select(slice(rows.start, rows.stop))
 
@@ -102,8 +102,8 @@ class Plan:
     ) -> dict[int, Block]:
         """Add a finding for each error; return the intact blocks of this plan, {number: block}.
 
-        compare: what exset compares of FILE elements and their files. The element of a file that
-        cannot be read is not compared: one finding says so.
+        compare: how exset compares FILE elements with their files. Elements whose files cannot be
+        read are not compared: one finding reports this.
         """
         place = Place(cache.path)
         if cache.uid != self.uid:
@@ -124,12 +124,12 @@ class Plan:
         return intact
 
     def wrong_uid(self, cache: Cache) -> Finding:
-        """Return the finding for the cache of another manifest."""
+        """Return the finding for a cache of another manifest."""
         words = {"found": cache.uid or _NO_UID, "expected": self.uid}
         return finding_at("aeon-cache-uid", Place(cache.path), **words)
 
     def difference(self, number: int, block: Block, comparison: Comparison) -> Difference | None:
-        """Return how a block differs from these records, or None if it has them."""
+        """Return how a block differs from the records of the plan, or None if it does not."""
         has, part = counted(len(block), "record"), self.records(number)
         if number >= len(self.blocks):
             return Difference(f"it has {has}, and the manifest has no more", _OTHER_SIZE)

@@ -1,4 +1,4 @@
-"""The contents of configurations: `exset info` and `exset stats`."""
+"""Report the contents of configurations, for `exset info` and `exset stats`."""
 
 from exset.grammars.aeon.config.model import LoaderConfig
 from exset.grammars.aeon.config.schema_types import TITLES
@@ -6,7 +6,7 @@ from exset.runtime.reports.report import Report
 
 
 def report(model: LoaderConfig, detailed: bool = False) -> Report:
-    """Report what a configuration says; there are no details to add."""
+    """Report the contents of a configuration; `detailed` adds nothing."""
     etl = tuple(element.type for element in model.etl)
     changes = tuple(name for element in model.augmentation[:1] for name in element.given)
     manifest, mode = str(model["manifest_filename"]), str(model["iteration_mode"])

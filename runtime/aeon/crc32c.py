@@ -1,4 +1,4 @@
-"""CRC-32C (Castagnoli), reflected, with all ones before and after: aeon's checksum of manifests."""
+"""Compute aeon's checksum of manifests: CRC-32C (Castagnoli), reflected, all bits inverted."""
 
 from typing import Final
 
@@ -49,7 +49,7 @@ def update(data: NDArray[np.uint8], tables: NDArray[np.int64], crc: int) -> int:
 
 
 def _tables() -> NDArray[np.int64]:
-    """Return the effect of a byte by its distance from the end: int64 [8, 256]."""
+    """Return the effect of each byte value by distance from the end of eight: int64 [8, 256]."""
     tables = np.empty((8, 256), np.int64)
     rest = np.arange(256)
     for _ in range(8):

@@ -1,4 +1,4 @@
-"""Comparison of two manifests, blocks or configurations; see `exset.diff`."""
+"""Compare two manifests, blocks or configurations; see `exset.diff`."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ _SHOWN = 16
 
 
 def manifests(one: Manifest, other: Manifest, tolerance: float, keep: int, /) -> Differences:
-    """Compare records field by field, whatever the dialects.
+    """Compare records field by field, in any dialects.
 
     Columns of numbers are compared as numbers. Fields that aeon drops are not compared.
     """

@@ -1,8 +1,8 @@
 """Make the elements of a manifest from its fields, as aeon does.
 
-Numbers and base64 are made column by column. A FILE element stays a path until `encoded` reads it,
-as aeon does when it loads a block. An element that aeon cannot make, or that depends on
-other data in its memory, is an `ElementError`; the other elements of its record are there.
+Numbers and base64 are converted column by column. A FILE element stays a path until `encoded` reads
+the file, as aeon does when it loads a block. An element that aeon cannot make, or makes from
+undefined memory, is an `ElementError`; the other elements of the record are made.
 """
 
 import os
@@ -33,14 +33,14 @@ T = TypeVar("T")
 
 _BATCH: Final = 4096
 _ERRORS: Final = [NO_NUMBER, RANGE]
-"""The issues with a number on which aeon fails."""
+"""The problems of a number on which aeon fails."""
 
 
 @dataclass(frozen=True)
 class ElementError:
     """An element that cannot be made: its record, column, line and field, and the reason.
 
-    record, column: from 0. line: in the file that the record was read from, or 0.
+    record, column: indices from 0. line: the line of the record in its file, or 0.
     """
 
     record: int
@@ -56,16 +56,16 @@ class ElementError:
 
 
 Encoded: TypeAlias = bytes | ElementError
-"""The bytes of an element, or the reason why there are none."""
+"""The bytes of an element, or the reason why it cannot be made."""
 
 
 @dataclass(frozen=True)
 class Elements:
     """The elements of a column.
 
-    values, [records]: int32 of ASCII_INT, float32 of ASCII_FLOAT, Strings of the other types; of
-    FILE these are the paths, with the base. An element that cannot be made is in `errors`; its
-    string is absent, its number 0.
+    values, [records]: int32 for ASCII_INT, float32 for ASCII_FLOAT, Strings for other types; for
+    FILE the paths, with the base. An element that cannot be made is in `errors`; its string is
+    absent, its number 0.
     """
 
     kind: ElementType
@@ -74,14 +74,14 @@ class Elements:
 
     @property
     def strings(self) -> Strings:
-        """The elements of a FILE, STRING or BINARY column. Raises TypeError for numbers."""
+        """Return the elements of a FILE, STRING or BINARY column. Raises TypeError for numbers."""
         if not isinstance(self.values, Strings):
             raise TypeError(f"a column of {self.kind} has numbers")
         return self.values
 
     @property
     def numbers(self) -> NDArray[np.int32] | NDArray[np.float32]:
-        """The elements of an ASCII_INT or ASCII_FLOAT column. Raises TypeError for strings."""
+        """Return the elements of an ASCII_INT or ASCII_FLOAT column. TypeError for strings."""
         if isinstance(self.values, Strings):
             raise TypeError(f"a column of {self.kind} has strings")
         return self.values
@@ -93,7 +93,7 @@ def elements(
     """Return the elements of a column, by its number.
 
     base: aeon's manifest_root, for relative paths. compiled: whether to use compiled kernels, by
-    default where they are faster. Raises IndexError for a column without a type.
+    default if they are faster. Raises IndexError for a column without a type.
     """
     kind = manifest.types[column]
     column = range(len(manifest.types))[column]
@@ -128,7 +128,7 @@ def encoded(
     """Yield the elements of each record as the bytes that aeon's loader gets; files are read.
 
     which: the records, by default all. base: aeon's manifest_root. access: its roots are the
-    folders in which all files must be. Numbers are four bytes, little-endian. Errors do not end
+    folders that must contain all files. Numbers are four bytes, little-endian. Errors do not end
     the iteration.
     """
     rows = chosen_rows(which, len(manifest))

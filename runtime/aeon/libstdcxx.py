@@ -1,7 +1,7 @@
 """Random numbers of GCC's C++ library, as aeon uses them: generators, distributions, shuffle.
 
-The C++ standard defines the generators, and each library the rest. This is libstdc++ since GCC 11;
-before, `uniform_int_distribution` scaled the numbers of mt19937 differently.
+The C++ standard defines the generators, each library the rest: here libstdc++ since GCC 11. Earlier
+versions of `uniform_int_distribution` scaled the numbers of mt19937 differently.
 """
 
 from typing import Final
@@ -95,7 +95,7 @@ def uniform(state: Longs, last: int) -> int:
             return number // scaling
     if last == width:
         return draw(state) - least
-    # More than the generator gives at once: a digit in its base, and the rest in the same way.
+    # For a range larger than the generator's: draw a digit in its base, then recurse for the rest.
     while True:
         number = (width + 1) * uniform(state, last // (width + 1))
         number += draw(state) - least
@@ -138,11 +138,11 @@ def swap(order: Longs, a: int, b: int) -> None:
 
 @bare_kernel
 def choose(state: Longs, count: int, needed: int, share: float, chosen: Longs) -> int:
-    """Fill the items of `count` that aeon's generate_subset takes; return their number.
+    """Fill `chosen` with the items that aeon's generate_subset takes of `count`; return how many.
 
-    It takes an item with the probability `share` of std::bernoulli_distribution, and always when
-    all remaining items are needed. It stops when no more are needed. If `needed` is 0 from the
-    start, it does not stop early.
+    aeon takes each item with probability `share` (std::bernoulli_distribution), and always if all
+    remaining items are needed. It stops when `needed` items are taken, or, if `needed` is 0, at the
+    end.
     """
     taken = 0
     width = float(_MINSTD_RANGE + 1)
@@ -171,7 +171,7 @@ def shuffled(count: int, kind: int, seed: int) -> Longs:
 
 
 def subset(count: int, share: float, needed: int, seed: int) -> Longs:
-    """Return the items, of `count`, that generate_subset takes with minstd_rand0."""
+    """Return the items that aeon's generate_subset takes of `count`, with minstd_rand0."""
     chosen = np.empty(count, np.int64)
     run = KERNELS.choose(choose, KERNELS.should_compile(count))
     return chosen[: run(generator(MINSTD, seed), count, needed, share, chosen)]

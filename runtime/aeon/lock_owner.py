@@ -1,4 +1,4 @@
-"""The process that owns the lock of a cache, as the lock says it."""
+"""The process that owns the lock of a cache, as written in the lock."""
 
 import json
 import os
@@ -36,7 +36,7 @@ class Owner:
         return bool(start and self.start and start != self.start)
 
     def to_json(self) -> bytes:
-        """Return the text that a lock has."""
+        """Return the text to write into a lock."""
         return json.dumps(asdict(self)).encode()
 
     @classmethod
@@ -46,7 +46,7 @@ class Owner:
 
     @classmethod
     def from_json(cls, text: bytes) -> "Owner":
-        """Return the owner in the text of a lock; an unknown one if it has none."""
+        """Return the owner that the text of a lock names; an unknown owner if it names none."""
         with suppress(ValueError, TypeError, KeyError, RecursionError):
             words = json.loads(text)
             pid = words["pid"]
@@ -61,7 +61,7 @@ def host() -> str:
 
 
 def start_of(pid: int) -> str:
-    """Return when a process started, unique on this machine; empty if unknown."""
+    """Return the start time of a process, unique on this machine; empty if unknown."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             ticks = file.read().rpartition(b")")[2].split()[19]

@@ -11,7 +11,7 @@ from exset.grammars.aeon.manifest_types import ElementType
 from exset.io.access import raise_error
 
 CLASS = "CLASS"
-"""The type of a table's column of class names, which become numbers."""
+"""The type for a table's column of class names, which exset replaces by numbers."""
 
 
 def from_folder(
@@ -22,9 +22,9 @@ def from_folder(
     Also return the names of the classes, in the order of their numbers.
 
     Classes and files are sorted by name; files may be at any depth. Paths are relative to the
-    folder, which must become aeon's manifest_root. suffixes: those of the files to include, in
-    lower case, by default all; hidden files are left out. label: ASCII_INT or STRING. Raises
-    OSError, and FormatError if there are no classes or no files.
+    folder, which must become aeon's manifest_root. suffixes: include only files with these
+    suffixes, in lower case; by default all files. Hidden files are left out. label: ASCII_INT or
+    STRING. Raises OSError, and FormatError if there are no classes or no files.
     """
     with os.scandir(folder) as found:
         names = sorted(each.name for each in found if each.is_dir() and not _is_hidden(each.name))
@@ -63,12 +63,12 @@ def from_table(
 ) -> tuple[Manifest, tuple[str, ...]]:
     """Make a manifest from columns of a CSV table.
 
-    Also return the names of its classes in the order of their numbers, if it has any.
+    Also return the names of the classes, if any, in the order of their numbers.
 
-    types: for each element the name of a column and its type. If all names are None, the table has
-    no line of names, and its first columns are used in order. The type CLASS numbers the values of
-    a column, sorted. Raises OSError, FormatError for an invalid table or a missing column, and
-    ValueError for unknown types.
+    types: for each element the name of a column and a type. If all names are None, the table has no
+    line of names, and its first columns are used in order. The type CLASS replaces each value of a
+    column by its number in sorted order. Raises OSError, FormatError for an invalid table or a
+    missing column, and ValueError for unknown types.
     """
     for _, kind in types:
         if kind not in (*ElementType, CLASS):

@@ -8,7 +8,7 @@ from exset.grammars.columns.arrays import Longs
 
 
 def column_groups(manifest: Manifest, column: int) -> Longs:
-    """Return the number of each record's group: records with the same field in a column.
+    """Return a group number for each record; records of a group have the same field in a column.
 
     Raises ValueError for an unknown column.
     """
@@ -21,14 +21,14 @@ def column_groups(manifest: Manifest, column: int) -> Longs:
 
 
 def label_groups(manifest: Manifest) -> Longs:
-    """Return the `column_groups` of the last column, which usually has the labels."""
+    """Return `column_groups` for the last column, which usually has the labels."""
     return column_groups(manifest, max(len(manifest.types), 1) - 1)
 
 
 def labels(manifest: Manifest, column: str | None, name: str) -> list[str]:
-    """Return the field of each record in a column, by its number; by default in the last one.
+    """Return each record's field in a column, given by its number, by default the last column.
 
-    Raises FormatError for a column that does not exist and for an empty field; `name`: of the file.
+    Raises FormatError for an unknown column and for an empty field; `name`: the file in messages.
     """
     numbers = [str(number) for number in range(len(manifest.types))]
     which = column or (numbers[-1] if numbers else "")
@@ -49,11 +49,11 @@ def labels(manifest: Manifest, column: str | None, name: str) -> list[str]:
 
 
 def balanced(manifest: Manifest, by: int = -1, *, seed: int | None = None) -> Manifest:
-    """Repeat the records of small classes until all classes have the same number.
+    """Repeat records of small classes until all classes have the same number of records.
 
-    by: the column of the class, by default the last. Copies follow the records, in their order;
-    with a seed, all are shuffled reproducibly (NumPy's PCG64). Raises ValueError for an unknown
-    column.
+    by: the column of the class, by default the last one. Copies come after all records, in their
+    order; with a seed, all records are shuffled reproducibly (NumPy's PCG64). Raises ValueError for
+    an unknown column.
     """
     if not len(manifest):
         return manifest
@@ -62,7 +62,7 @@ def balanced(manifest: Manifest, by: int = -1, *, seed: int | None = None) -> Ma
     most = int(count.max())
     order = np.argsort(group, kind="stable")
     begins = np.cumsum(count) - count
-    # Repeat the records of each class; then sort by repetition, and by position within each.
+    # Repeat the records of each class; then sort by repetition, then by position.
     copies = np.concatenate(
         [np.resize(order[at : at + n], most) for at, n in zip(begins, count, strict=True)]
     )

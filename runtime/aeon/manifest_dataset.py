@@ -1,4 +1,4 @@
-"""Datasets of manifests: the elements that aeon makes of records, with the contents of files."""
+"""Datasets of manifests: the elements that aeon makes from records, with contents of files."""
 
 from collections.abc import Iterable, Iterator
 from typing import NoReturn
@@ -36,14 +36,14 @@ class ManifestDataset(RecordDataset):
     ) -> None:
         """Take a manifest and the names of its columns, by default their numbers.
 
-        fields: the names of the columns that a batch has; files of other columns are not read.
-        padded: give bytes as rows of one length, with a mask. base: aeon's manifest_root. access:
-        its roots are the folders in which all files must be. findings: not used, as problems with
-        an element are errors of its batch. Raises ValueError for unsuitable names and fields.
+        fields: the names of the columns in a batch; files of other columns are not read. padded:
+        return bytes as rows of equal length, with a mask. base: aeon's manifest_root. access: its
+        roots are the folders that must contain all files. findings: not used, because a batch
+        raises problems of its elements as errors. Raises ValueError for unsuitable names or fields.
 
-        A batch raises FormatError for an element that aeon cannot make or that depends on
-        other data in its memory, and for a file that is missing or outside the roots; LimitError
-        for more than `max_array` bytes.
+        A batch raises FormatError for an element that aeon cannot make, or makes from undefined
+        memory, and for a file that is missing or outside the roots; LimitError for more than
+        `max_array` bytes.
         """
         super().__init__(manifest.types, names, fields, padded, limits)
         self.manifest = manifest
@@ -82,7 +82,7 @@ class ManifestDataset(RecordDataset):
 
 
 def _fail(error: ElementError, rows: Longs) -> NoReturn:
-    """Raise the error of an element, with the number of its record in the whole manifest."""
+    """Raise the error of an element, with the record's index in the whole manifest."""
     record, column = int(rows[error.record]), error.column
     place = Place(ManifestDataset.name, line=error.line or None, field=f"[{record}][{column}]")
     message = f"record {record}, column {column}: {error.message}"

@@ -27,11 +27,11 @@ def check_files(
     jobs: int = 1,
     limits: Limits = DEFAULT,
 ) -> None:
-    """Add a finding for each file that aeon would not find, or would not read as it is.
+    """Add a finding for each file that aeon cannot find, or does not read correctly.
 
-    name: that of the manifest. base: aeon's manifest_root; without it, paths are relative to the
-    current folder. access: its roots are the folders in which all files must be. Only the status of
-    files is read, so `jobs` and `limits` are not used.
+    name: the manifest in messages. base: aeon's manifest_root; by default, paths are relative to
+    the current folder. access: its roots are the folders that must contain all files. Only the
+    status of files is read, so `jobs` and `limits` are not used.
     """
     for record, column, path in _named(manifest, os.fsencode(base)):
         line = int(manifest.lines[record])
@@ -45,7 +45,7 @@ def check_files(
 
 
 def _named(manifest: Manifest, base: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """Yield the record and column that name each file first, and its path."""
+    """Yield each file once: the first record and column that name the file, and its path."""
     seen: set[bytes] = set()
     for column in manifest.columns(ElementType.FILE):
         for record, field in enumerate(manifest.column(column)):
@@ -56,7 +56,7 @@ def _named(manifest: Manifest, base: bytes) -> Iterator[tuple[int, int, bytes]]:
 
 
 def _problem(path: bytes, dialect: Dialect) -> tuple[str, str]:
-    """Return the code of a file's finding, empty for none, and advice."""
+    """Return the code of a file's finding and advice; empty texts if there is no problem."""
     try:
         status = os.stat(path)
     except OSError as error:
@@ -84,12 +84,12 @@ def _problem(path: bytes, dialect: Dialect) -> tuple[str, str]:
 
 
 def path_of(field: bytes) -> bytes:
-    """Return the path that aeon opens: as all programs in C, it stops at a NUL."""
+    """Return the path that aeon opens: it ends at a NUL, as in all C programs."""
     return field.partition(b"\0")[0]
 
 
 def size_of(path: bytes, dialect: Dialect) -> int:
-    """Return the bytes of a file. Raises OSError where aeon fails, hangs or reads other bytes."""
+    """Return the size of a file. Raises OSError if aeon fails, hangs or reads other bytes."""
     status = os.stat(path)
     if not stat.S_ISREG(status.st_mode):
         what = "a folder" if stat.S_ISDIR(status.st_mode) else "not a regular file"
@@ -100,7 +100,7 @@ def size_of(path: bytes, dialect: Dialect) -> int:
 
 
 def read_file(path: bytes, dialect: Dialect, max_bytes: int | None) -> bytes:
-    """Read a file. Raises OSError as `size_of`, and LimitError."""
+    """Read a file. Raises the OSError of `size_of`, and LimitError for more than `max_bytes`."""
     size = size_of(path, dialect)
     if max_bytes is not None and size > max_bytes:
         raise LimitError(

@@ -1,4 +1,4 @@
-"""The contents of manifests: `exset info` and `exset stats`, and the names of records."""
+"""Report the contents of manifests, for `exset info` and `exset stats`; yield names of records."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -12,15 +12,15 @@ from exset.runtime.reports.report import Report, memory_of, some
 from exset.runtime.reports.statistics import Spread
 
 CLASSES = 10_000
-"""A column with more different fields than this is not one of classes."""
+"""A column with more distinct fields than this does not contain classes."""
 SHOWN = 8
-"""How many classes are shown to people."""
+"""The most classes that are shown to people."""
 
 
 def report(model: Manifest, detailed: bool = False) -> Report:
-    """Report the numbers of a manifest, without a look at its files.
+    """Report the numbers of a manifest, without reading its files.
 
-    detailed: whether to add classes, errors and spreads of each column.
+    detailed: add classes, errors and statistics of each column.
     """
     from exset.runtime.aeon.selection import cache_name, uid
 

@@ -1,4 +1,4 @@
-"""Write manifests, also from a block: aeon reads the text, and needs no other files."""
+"""Write manifests, also from a block: the manifest then contains all data."""
 
 from base64 import b64encode
 
@@ -23,7 +23,7 @@ def write(
 ) -> bytes:
     """Return the text of a manifest, or of a block or an archive, without names and times.
 
-    Raises FormatError as `exset.parsers.aeon.manifest_text.render` and `manifest_of`.
+    Raises the FormatError of `exset.parsers.aeon.manifest_text.render` and of `manifest_of`.
     """
     if isinstance(model, Block):
         model = manifest_of(model)

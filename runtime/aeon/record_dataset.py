@@ -1,4 +1,4 @@
-"""Datasets of records: elements by columns, each of a type, as manifests and caches have them."""
+"""The base class of datasets of records, whose columns of elements have types."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,8 +22,8 @@ Column: TypeAlias = Ints | Floats | tuple[Bytes, Longs]
 class RecordDataset(Dataset):
     """Records of elements: ASCII_INT is int32 [records], ASCII_FLOAT float32 [records].
 
-    The elements of all other types are uint8: NAME.values and NAME.offsets; or, if padded with 0 to
-    the longest of the batch, NAME [records, longest] and NAME.mask.
+    Elements of other types are uint8: arrays NAME.values and NAME.offsets; or, if padded with 0 to
+    the longest element of the batch, NAME [records, longest] and NAME.mask.
     """
 
     def __init__(
@@ -36,8 +36,8 @@ class RecordDataset(Dataset):
     ) -> None:
         """Take the types and the names of the columns; the default names are their numbers.
 
-        fields: the names of the columns of a batch; no others are read. Raises ValueError if the
-        names are not unique strings, one for each column, and for an unknown field.
+        fields: the columns to read into a batch, by name. Raises ValueError if the names are not
+        unique strings, one for each column, and for an unknown field.
         """
         self.types = tuple(types)
         numbers = range(len(self.types))
@@ -68,7 +68,7 @@ class RecordDataset(Dataset):
 
     @property
     def ragged(self) -> tuple[str, ...]:
-        """The names of the columns that become values and offsets."""
+        """The names of the columns that are returned as values and offsets."""
         of_bytes = (name for _, name, kind in self.columns if kind not in NUMBER_DTYPES)
         return () if self.padded else tuple(of_bytes)
 
@@ -77,7 +77,7 @@ class RecordDataset(Dataset):
         return f"{type(self).__name__}({len(self)} records: {columns})"
 
     def batch(self, indices: ArrayLike) -> dict[str, Values]:
-        """Return the arrays of some records. Raises as `Dataset.batch`."""
+        """Return the arrays of some records. Raises the errors of `Dataset.batch`."""
         return self._arrays(np, chosen_rows(indices, len(self)))
 
     def to_arrays(self, device: Device = "cpu") -> dict[str, Values]:

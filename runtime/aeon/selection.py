@@ -12,19 +12,19 @@ from exset.runtime.aeon.crc32c import crc32c
 from exset.runtime.aeon.libstdcxx import MERSENNE, MINSTD, shuffled, subset
 
 BLOCK_SIZE: Final = 5000
-"""The default block size of aeon. In the dialect `seed` aeon ignores the option and uses this."""
+"""aeon's default block size. In the dialect `seed`, aeon ignores the option, and uses this size."""
 
 
 def uid(manifest: Manifest) -> str:
     """Return aeon's checksum of a manifest: CRC-32C of all fields, as 8 hexadecimal digits.
 
-    It ignores the borders of fields, types, comments, the root, and the contents of files.
+    The checksum ignores the ends of fields, types, comments, the root, and the contents of files.
     """
     return f"{crc32c(manifest.fields.data):08x}"
 
 
 def cache_name(uid: str) -> str:
-    """Return the name of the folder in cache_directory where aeon caches a manifest."""
+    """Return the name of the folder in cache_directory in which aeon caches a manifest."""
     return f"aeon_cache_{uid}"
 
 
@@ -35,12 +35,12 @@ def select_records(
     shuffle_manifest: bool = False,
     random_seed: int = 0,
 ) -> tuple[Manifest, str]:
-    """Return the records that aeon uses, in its order, and its checksum of them.
+    """Return the records that aeon uses, in aeon's order, and aeon's checksum of these records.
 
-    The options have aeon's names. The dialect of the manifest decides the version: `head` computes
-    the checksum, then shuffles by the seed. The others always shuffle the same way, then compute
-    the checksum. Raises ValueError for a fraction outside ]0, 1], and for a shuffle of `head` with
-    seed 0, which is random.
+    The options have aeon's names. The dialect of the manifest decides the version of aeon: `head`
+    computes the checksum, then shuffles by the seed. The other versions always shuffle in the same
+    way, then compute the checksum. Raises ValueError for a fraction that is not above 0 and up to
+    1, and for a shuffle of `head` with seed 0, which is random.
     """
     is_head = manifest.dialect is Dialect.HEAD
     fraction = float(np.float32(subset_fraction))
@@ -64,8 +64,8 @@ def select_records(
 def blocks(records: int, block_size: int = BLOCK_SIZE) -> list[range]:
     """Return the records of each block, as aeon divides them; the last block may be empty.
 
-    All blocks but the last have the same size, the one nearest to `block_size` that divides the
-    records evenly, in single precision. Raises ValueError for a size below 1.
+    All blocks but the last have the same size: near `block_size`, so that blocks are about equal,
+    computed in single precision. Raises ValueError for a size below 1.
     """
     if block_size <= 0:
         raise ValueError(f"block_size must be at least 1, not {block_size}")
@@ -81,10 +81,10 @@ def blocks(records: int, block_size: int = BLOCK_SIZE) -> list[range]:
 
 
 def node_rows(records: int, node_id: int, node_count: int, batch_size: int) -> Longs:
-    """Return the records of a node: every `node_count`-th batch, then a run of the rest.
+    """Return the records of a node: every `node_count`-th batch, then a part of the rest.
 
-    All nodes get the same number; the records that are left over are not used. Raises ValueError
-    for an unknown node, and for a batch size below 1.
+    All nodes get the same number; the remaining records are not used. Raises ValueError for an
+    unknown node, and for a batch size below 1.
     """
     if not 0 <= node_id < node_count:
         raise ValueError(f"node_id must be from 0 to {node_count - 1}, not {node_id}")

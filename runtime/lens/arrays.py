@@ -245,7 +245,7 @@ def _known(values: Floats, rows: Flags) -> Flags:
 
 
 def numbers_of(xp: ModuleType, examples: ExampleSet, rows: Longs | None) -> tuple[Longs, Longs]:
-    """Return the index of the example of each event, and of the event in it: int64 [events]."""
+    """Return each event's example, and its index in the example: int64 [events] each."""
     offsets = examples.event_offsets
     if rows is not None:
         if examples.num_events == len(examples):
