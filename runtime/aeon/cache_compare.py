@@ -24,7 +24,7 @@ _OTHER_VALUES: Final = (
 )
 _OTHER_FILES: Final = (
     "aeon reads the old contents: if the file has changed, exset cache repair rebuilds the block;"
-    " else name the folder of the files with --base"
+    " else name the folder of the files with <--base or base=...>"
 )
 
 
