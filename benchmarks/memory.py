@@ -24,7 +24,7 @@ from exset.codecs.lens import bex as codec
 from exset.core.errors import Findings
 from exset.core.protocols import Model
 from exset.grammars.lens.examples import ExampleSet
-from exset.parsers.lens import render
+from exset.parsers.lens import write_columns
 from exset.runtime.reports.report import memory_of
 from exset.streaming import chunks
 
@@ -106,7 +106,7 @@ def _highest() -> int:
 def _warm(few: str) -> ExampleSet:
     """Load all kernels, by reading and writing in both formats."""
     model = exset.load(few, model=ExampleSet, engine="table")
-    with patch.multiple(render, MANY=0, MANY_WARM=0):
+    with patch.multiple(write_columns.KERNELS, load_from=0, use_from=0):
         text = exset.dumps(model, format="ex")
     exset.loads(text, format="ex", engine="table")
     exset.loads(codec.encode(model, engine="table"), format="bex", engine="table")

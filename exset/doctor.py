@@ -2,43 +2,54 @@
 
 import os
 import platform
+import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import exset
-from exset import compiling, formats
-from exset.core import disk_cache
+from exset import formats
+from exset.compiler import declared
+from exset.core import background, disk_cache
 from exset.core.errors import FormatError
-from exset.core.kernels import Kernels, import_error
+from exset.core.kernels import Kernels
 from exset.core.text import size
 
-LIBRARIES = ("numpy", "lark", "interegular", "construct", "numba", "h5py", "ruamel.yaml")
+LIBRARIES = ("numpy", "lark", "interegular", "construct", "numba", "llvmlite", "h5py")
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """A grammar, a layout or a group of kernels: exset compiles each once on a machine."""
+    """A grammar, a layout or a group of kernels: exset compiles each once on a machine.
+
+    place: "package" if it came with exset, "cache" if it was compiled here. error: why it could
+    not be compiled.
+    """
 
     name: str
     ready: bool
     bytes: int
+    place: str | None = None
+    error: str | None = None
 
     @property
     def text(self) -> str:
         """The state in words."""
-        return f"{self.name}: {f'ready, {size(self.bytes)}' if self.ready else 'not yet'}"
+        if self.ready:
+            return f"{self.name}: ready in the {self.place}, {size(self.bytes)}"
+        return f"{self.name}: {f'cannot be compiled: {self.error}' if self.error else 'not yet'}"
 
 
 @dataclass(frozen=True)
 class Installation:
     """The state of this installation; its attributes are those of the JSON of `exset doctor`.
 
-    `versions` has None for a library that is not installed. `compiled` says whether kernels can be
-    compiled, and `why`. Sizes are in bytes; `stale` is the size of files in the cache that this
-    version does not use. `cache_problem` is why exset does not use the cache. `plugins` are
-    formats of other packages; `plugin_error` is why they fail.
+    `versions` has None for a library that is not installed. `compiled` says whether compiled
+    kernels can be used, and `why`. Sizes are in bytes; `stale` is the size of files in the cache
+    that this version does not use. `cache_problem` is why exset does not use the cache. `plugins`
+    are formats of other packages; `plugin_error` is why they fail.
     """
 
     versions: dict[str, str | None]
@@ -69,7 +80,7 @@ class Installation:
     def rows(self) -> list[tuple[str, str]]:
         """Return the state for people, as (label, text)."""
         how = "compiled for large files" if self.compiled else "plain Python, slow for large files"
-        state = "" if self.writable else ", not writable: exset compiles in each process"
+        state = "" if self.writable else ", not writable: exset compiles no kernels"
         if self.cache_problem:
             state = f", not used: {self.cache_problem}; set EXSET_CACHE to a folder of your own"
         rows = [
@@ -85,22 +96,24 @@ class Installation:
             rows += zip([label, *[""] * (len(texts) - 1)], texts, strict=True)
         if self.plugins or self.plugin_error:
             rows.append(("plugins", self.plugin_error or f"formats {', '.join(self.plugins)}"))
+        if self.compiled and not self.versions["numba"]:
+            rows.append(("", "numba is not installed: kernels that are not ready run as Python"))
         if self.compiled and self.writable and not self.cache_problem and not self.ready:
-            hint = "exset compiles the rest at first use, or now: exset doctor --compile"
+            hint = "exset compiles the rest when needed, or now: exset doctor --compile"
             rows.append(("", hint))
         return rows
 
 
 def examine() -> Installation:
     """Return the state of this installation; this compiles and writes nothing."""
-    from exset.parsers.engine.grammar import Grammar
-
     folder = Path(disk_cache.folder())
-    grammars = tuple(_stored(each.file, each.cache_name) for each in compiling.declared(Grammar))
-    layouts = tuple(_stored(name, each.cache_name) for name, each in compiling.layouts().items())
-    kernels = tuple(map(_compiled, compiling.declared(Kernels)))
+    grammars = tuple(_stored(each.file, each.cache_name) for each in declared.grammars())
+    layouts = tuple(_stored(name, each.cache_name) for name, each in declared.layouts().items())
+    kernels = tuple(map(_compiled, declared.kernels()))
+    parts = (*grammars, *layouts, *kernels)
+    used = sum(each.bytes for each in parts if each.place == "cache")
     total = _size(folder)
-    why = import_error()
+    why = _import_error()
     try:
         plugins, plugin_error = [fmt.name for fmt in formats.load_plugins()], None
     except FormatError as error:
@@ -114,12 +127,12 @@ def examine() -> Installation:
         },
         platform=platform.platform(),
         compiled=why is None,
-        why=why or "numba is installed",
+        why=why or "llvmlite is installed",
         cache=str(folder),
         cache_problem=disk_cache.problem(),
         writable=existing.is_dir() and os.access(existing, os.W_OK | os.X_OK),
         bytes=total,
-        stale=max(total - sum(each.bytes for each in (*grammars, *layouts, *kernels)), 0),
+        stale=max(total - used, 0),
         grammars=grammars,
         layouts=layouts,
         kernels=kernels,
@@ -128,16 +141,34 @@ def examine() -> Installation:
     )
 
 
+def compile_all() -> float:
+    """Compile all grammars, layouts and kernels; return the time in seconds."""
+    start = time.perf_counter()
+    background.run()
+    return time.perf_counter() - start
+
+
+def _import_error() -> str | None:
+    """Return why compiled kernels cannot be loaded, or None."""
+    try:
+        import_module("exset.core.native")
+    except ModuleNotFoundError:
+        return "llvmlite is not installed"
+    except Exception as error:  # a damaged library may raise anything
+        return f"llvmlite cannot be imported: {error}"
+    return None
+
+
 def _stored(name: str, cache_name: str | None) -> Compiled:
     """Return the state of a grammar or a layout, which is one file of the cache."""
-    if cache_name is None or disk_cache.load(cache_name) is None:
-        return Compiled(name, False, 0)
-    return Compiled(name, True, _size(Path(disk_cache.folder(), cache_name)))
+    if cache_name and (found := disk_cache.find(cache_name)):
+        return Compiled(name, True, len(found[1]) + disk_cache.CHECKSUM, found[0])
+    return Compiled(name, False, 0)
 
 
 def _compiled(group: Kernels) -> Compiled:
-    names = ", ".join(name.removeprefix("exset.") for name in group.modules)
-    return Compiled(names, group.is_cached, _size(Path(disk_cache.folder(), group.cache_name)))
+    stored = _stored(group.modules[-1].removeprefix("exset."), group.name)
+    return stored if stored.ready else replace(stored, error=group.failure())
 
 
 def _size(path: Path) -> int:

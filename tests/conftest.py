@@ -8,8 +8,9 @@ from types import ModuleType, SimpleNamespace
 import pytest
 from hypothesis import HealthCheck, settings
 
-from exset.core import kernels
-from exset.core.kernels import Engine
+from exset.core import background
+from exset.core.kernels import Engine, Kernels
+from exset.parsers.engine import driver
 from tests.training import portable
 
 # HYPOTHESIS_PROFILE chooses: dev tries new cases each time, ci the same ones, nightly many.
@@ -26,6 +27,14 @@ settings.register_profile("nightly", max_examples=20_000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 assert portable.PORTABLE  # makes "portable" a device
+
+os.environ.setdefault(background.ENVIRONMENT, "off")  # nothing compiles while tests run
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile the kernels for all tests, before the workers of pytest-xdist start."""
+    if not hasattr(session.config, "workerinput"):
+        background.run()
 
 
 @pytest.fixture(scope="session")
@@ -84,7 +93,7 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> E
     if request.param == "reference":
         return "reference"
     if request.param == "plain":
-        monkeypatch.setattr(kernels, "available", lambda: False)
-    elif not kernels.available():
-        pytest.skip("no Numba")
+        monkeypatch.setattr(Kernels, "use_compiled", lambda *_: False)
+    elif not driver.KERNELS.use_compiled(0, "table"):
+        pytest.skip("no compiled kernels")
     return "table"

@@ -18,9 +18,14 @@ STANDARD = {*sys.stdlib_module_names, "compression"}  # this one from Python 3.1
 
 
 def test_imported_libraries_are_declared() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    project = settings["project"]
     extras = project["optional-dependencies"].values()
-    required = [*project["dependencies"], *(name for names in extras for name in names)]
+    required = [
+        *settings["build-system"]["requires"],
+        *project["dependencies"],
+        *(name for names in extras for name in names),
+    ]
     declared = {re.split(r"[^\w.-]", name)[0] for name in required}
     for name in modules():
         for other, line in imports(name):
@@ -34,7 +39,11 @@ def test_imported_libraries_are_declared() -> None:
             assert not optional or may, f"{name}:{line}: {other}"
 
 
-MAY_BE_THERE = {"exset.io.compressors": ("isal",), "exset.io.remote": ("aiohttp", "fsspec")}
+MAY_BE_THERE = {
+    "exset.compiler.build": ("setuptools",),
+    "exset.io.compressors": ("isal",),
+    "exset.io.remote": ("aiohttp", "fsspec"),
+}
 """Optional libraries, imported on use; exset works without them."""
 
 UNIMPORTED = {
@@ -54,9 +63,14 @@ UNIMPORTED = {
 
 def test_declared_libraries_are_imported() -> None:
     """Each requirement has a lower bound, too: older versions were never tested."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    project = settings["project"]
     extras = project["optional-dependencies"].values()
-    required = [*project["dependencies"], *(name for names in extras for name in names)]
+    required = [
+        *settings["build-system"]["requires"],
+        *project["dependencies"],
+        *(name for names in extras for name in names),
+    ]
     used = {other.split(".")[0] for name in modules() for other, _ in imports(name)}
     tests = [ast.parse(path.read_bytes()) for path in (ROOT / "tests").rglob("*.py")]
     used |= {each.split(".")[0] for code in tests for each in names_in(code).values()}

@@ -13,8 +13,10 @@ EXECUTING = {
     *("socket", "subprocess", "multiprocessing", "concurrent"),
 }
 MAY_IMPORT = {
-    # It loads what it stored: compiled code, which whoever can write to the cache could replace.
-    "exset.core.kernel_cache": {"pickle"},
+    # They compile kernels from the sources of exset, and load the checked result.
+    "exset.core.background": {"subprocess"},
+    "exset.core.native": {"ctypes"},
+    "exset.compiler.build": {"subprocess"},
     "exset.core.jobs": {"concurrent"},
     "exset.core.process_pool": {"multiprocessing", "concurrent"},
     "exset.testing.fuzz": {"concurrent"},

@@ -1,26 +1,33 @@
 """Read numbers from bytes, and compute expressions, for the interpreter."""
 
 import math
-from collections.abc import MutableSequence, Sequence
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from exset.codecs.engine import opcodes as op
-from exset.core.kernels import bare_kernel, kernel
+from exset.core.kernels import kernel
+from exset.grammars.columns.arrays import Bytes, Longs
+
+CodeRow = NDArray[np.uint32]
+Reals = NDArray[np.float64]
 
 _SAFE: Final = 1 << 31  # products of numbers up to this fit in 64 bits
 _HALF: Final = 1 << 62  # sums of numbers below this fit in 64 bits
 _PRODUCT: Final = 9e18
+_HALF_UNIT: Final = 1 << 24  # the smallest number of 16 bits is 1 over this
 _EXACT: Final = 1 << 53  # a 64-bit real holds every whole number up to this
 
 
 @kernel
-def whole_number(data: Sequence[int], at: int, size: int, form: int) -> int:
+def whole_number(data: Bytes, at: int, size: int, form: int) -> int:
     """Read a whole number from bytes; an unsigned number of 64 bits must be below 2**63."""
     step = 1
     if form & op.LITTLE:
         at += size - 1
         step = -1
-    value = 0 + data[at]
+    value: int = 0 + data[at]
     if form & op.SIGNED and value >= 128:
         value -= 256
     for _ in range(size - 1):
@@ -30,36 +37,24 @@ def whole_number(data: Sequence[int], at: int, size: int, form: int) -> int:
 
 
 @kernel
-def real_number(data: Sequence[int], at: int, size: int, form: int) -> float:
+def real_number(data: Bytes, at: int, size: int, form: int) -> float:
     """Read an IEEE 754 number from bytes."""
-    fraction = 10
-    if size == 4:
-        fraction = 23
-    elif size == 8:
-        fraction = 52
-    bias = (1 << (8 * size - fraction - 2)) - 1
     value = whole_number(data, at, size, form | op.SIGNED)
-    sign = 1.0
-    if value < 0:
-        sign = -1.0
-        value = value + (1 << (8 * size - 2)) + (1 << (8 * size - 2))
-    exponent = value >> fraction
-    value = value & ((1 << fraction) - 1)
-    if exponent == 2 * bias + 1:
-        if value:
-            return math.nan
-        return sign * math.inf
+    if size == 8:
+        return float(np.int64(value).view(np.float64))
+    if size == 4:
+        return float(np.int32(value).view(np.float32))
+    sign = -1.0 if value < 0 else 1.0
+    exponent, fraction = (value >> 10) & 31, value & 1023
+    if exponent == 31:
+        return math.nan if fraction else sign * math.inf
     if exponent == 0:
-        exponent = 1
-    else:
-        value += 1 << fraction
-    return sign * math.ldexp(float(value), exponent - bias - fraction)
+        return sign * float(fraction) / _HALF_UNIT
+    return sign * float((1024 + fraction) << (exponent - 1)) / _HALF_UNIT
 
 
-@bare_kernel
-def calculate(
-    row: Sequence[int], ints: MutableSequence[int], reals: MutableSequence[float]
-) -> bool:
+@kernel
+def calculate(row: CodeRow, ints: Longs, reals: Reals) -> bool:
     """Compute register a from b, or b and c; return False if 64 bits are not enough."""
     opcode = row[0]
     a = row[1]

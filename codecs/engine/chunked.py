@@ -72,7 +72,7 @@ class ChunkedLayout:
         written: the number of bytes of the records before, for the decision to compile kernels.
         """
         columns = {path: fields[path] for path in self.tail.leaves}
-        engine: Engine = "table" if KERNELS.should_compile(written) else "auto"
+        engine: Engine = "table" if KERNELS.use_compiled(written) else "auto"
         return write(self.tail, columns, engine=engine)[self.size :]
 
 
@@ -197,9 +197,7 @@ class ChunkReader:
 
     def _read(self, layout: Layout, source: Source) -> Fields:
         size = max(self._blocks.size or 0, self._start + len(self.held))
-        engine = (
-            "table" if self._engine == "auto" and KERNELS.should_compile(size) else self._engine
-        )
+        engine = "table" if self._engine == "auto" and KERNELS.use_compiled(size) else self._engine
         return read(layout, source, limits=self._limits, engine=engine)
 
     def _without_records(self, start: int, stored: bytes) -> Chunk:

@@ -53,7 +53,7 @@ class Execution:
         self._program = program
         self._data = data
         self._most = most
-        self._compiled = compiled
+        self._compiled = compiled and max(map(max, program.code)) <= _UINT32
         self._writing = feeds is not None
         self._feeds = feeds or Feeds()
         self._total = len(data) if feeds is None else feeds.total
@@ -66,7 +66,7 @@ class Execution:
 
     def run(self) -> int | None:
         """Run the program; return the instruction that failed, or None. Raises TooLarge."""
-        self._begin(self._total > _INT32 // 2)
+        self._begin(self._total > _INT32 // 2 or self._feeds.ints.dtype == np.int64)
         while True:
             why, at, self.end = self._run_compiled() if self._compiled else self._run_plain()
             self.counts = self._ends.astype(np.int64) - self._bases
@@ -134,9 +134,7 @@ class Execution:
         self._ends += filled.astype(self._ends.dtype)
 
     def _run_compiled(self) -> tuple[int, int, int]:
-        code = np.array(self._program.code, np.int64)
-        if code.max() <= _UINT32:
-            code = code.astype(np.uint32)
+        code = np.array(self._program.code, np.uint32)
         constants = np.array(self._program.constants or [0], np.uint8)
         data = np.frombuffer(self._data if len(self._data) else b"\0", np.uint8)
         run = cast(Callable[..., tuple[int, int, int]], KERNELS.compiled(interpreter.run))
@@ -146,7 +144,8 @@ class Execution:
     def _run_plain(self) -> tuple[int, int, int]:
         program, data, arrays = self._program, self._data, self._arrays()
         plain = [array.tolist() for array in arrays]
-        stopped = interpreter.run(
+        run = cast(Callable[..., tuple[int, int, int]], interpreter.run)
+        stopped = run(
             program.code, program.constants, data, len(data), self._most, self._writing, *plain
         )
         for array, numbers in zip(arrays, plain, strict=True):
@@ -157,6 +156,7 @@ class Execution:
     def _arrays(self) -> tuple[NDArray[np.generic], ...]:
         """Return the other arguments of `interpreter.run`."""
         feeds = self._feeds
-        columns = feeds.ints, feeds.reals, feeds.begins, feeds.limits
+        ints = feeds.ints.astype(self._out.dtype, copy=False)
+        columns = ints, feeds.reals, feeds.begins, feeds.limits
         places = self._totals, self._bases, self._gaps, self._stops, self._ends
         return self.ints, self._reals, *columns, *places, self._out, self._state

@@ -24,9 +24,10 @@ Numbers = NDArray[np.generic]
 _HERE: Final = "exset.codecs.engine"
 KERNELS: Final = Kernels(
     *(f"{_HERE}.{each}" for each in ("opcodes", "arithmetic", "interpreter", "gather_kernels")),
-    # In bytes: plain Python reads 7 MB/s of many small fields, and loading Numba takes about 0.4 s.
-    compile_from=1 << 21,
+    # In bytes: plain Python reads 7 MB/s of many small fields.
+    load_from=1 << 19,
     use_from=1 << 13,
+    compile_from=1 << 23,
 )
 
 

@@ -9,10 +9,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.core.kernels import bare_kernel, kernel
+from exset.core.kernels import entry_kernel, kernel
 from exset.grammars.columns.arrays import Bytes, Ints, Longs
 
-Offsets = Ints | Longs
+Offsets = Ints | Longs  # all of one file have the same dtype
 Words = NDArray[np.uint32]
 
 _8: Final = np.uint32(8)
@@ -23,7 +23,7 @@ _INFINITY: Final = np.uint32(0x7F800000)
 _NAN: Final = np.uint32(0x7FC00000)
 
 
-@bare_kernel
+@kernel
 def load_word(raw: Bytes, at: int, big: bool, real: bool) -> np.uint32:
     """Load a number of four bytes."""
     if big:
@@ -45,7 +45,7 @@ def load_word(raw: Bytes, at: int, big: bool, real: bool) -> np.uint32:
     return value
 
 
-@bare_kernel
+@kernel
 def store_word(value: np.uint32, raw: Bytes, at: int, big: bool, real: bool) -> None:
     """Store a number of four bytes: the inverse of `load_word`."""
     if real and (value & _ABSOLUTE) > _INFINITY:
@@ -59,7 +59,7 @@ def store_word(value: np.uint32, raw: Bytes, at: int, big: bool, real: bool) -> 
     raw[at + 3] = np.uint8(value >> _24)
 
 
-@kernel
+@entry_kernel
 def gather_words(
     data: Bytes, starts: Offsets, shift: int, big: bool, real: bool, out: Words
 ) -> None:
@@ -69,7 +69,7 @@ def gather_words(
         out[i] = load_word(data[at : at + 4], 0, big, real)
 
 
-@kernel
+@entry_kernel
 def scatter_words(
     values: Words, starts: Offsets, shift: int, big: bool, real: bool, out: Bytes
 ) -> None:
@@ -79,7 +79,7 @@ def scatter_words(
         store_word(values[i], out[at : at + 4], 0, big, real)
 
 
-@kernel
+@entry_kernel
 def gather_rows(
     data: Bytes, starts: Offsets, lengths: Offsets, big: bool, real: bool, out: Words
 ) -> None:
@@ -93,7 +93,7 @@ def gather_rows(
         k += n
 
 
-@kernel
+@entry_kernel
 def scatter_rows(
     values: Words, starts: Offsets, lengths: Offsets, big: bool, real: bool, out: Bytes
 ) -> None:
@@ -107,7 +107,7 @@ def scatter_rows(
         k += n
 
 
-@kernel
+@entry_kernel
 def gather_bytes(data: Bytes, starts: Offsets, lengths: Offsets, out: Bytes) -> None:
     """Gather rows of bytes."""
     k = np.int64(0)
@@ -119,7 +119,7 @@ def gather_bytes(data: Bytes, starts: Offsets, lengths: Offsets, out: Bytes) -> 
         k += n
 
 
-@kernel
+@entry_kernel
 def scatter_bytes(values: Bytes, starts: Offsets, lengths: Longs, out: Bytes) -> None:
     """Scatter rows of bytes: the inverse of `gather_bytes`."""
     k = np.int64(0)
@@ -131,7 +131,7 @@ def scatter_bytes(values: Bytes, starts: Offsets, lengths: Longs, out: Bytes) ->
         k += n
 
 
-@kernel
+@entry_kernel
 def interleave(
     a: Offsets, b: Offsets, a_values: Offsets, b_values: Offsets, starts: Offsets, values: Offsets
 ) -> None:

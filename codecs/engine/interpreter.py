@@ -7,37 +7,44 @@ compiled, it runs on arrays. Arrays of indices are unsigned, so that Numba gener
 negative indices.
 """
 
-from collections.abc import MutableSequence, Sequence
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from exset.codecs.engine import opcodes as op
-from exset.codecs.engine.arithmetic import calculate, real_number, whole_number
-from exset.core.kernels import bare_kernel
+from exset.codecs.engine.arithmetic import CodeRow, Reals, calculate, real_number, whole_number
+from exset.core.kernels import entry_kernel, kernel
+from exset.grammars.columns.arrays import Bytes, Ints, Longs
+
+Code = np.ndarray[tuple[int, int], np.dtype[np.uint32]]
+Index = NDArray[np.uint32] | Longs
 
 _MOST_BYTES: Final = 1 << 48
 _FAR: Final = (1 << 62) - 1
 _INT32: Final = (1 << 31) - 1
 
 
-@bare_kernel
-def _last(where: int, feeds: Sequence[int], ends: Sequence[int], bases: Sequence[int]) -> int:
+@kernel
+def _last(where: int, feeds: Longs, ends: Index, bases: Longs) -> int:
     """Return the index in a feed of the last written value; where: feed << 16 | stream."""
-    return feeds[where >> 16] + ends[where & 65535] - bases[where & 65535] - 1
+    last: int = feeds[where >> 16] + ends[where & 65535] - bases[where & 65535] - 1
+    return last
 
 
-@bare_kernel
+@kernel
 def _bulk(
-    row: Sequence[int],
+    row: CodeRow,
     n: int,
     position: int,
     size: int,
     writing: bool,
-    limits: Sequence[int],
-    totals: MutableSequence[int],
-    gaps: Sequence[int],
-    stops: Sequence[int],
-    ends: MutableSequence[int],
-    out: MutableSequence[int],
+    limits: Longs,
+    totals: Longs,
+    gaps: Index,
+    stops: Index,
+    ends: Index,
+    out: Ints | Longs,
 ) -> bool:
     """Run a BULK of n elements; if it fails or has no room, return False and change nothing."""
     a = row[1]
@@ -56,27 +63,27 @@ def _bulk(
     return True
 
 
-@bare_kernel
+@entry_kernel
 def run(
-    code: Sequence[Sequence[int]],
-    constants: Sequence[int],
-    data: Sequence[int],
+    code: Code,
+    constants: Bytes,
+    data: Bytes,
     size: int,
     most: int,
     writing: bool,
-    ints: MutableSequence[int],
-    reals: MutableSequence[float],
-    feed: Sequence[int],
-    real_feed: Sequence[float],
-    feeds: Sequence[int],
-    limits: Sequence[int],
-    totals: MutableSequence[int],
-    bases: Sequence[int],
-    gaps: Sequence[int],
-    stops: Sequence[int],
-    ends: MutableSequence[int],
-    out: MutableSequence[int],
-    state: MutableSequence[int],
+    ints: Longs,
+    reals: Reals,
+    feed: Ints | Longs,
+    real_feed: Reals,
+    feeds: Longs,
+    limits: Longs,
+    totals: Longs,
+    bases: Longs,
+    gaps: Index,
+    stops: Index,
+    ends: Index,
+    out: Ints | Longs,
+    state: Longs,
 ) -> tuple[int, int, int]:
     """Run a program; return why it stopped, the instruction, and the offset.
 

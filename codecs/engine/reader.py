@@ -131,7 +131,7 @@ def read(
     """
     if engine != "reference":
         try:
-            compiled = KERNELS.should_compile(len(source.view), engine)
+            compiled = KERNELS.use_compiled(len(source.view), engine)
             return interpret(layout, source, limits, compiled=compiled)
         except TooLarge:
             pass

@@ -32,7 +32,7 @@ def write(layout: Layout, fields: Mapping[str, Values], *, engine: Engine = "aut
     if engine != "reference":
         try:
             return interpret(
-                layout, fields, compiled=KERNELS.should_compile(_size_of(fields), engine)
+                layout, fields, compiled=KERNELS.use_compiled(_size_of(fields), engine)
             )
         except TooLarge:
             pass

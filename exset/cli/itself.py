@@ -83,17 +83,16 @@ def doctor(compiles: bool) -> Report:
       exset doctor
       exset doctor --compile
 
-    On each machine, exset compiles grammars, layouts and kernels at their first use. --compile
-    does it now, and reports the time.
+    Grammars and layouts are compiled at their first use, and kernels when exset is built, or by a
+    background process. --compile does it now, and reports the time.
     """
-    from exset.compiling import compile_all
-    from exset.doctor import examine
+    from exset.doctor import compile_all, examine
 
     seconds = compile_all() if compiles else None
     state = examine()
     rows = state.rows()
     if seconds is not None:
-        rows.append(("time", f"compiled and tested in {seconds:.1f} seconds"))
+        rows.append(("time", f"compiled in {seconds:.1f} seconds"))
     lines = [f"{label:<12} {safe(text)}" for label, text in rows]
     return Report({**state.to_dict(), "seconds": seconds}, lines=lines)
 

@@ -1,4 +1,4 @@
-"""The cache on disk: lowered grammars and layouts, and compiled kernels.
+"""Compiled code on disk, of exset's package and in the user's cache: grammars, layouts, kernels.
 
 A missing, broken or unwritable cache only costs time. Files are not trusted: each begins with a
 checksum, and a folder that other users can write to is not used.
@@ -17,7 +17,10 @@ from exset.core import signals
 ENVIRONMENT = "EXSET_CACHE"
 """The environment variable that sets another folder."""
 
-_CHECKSUM = 8
+PACKAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "compiled")
+"""The folder of what came with exset, compiled when it was built. It has the files of a cache."""
+
+CHECKSUM = 8
 """The size of a checksum in bytes."""
 _TEMPORARY = ".new-"
 
@@ -55,24 +58,27 @@ def problem() -> str | None:
 
 def load(name: str) -> bytes | None:
     """Return the data stored under a name, or None if there is none or it is damaged."""
-    if problem():
-        return None
+    found = find(name)
+    return None if found is None else found[1]
+
+
+def find(name: str) -> tuple[str, bytes] | None:
+    """Return where data is stored under a name, "package" or "cache", and the data; or None."""
+    data = _read(PACKAGE, name)
+    if data is not None:
+        return "package", data
+    data = None if problem() else _read(folder(), name)
+    return None if data is None else ("cache", data)
+
+
+def _read(place: str, name: str) -> bytes | None:
     try:
-        with open(os.path.join(folder(), name), "rb") as file:
+        with open(os.path.join(place, name), "rb") as file:
             found = file.read()
     except OSError:
         return None
-    data = found[_CHECKSUM:]
-    return data if found[:_CHECKSUM] == _checksum(name, data) else None
-
-
-def names(prefix: str) -> list[str]:
-    """Return the names that are stored in a folder of the cache."""
-    try:
-        found = os.listdir(os.path.join(folder(), prefix))
-    except OSError:
-        return []
-    return [f"{prefix}/{name}" for name in found if not name.startswith(_TEMPORARY)]
+    data = found[CHECKSUM:]
+    return data if found[:CHECKSUM] == _checksum(name, data) else None
 
 
 def store(name: str, data: bytes) -> bool:
@@ -82,7 +88,7 @@ def store(name: str, data: bytes) -> bool:
     target = os.path.join(folder(), name)
     temporary = os.path.join(os.path.dirname(target), f"{_TEMPORARY}{os.urandom(8).hex()}")
     try:
-        _create(os.path.dirname(name))
+        create(os.path.dirname(name))
         try:
             with signals.cleanup_on_signal(partial(os.unlink, temporary)):
                 with open(temporary, "xb") as file:
@@ -97,13 +103,13 @@ def store(name: str, data: bytes) -> bool:
     return True
 
 
-def _create(name: str) -> None:
-    """Create a folder in the cache, and its parents in the cache, for this user alone."""
+def create(name: str) -> None:
+    """Create a folder in the cache, and its parents in the cache, for this user alone. Raises OSError."""
     path = os.path.join(folder(), name)
     if os.path.isdir(path):
         return
     if name:
-        _create(os.path.dirname(name))
+        create(os.path.dirname(name))
     else:
         os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
     with contextlib.suppress(FileExistsError):

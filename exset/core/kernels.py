@@ -1,19 +1,20 @@
-"""Kernels: plain functions on arrays that Numba compiles for large inputs.
+"""Kernels: plain functions on arrays that also exist compiled, for large inputs.
 
-A function marked `@kernel` stays a plain Python function. `Kernels` compiles copies of the marked
-functions of some modules, together, when one is first needed. Importing this module compiles
-nothing, and does not import Numba.
+A marked function stays a plain Python function. `exset.compiler` compiles the marked functions of
+some modules together, from their annotations, to one object: when exset is built, or later in a
+background process. A process that reads or writes files never compiles: without an object, it runs
+plain Python, and uses the object as soon as there is one.
 """
 
 import importlib
+import os
 import sys
-from collections.abc import Callable
-from functools import cache as cache_result
-from functools import cached_property, partial
-from types import FunctionType, ModuleType
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from types import FunctionType
 from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, cast
 
-from exset.core import disk_cache, notices
+from exset.core import disk_cache
 from exset.core.disk_cache import digest
 
 Engine: TypeAlias = Literal["auto", "reference", "table"]
@@ -23,162 +24,169 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _MARK = "__exset_kernel__"
+INNER, INLINE, ENTRY = "inner", "inline", "entry"
+
+FAILED = ".failed"
+"""The end of the name of a note that kernels could not be compiled."""
+
+_COMPILER = ("exset.compiler.objects", "exset.compiler.signatures", "exset.core.native")
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Mark a function as a kernel, and return it unchanged."""
-    setattr(function, _MARK, "kernel")
-    return function
+    """Mark a function that other kernels call, and return it unchanged.
 
-
-def bare_kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Mark a kernel that creates no array, and calls no kernel that does.
-
-    Numba then does not count references to the arrays that are passed on. For tuples of many
-    arrays, that is most of the work of a call.
+    Kernels create no arrays, and raise no exceptions.
     """
-    setattr(function, _MARK, "bare")
+    setattr(function, _MARK, INNER)
     return function
 
 
 def inline_kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Mark a bare kernel that is compiled into each kernel that calls it.
+    """Mark a kernel that is compiled into each kernel that calls it.
 
     This is for short kernels that are called very often: passing a tuple of many arrays takes
     longer than their work.
     """
-    setattr(function, _MARK, "inline")
+    setattr(function, _MARK, INLINE)
     return function
 
 
-@cache_result
-def import_error() -> str | None:
-    """Import Numba, and return why that fails, or None."""
-    try:
-        importlib.import_module("numba")
-    except ModuleNotFoundError:
-        return "numba is not installed"
-    except Exception as error:  # a Numba that does not fit the NumPy here may raise anything
-        return f"numba cannot be imported: {error}"
-    return None
+def entry_kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Mark a kernel that Python calls, too.
+
+    Its annotations are the types that it is compiled for: `int`, `bool`, `float`, scalars and
+    contiguous arrays of NumPy, and tuples of these. An array of more than one dimension needs a
+    declared shape. With a union it is compiled for each type of it.
+    """
+    setattr(function, _MARK, ENTRY)
+    return function
 
 
-@cache_result
-def available() -> bool:
-    """Return whether kernels can be compiled. If not, they run as plain Python, with one notice."""
-    if (why := import_error()) is None:
-        return True
-    notices.notify(f"{why}: large files take much longer")
-    return False
+def mark_of(function: object) -> str | None:
+    """Return how a function is marked."""
+    return getattr(function, _MARK, None)
+
+
+def platform_name() -> str:
+    """Return the name of the platform of an object."""
+    machine = os.uname().machine if hasattr(os, "uname") else os.environ["PROCESSOR_ARCHITECTURE"]
+    return f"{sys.platform}-{machine}-{sys.maxsize.bit_length() + 1}".lower()
+
+
+GROUPS: list["Kernels"] = []
+"""All groups of the modules that are imported."""
 
 
 class Kernels:
-    """The marked functions of some modules, which may call each other by name.
+    """The marked functions of some modules, which may call each other.
 
-    `modules` are full names; nothing is imported. Compiling raises ValueError if two functions have
-    the same name, or a constant has two values.
+    `modules` are full names; nothing is imported.
     """
 
     def __init__(
-        self, *modules: str, compile_from: int = 100_000, use_from: int | None = None
+        self,
+        *modules: str,
+        load_from: int = 1 << 16,
+        use_from: int | None = None,
+        compile_from: int = 1 << 20,
     ) -> None:
-        """Name the modules, and the sizes from which it pays to compile, or to use them.
+        """Name the modules, and the sizes from which it pays to load or to compile the kernels.
 
-        The unit is that of the work: bytes of text, or numbers. `compile_from` is for kernels that
-        must be compiled, or loaded from the cache; `use_from` for those already loaded, by default
-        the same.
+        The unit is that of the work: bytes of text, or numbers. `use_from` is for kernels already
+        loaded, by default the same as `load_from`. From `compile_from` on a background process
+        compiles kernels that are not ready.
         """
         self.modules = modules
+        self.load_from = load_from
+        self.use_from = load_from if use_from is None else use_from
         self.compile_from = compile_from
-        self.use_from = compile_from if use_from is None else use_from
+        GROUPS.append(self)
+        self._functions: dict[str, Callable[..., Any]] = {}
+        self._is_useless = False  # there is an object, but it cannot be loaded
 
     @cached_property
-    def cache_name(self) -> str:
-        """The name in the cache of the folder of the compiled code.
+    def name(self) -> str:
+        """The name of the object on disk: of its last module, its platform, and a digest.
 
-        It depends on the sources of all the modules, and on the versions of Python and Numba.
+        The digest is of the sources of all the modules, and of the compiler.
         """
-        versions = f"{sys.version} {_numba_version()}"
-        return f"kernels/{digest(versions, *self.modules)}"
+        last = self.modules[-1].removeprefix("exset.")
+        sources = digest("", *self.modules, *_COMPILER)
+        return f"kernels/{last}-{platform_name()}-{sources}"
 
     @property
-    def is_cached(self) -> bool:
-        """Whether compiled code is cached on disk, and every file of it is whole."""
-        names = [each for each in disk_cache.names(self.cache_name) if each.endswith(".kernel")]
-        return bool(names) and all(disk_cache.load(name) is not None for name in names)
+    def is_loaded(self) -> bool:
+        """Whether this process has loaded the compiled functions."""
+        return bool(self._functions)
 
-    def should_compile(self, size: int, engine: Engine = "auto") -> bool:
-        """Return whether to use the compiled copies for work of this size.
+    def failure(self) -> str | None:
+        """Return why a background process could not compile the kernels, or None."""
+        why = disk_cache.load(self.name + FAILED)
+        return None if why is None else why.decode()
 
-        With `auto` they are used where it pays, with `table` always, with `reference` never. Where
-        Numba cannot be imported they are never used.
+    def use_compiled(self, size: int, engine: Engine = "auto") -> bool:
+        """Return whether to use the compiled functions for work of this size.
+
+        With `auto` they are used where it pays, with `table` always, with `reference` never; but
+        never where they are not ready yet.
         """
-        is_loaded = "_compiled" in vars(self)
-        least = self.use_from if is_loaded else self.compile_from
+        least = self.use_from if self._functions else self.load_from
         if engine == "reference" or (engine == "auto" and size < least):
             return False
-        return available()
+        if not self._functions and not self._is_useless:
+            self._load(size)
+        return bool(self._functions)
 
     def choose(self, function: Callable[P, R], compiled: bool) -> Callable[P, R]:
-        """Return the compiled copy of a marked function, or the function itself."""
+        """Return the compiled copy of an entry kernel, or the function itself."""
         return self.compiled(function) if compiled else function
 
     def compiled(self, function: Callable[P, R]) -> Callable[P, R]:
-        """Return the compiled copy of a marked function; its first call compiles it."""
-        return cast(Callable[P, R], self._compiled[function.__name__])
+        """Return the compiled copy of an entry kernel. Raises KeyError if it is not ready."""
+        if not self._functions:
+            self._load(0)
+        return cast(Callable[P, R], self._functions[function.__name__])
 
-    @cached_property
-    def _compiled(self) -> dict[str, object]:
-        names: dict[str, object] = {}
-        marked: list[FunctionType] = []
+    def _load(self, size: int) -> None:
+        """Load the object; if there is none, let it be compiled if the work is large."""
+        found = disk_cache.load(self.name)
+        if found is None and size >= self.compile_from and not self.failure():
+            from exset.core import background
+
+            if background.compile_kernels([",".join(each.modules) for each in GROUPS]):
+                found = disk_cache.load(self.name)
+        if found is None:
+            return
+        try:
+            from exset.core import native
+
+            self._functions = native.link(found)
+        except Exception:  # no llvmlite, or one that does not fit: it may raise anything
+            self._is_useless = True
+
+    def marked(self) -> Iterator[FunctionType]:
+        """Yield the marked functions; this imports the modules."""
         for module in map(importlib.import_module, self.modules):
-            for name, value in vars(module).items():
-                if name.startswith("__"):
-                    continue
-                if isinstance(value, FunctionType) and hasattr(value, _MARK):
-                    if value.__module__ != module.__name__:
-                        continue
-                    marked.append(value)
-                elif names.setdefault(name, value) is not value and not _equal(names[name], value):
-                    raise ValueError(f"kernels of {self.modules}: two values of {name}")
-        once = "in each process" if disk_cache.problem() else "for this machine, once"
-        notice = f"compiling kernels {once}; this takes some seconds"
-        announce = cache_result(partial(notices.notify, notice))
-        for function in marked:
-            if function.__name__ in {each.__name__ for each in marked if each is not function}:
-                raise ValueError(f"kernels of {self.modules}: two called {function.__name__}")
-            copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
+            for value in vars(module).values():
+                is_own = getattr(value, "__module__", None) == module.__name__
+                if isinstance(value, FunctionType) and is_own and mark_of(value):
+                    yield value
+
+    def copies(self, compiler: Callable[[FunctionType, str], object]) -> dict[str, object]:
+        """Return what `compiler` makes of copies of the marked functions, by name.
+
+        The copies call what it made of the others. Raises ValueError for two functions of one name.
+        """
+        made: dict[FunctionType, object] = {}
+        spaces = {module: dict(vars(importlib.import_module(module))) for module in self.modules}
+        for function in self.marked():
+            space, name = spaces[function.__module__], function.__name__
+            copy = FunctionType(function.__code__, space, name, function.__defaults__)
             copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
-            names[function.__name__] = _jit(
-                copy, getattr(function, _MARK), self.cache_name, announce
-            )
-        return names
-
-
-def _jit(function: FunctionType, mark: str, folder: str, announce: Callable[[], object]) -> object:
-    from exset.core.kernel_cache import KernelCache
-
-    njit: Callable[..., Callable[[FunctionType], Any]] = importlib.import_module("numba").njit
-    options: dict[str, object] = {"nogil": True, "error_model": "numpy"}
-    if mark != "kernel":
-        options["_nrt"] = False
-    if mark == "inline":
-        options["inline"] = "always"
-    dispatcher = njit(**options)(function)
-    dispatcher._cache = KernelCache(folder, function, announce)
-    return dispatcher
-
-
-def _equal(a: object, b: object) -> bool:
-    if isinstance(a, ModuleType) or isinstance(b, ModuleType):
-        return False
-    return type(a) is type(b) and bool(a == b)
-
-
-def _numba_version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("numba")
-    except PackageNotFoundError:
-        return "none"
+            made[function] = compiler(copy, str(mark_of(function)))
+        for space in spaces.values():
+            space.update({name: made[each] for name, each in space.items() if mark_of(each)})
+        named = {function.__name__: result for function, result in made.items()}
+        if len(named) < len(made):
+            raise ValueError(f"kernels of {self.modules}: two have the same name")
+        return named

@@ -16,6 +16,7 @@ Bytes = NDArray[np.uint8]
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 Floats = NDArray[np.float32]
+LongRows = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 
 T = TypeVar("T", bound=np.generic)
 

@@ -72,7 +72,7 @@ class _Parser:
         self.engine = engine
         self.dialect = dialect
         self.grammar = dialects.GRAMMARS[dialect]
-        self.compiled = KERNELS.should_compile(len(source.data), engine)
+        self.compiled = KERNELS.use_compiled(len(source.data), engine)
         self.find = KERNELS.choose(c.find_fields, self.compiled)
         self.buffer = np.frombuffer(source.data, np.uint8)
         names = ["BREAK", "COMMA_CELL" if dialect is Dialect.CSV else "CELL"]

@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.core.kernels import Kernels, bare_kernel
+from exset.core.kernels import Kernels, entry_kernel
 from exset.grammars.columns.arrays import Bytes, Flags, Ints, Longs
 
 KERNELS: Final = Kernels("exset.parsers.engine.conversion", "exset.parsers.aeon.manifest_columns")
@@ -26,7 +26,7 @@ _PADDING: Final = 61
 _INVALID: Final = 0x80
 
 
-@bare_kernel
+@entry_kernel
 def find_fields(
     buffer: Bytes,
     kinds: NDArray[np.int16],
@@ -77,7 +77,7 @@ def find_fields(
         state[RECORDS] += 1
 
 
-@bare_kernel
+@entry_kernel
 def copy_fields(
     buffer: Bytes, starts: Longs, ends: Longs, data: Bytes, offsets: Longs, at: int
 ) -> None:
@@ -91,7 +91,7 @@ def copy_fields(
         offsets[field] = at
 
 
-@bare_kernel
+@entry_kernel
 def partition(buffer: Bytes, starts: Longs, ends: Longs, fields: Longs) -> int:
     """Fill `fields` with the fields that start with a digit or a sign and a digit, then the others.
 
@@ -111,7 +111,7 @@ def partition(buffer: Bytes, starts: Longs, ends: Longs, fields: Longs) -> int:
     return count
 
 
-@bare_kernel
+@entry_kernel
 def read_ints(
     buffer: Bytes, starts: Longs, ends: Longs, values: Ints, issues: Bytes, hard: Longs
 ) -> int:
@@ -148,7 +148,7 @@ def read_ints(
     return left
 
 
-@bare_kernel
+@entry_kernel
 def find_invalid(buffer: Bytes, starts: Longs, ends: Longs, values: Bytes, invalid: Flags) -> None:
     """Fill a mask of the fields that are not base64 with its padding.
 
@@ -166,7 +166,7 @@ def find_invalid(buffer: Bytes, starts: Longs, ends: Longs, values: Bytes, inval
         invalid[field] = seen & _INVALID
 
 
-@bare_kernel
+@entry_kernel
 def decode_plain(buffer: Bytes, starts: Longs, values: Bytes, out: Bytes, offsets: Longs) -> None:
     """Decode fields of valid base64 into out; offsets: the start and end of each there."""
     for field in range(len(starts)):

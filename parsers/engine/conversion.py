@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.core.kernels import bare_kernel, kernel
+from exset.core.kernels import entry_kernel, kernel
 
 # The roles of tokens: no number, a real, an integer, NaN.
 (NOTHING, REAL, INTEGER, NOT_A_NUMBER) = range(4)
@@ -34,7 +34,7 @@ _OF_FOUR: Final = 0x0000FFFF0000FFFF
 _OF_EIGHT: Final = 0xFFFFFFFF
 
 
-@kernel
+@entry_kernel
 def convert(
     buffer: NDArray[np.uint8],
     base: int,
@@ -52,8 +52,6 @@ def convert(
     offset of the buffer's first byte in the source.
     """
     left = 0
-    both = np.zeros(1, np.float64)
-    bits = both.view(np.int64)
     for token in range(len(kinds)):
         role = roles[kinds[token]]
         if role == NOTHING:
@@ -89,8 +87,7 @@ def convert(
             real = float(whole * TENS[decimals] + part) / POWERS[decimals]
         else:
             real = scientific(buffer, at, end)
-        both[0] = real
-        if real < 0 or bits[0] & _TAIL == _HALF:
+        if real < 0 or np.float64(real).view(np.int64) & _TAIL == _HALF:
             hard[left] = token
             left += 1
         else:
@@ -98,7 +95,7 @@ def convert(
     return left
 
 
-@bare_kernel
+@kernel
 def eight_digits(buffer: NDArray[np.uint8], end: int, count: int) -> int:
     """Return the integer of `count` digits before `end`, or -1.
 
@@ -128,7 +125,7 @@ def eight_digits(buffer: NDArray[np.uint8], end: int, count: int) -> int:
     return (digits * 10_000 + (digits >> 32)) & _OF_EIGHT
 
 
-@bare_kernel
+@kernel
 def scientific(buffer: NDArray[np.uint8], at: int, end: int) -> float:
     """Return the value of a decimal, rounded once, or -1 if one rounding is not enough."""
     mantissa, digits, exponent = 0, 0, 0

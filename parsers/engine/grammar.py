@@ -83,7 +83,7 @@ class Grammar:
                     self.lowered,
                     begin=begin,
                     boundary=boundary,
-                    compiled=lambda: KERNELS.should_compile(size_of(text), engine),
+                    compiled=lambda: KERNELS.use_compiled(size_of(text), engine),
                     tokens=tokens,
                     eager=isinstance(text, Window),
                 ).streams(parts)
@@ -110,7 +110,7 @@ class Grammar:
         """Add the errors after the first one."""
         if self.records is None or foreign(source.data):
             return
-        compiled = KERNELS.should_compile(size_of(source), engine)
+        compiled = KERNELS.use_compiled(size_of(source), engine)
         later = errors_after(
             self.lowered,
             self.records,

@@ -11,7 +11,7 @@ in one state, and each row of the cache remembers its most likely token, which i
 
 from typing import Final
 
-from exset.core.kernels import bare_kernel
+from exset.core.kernels import entry_kernel, kernel
 from exset.grammars.columns.arrays import Bytes
 from exset.parsers.engine.output import (
     DEPTH,
@@ -43,7 +43,7 @@ from exset.parsers.engine.transition_cache import (
 UNSIGNED: Final = (1 << 62) - 1
 
 
-@bare_kernel
+@entry_kernel
 def parse(
     tables: Tables, buffer: Bytes, final: bool, base: int, cache: TransitionCache, output: Output
 ) -> int:
@@ -145,7 +145,7 @@ def parse(
     return why
 
 
-@bare_kernel
+@kernel
 def relex(tables: Tables, buffer: Bytes, start: int, position: int) -> tuple[int, int]:
     """Return the label and the end of the longest token that begins at `position`.
 

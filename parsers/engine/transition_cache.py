@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.core.kernels import bare_kernel
+from exset.core.kernels import kernel
 from exset.parsers.engine.output import (
     DEEP,
     DEPTH,
@@ -96,7 +96,7 @@ def empty_cache(columns: int, first_state: int) -> TransitionCache:
     return cache
 
 
-@bare_kernel
+@kernel
 def advance(tables: Tables, kind: int, cache: TransitionCache, output: Output) -> int:
     """Do all reductions before a token, shift it, and remember the transition.
 
@@ -162,7 +162,7 @@ def advance(tables: Tables, kind: int, cache: TransitionCache, output: Output) -
     return SHIFTED
 
 
-@bare_kernel
+@kernel
 def unwind(cache: TransitionCache, output: Output) -> None:
     """Write the stack of the current row to `output.stack`."""
     state, row = output.state, output.state[ROW]
@@ -173,7 +173,7 @@ def unwind(cache: TransitionCache, output: Output) -> None:
             row = cache.below[row]
 
 
-@bare_kernel
+@kernel
 def _remember(
     tables: Tables, kind: int, before: int, low: int, cache: TransitionCache, output: Output
 ) -> None:
@@ -214,7 +214,7 @@ def _remember(
             edges[usual], edges[usual + 1] = kind, edges[edge]
 
 
-@bare_kernel
+@kernel
 def _child(row: int, top: int, cache: TransitionCache, state: NDArray[np.int64]) -> int:
     """Return the row of the stack with one more state on top; add the row if it is missing."""
     child, sibling = cache.child, cache.sibling

@@ -33,7 +33,7 @@ def parse(
 ) -> Labels:
     """Return the labels of a text, with a finding for each repeated name. Raises FormatError."""
     [stream] = GRAMMAR.parse(source, engine, hint=lambda _: "write: name of a file, label")
-    compiled = KERNELS.should_compile(len(source.data), engine)
+    compiled = KERNELS.use_compiled(len(source.data), engine)
     words = Words(GRAMMAR, source, stream, compiled=compiled, findings=findings)
     words.check_lengths(limits)
     names = np.flatnonzero(words.is_a("NAME"))

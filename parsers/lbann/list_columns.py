@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.core.kernels import bare_kernel
+from exset.core.kernels import entry_kernel, kernel
 
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
@@ -39,7 +39,7 @@ _HASH: Final = (1 << 49) - 1
 _PRIME: Final = 8191
 
 
-@bare_kernel
+@entry_kernel
 def copy_words(
     buffer: Bytes, starts: Ints, ends: Ints, data: Bytes, offsets: Ints, hashes: Ints
 ) -> None:
@@ -57,7 +57,7 @@ def copy_words(
         hashes[word] = value
 
 
-@bare_kernel
+@kernel
 def whole_number(buffer: Bytes, start: int, end: int, out: Ints) -> int:
     """Read a sign and digits into `out`, and return their end.
 
@@ -82,7 +82,7 @@ def whole_number(buffer: Bytes, start: int, end: int, out: Ints) -> int:
     return at
 
 
-@bare_kernel
+@kernel
 def add_span(first: Ints, last: Ints, spans: int, begin: int, low: int, high: int) -> int:
     """Add a range to the spans of a record, which start at `begin`; return the number of spans.
 
@@ -98,7 +98,7 @@ def add_span(first: Ints, last: Ints, spans: int, begin: int, low: int, high: in
     return spans + 1
 
 
-@bare_kernel
+@entry_kernel
 def read_ranges(
     buffer: Bytes,
     starts: Ints,

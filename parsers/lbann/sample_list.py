@@ -98,7 +98,7 @@ class _Reading:
     starts: list[Longs] = field(default_factory=list)
 
     def words(self, stream: ParseStream, findings: Findings) -> Words:
-        compiled = KERNELS.should_compile(len(self.source.data), self.engine)
+        compiled = KERNELS.use_compiled(len(self.source.data), self.engine)
         return Words(self.grammar, self.source, stream, compiled=compiled, findings=findings)
 
     def begin(self, stream: ParseStream, findings: Findings) -> None:

@@ -7,7 +7,7 @@ its step. An action that fails stores the reason and the wrong token in the stat
 
 import numpy as np
 
-from exset.core.kernels import bare_kernel, inline_kernel
+from exset.core.kernels import entry_kernel, inline_kernel, kernel
 from exset.grammars.columns.arrays import offsets_of
 from exset.parsers.lens import steps as c
 from exset.parsers.lens.list_actions import begin_list, end_list, end_range, set_range
@@ -27,7 +27,7 @@ from exset.parsers.lens.steps import (
 )
 
 
-@bare_kernel
+@entry_kernel
 def act(tokens: Tokens, columns: Columns) -> None:
     """Run the steps up to the first that fails, if any; the state then has its `REASON`."""
     state = columns.state
@@ -69,7 +69,7 @@ def act(tokens: Tokens, columns: Columns) -> None:
 # Fields
 
 
-@bare_kernel
+@kernel
 def set_real(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
     """Set a real field of the set, or of every event of the event list."""
     state, field, at = columns.state, step % c.NUM_REALS, token - 2
@@ -146,7 +146,7 @@ def set_heading(tokens: Tokens, columns: Columns, step: int, token: int) -> None
 # Event lists
 
 
-@bare_kernel
+@kernel
 def list_events(tokens: Tokens, columns: Columns, step: int, token: int) -> None:
     """Add an event, a span of events, or `*` to an event list."""
     state = columns.state

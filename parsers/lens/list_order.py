@@ -5,7 +5,7 @@ These kernels follow the rules of the actions in `exset.parsers.lens.actions`.
 
 import numpy as np
 
-from exset.core.kernels import bare_kernel, inline_kernel
+from exset.core.kernels import entry_kernel, inline_kernel
 from exset.parsers.lens import steps as c
 from exset.parsers.lens.steps import Columns, Ints, set_pair
 
@@ -18,7 +18,7 @@ def room_for(columns: Columns) -> tuple[Columns, Ints]:
     return columns._replace(uses=columns.uses.copy(), **new), numbers
 
 
-@bare_kernel
+@entry_kernel
 def arrange(old: Columns, new: Columns, numbers: Ints) -> None:
     """Renumber each example's lists: first of inputs, then of targets, both by first event.
 

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from exset.core.errors import Findings, FormatError, Place
-from exset.core.kernels import Engine, Kernels
+from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source, Span
 from exset.grammars.lens.columns import REAL_FIELDS, SetHeader
@@ -32,14 +32,7 @@ from exset.parsers.lens.assemble import example_set, strings_of
 from exset.parsers.lens.lint import Meaning, report
 from exset.parsers.lens.list_order import arrange, room_for
 from exset.parsers.lens.steps import Columns, Tokens, empty_columns
-from exset.parsers.lens.tokens import GRAMMAR, Text
-
-KERNELS: Final = Kernels(
-    "exset.parsers.lens.steps",
-    "exset.parsers.lens.list_actions",
-    "exset.parsers.lens.actions",
-    "exset.parsers.lens.list_order",
-)
+from exset.parsers.lens.tokens import GRAMMAR, KERNELS, Text
 
 _BOM: Final = b"\xef\xbb\xbf"
 _LAST_COMMENT: Final = re.compile(rb"(?:\A|[\r\n])(#[^\r\n]*)\Z")
@@ -142,7 +135,7 @@ class _Reading:
         if self.window is not None:
             self.source = self.window.source
         # Use the size of the whole text or, if that is unknown, of the bytes read so far.
-        compiled = KERNELS.should_compile(size_of(self.window or self.source), self.engine)
+        compiled = KERNELS.use_compiled(size_of(self.window or self.source), self.engine)
         text = Text(self.source, stream, compiled=compiled, limits=self.limits)
         try:
             chunk = self.meaning(stream, text)
@@ -166,7 +159,7 @@ class _Reading:
 
     def check(self, stream: ParseStream) -> None:
         """Raise the error of a chunk after an error; an example with an error is counted."""
-        compiled = KERNELS.should_compile(size_of(self.source), self.engine)
+        compiled = KERNELS.use_compiled(size_of(self.source), self.engine)
         try:
             self.meaning(stream, Text(self.source, stream, compiled=compiled, limits=self.limits))
         except FormatError:

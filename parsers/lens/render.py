@@ -6,23 +6,15 @@ come first, with one event list for all events that have the same fields. Inputs
 in the order of `write_plan`, with an event list only if Lens would else give them to other events.
 """
 
-import sys
 from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
-from exset.core import kernels
 from exset.core.errors import Findings
 from exset.grammars.lens.examples import ExampleSet, SetHeader
 from exset.parsers.lens.write_checks import Losses, representable, representable_header
-from exset.parsers.lens.write_columns import chunks
+from exset.parsers.lens.write_columns import KERNELS, chunks
 from exset.parsers.lens.write_fields import set_fields
-
-MANY: Final = 20_000_000
-"""The count of numbers from which compiled kernels save more than the half second of loading."""
-
-MANY_WARM: Final = 2_000_000
-"""The same count if the compiler is already loaded."""
 
 _EVENT: Final = 500  # an event takes the time of this many numbers
 
@@ -85,8 +77,7 @@ class Pieces:
         """Yield the text of `units` in chunks."""
         examples = representable(examples.with_header(self._header), self._losses)
         self._size += _size(examples)
-        least = MANY_WARM if "numba" in sys.modules else MANY
-        compiled = self._size >= least and kernels.available()
+        compiled = KERNELS.use_compiled(self._size)
         yield from chunks(examples, self._compact, self._losses, compiled=compiled)
 
     def end(self, size: int) -> bytes:

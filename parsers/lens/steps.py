@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exset.core.kernels import inline_kernel
+from exset.grammars.columns.arrays import LongRows
 from exset.grammars.lens.columns import REAL_FIELDS
 
 Ints = NDArray[np.int64]
@@ -119,21 +120,21 @@ class Columns(NamedTuple):
 
     # Of the set
     header: Floats
-    header_proc: Ints  # one string
+    header_proc: LongRows  # one string
     # Of each example
-    name: Ints
-    proc: Ints
+    name: LongRows
+    proc: LongRows
     frequency: Floats
     event_offsets: Ints
     # Of each event: its proc; its own fields, a row for each; its lists, a row for each side, or -1
-    event_proc: Ints
-    reals: Floats
-    present: NDArray[np.bool_]
-    uses: Ints
+    event_proc: LongRows
+    reals: np.ndarray[tuple[int, int], np.dtype[np.float32]]
+    present: np.ndarray[tuple[int, int], np.dtype[np.bool_]]
+    uses: LongRows
     # The first range of each list
     lists: Ints
     # Of each range; value_ends, unit_ends: the ends of its numbers in values and in units
-    group: Ints
+    group: LongRows
     first: NDArray[np.int32]
     value: Floats
     value_ends: Ints
@@ -146,7 +147,7 @@ class Columns(NamedTuple):
     # The active value of the list being read, and the value of the range being read
     active: Floats
     # The token and two numbers of each note, by kind, and the number of notes of each kind
-    notes: Ints
+    notes: np.ndarray[tuple[int, int, int], np.dtype[np.int64]]
     noted: Ints
     # The numbers of the state, as named above
     state: Ints
@@ -240,7 +241,7 @@ def note_repeated(columns: Columns, bit: int, token: int) -> None:
 
 
 @inline_kernel
-def set_pair(pairs: Ints, row: int, start: int, end: int) -> None:
+def set_pair(pairs: LongRows, row: int, start: int, end: int) -> None:
     """Set a string: its first token, and the token after its last."""
     pairs[row, 0] = start
     pairs[row, 1] = end
@@ -266,14 +267,14 @@ def expand(columns: Columns, span: int, token: int) -> bool:
 
 
 @inline_kernel
-def has_any(uses: Ints, side: int, low: int, high: int) -> bool:
+def has_any(uses: LongRows, side: int, low: int, high: int) -> bool:
     """Return whether an event of a span, which is not empty, has a list on a side."""
     # The compiled max() would make an array.
     return bool(uses[side, low + uses[side, low:high].argmax()] >= 0)
 
 
 @inline_kernel
-def other(uses: Ints, side: int, low: int, high: int, newest: int) -> int:
+def other(uses: LongRows, side: int, low: int, high: int, newest: int) -> int:
     """Return the first event of a span that has a list other than the newest, or -1.
 
     The span must not be empty. newest: the number of the newest list, the highest number; or -1.

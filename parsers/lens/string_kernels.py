@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.core.kernels import bare_kernel, kernel
-from exset.grammars.columns.arrays import Bytes, Ints, Longs
+from exset.core.kernels import entry_kernel
+from exset.grammars.columns.arrays import Bytes, Ints, LongRows, Longs
 
 # The flags of a string, for unusual properties: bits of a number.
 (BROKEN, DEEP, LONG, SWALLOWING, WITH_NUL, EMPTY) = (1, 2, 4, 8, 16, 32)
@@ -22,17 +22,17 @@ _PRIME: Final = 16777619
 _MASK: Final = 0xFFFFFFFF
 
 
-@bare_kernel
+@entry_kernel
 def measure(
     buffer: Bytes,
     base: int,
     beginnings: Longs,
     kinds: NDArray[np.int16],
     places: tuple[Longs, Longs],
-    pairs: Longs,
+    pairs: LongRows,
     most: tuple[int, int],
     has_nul: bool,
-    spans: Longs,
+    spans: LongRows,
     flags: Bytes,
 ) -> int:
     """Find the bytes of strings, without delimiters, and the flags of each string.
@@ -80,21 +80,26 @@ def measure(
     return found
 
 
-@kernel
-def gather(buffer: Bytes, spans: Longs, offsets: Longs, data: Bytes) -> None:
+@entry_kernel
+def gather(buffer: Bytes, spans: LongRows, offsets: Longs, data: Bytes) -> None:
     """Copy the spans one after another to `data`, and their ends to `offsets` after the first 0."""
     size = 0
     for index in range(len(spans)):
         low, high = spans[index, 0], spans[index, 1]
-        if high > low:
-            data[size : size + high - low] = buffer[low:high]
-            size += high - low
+        for at in range(low, high):
+            data[size] = buffer[at]
+            size += 1
         offsets[index + 1] = size
 
 
-@bare_kernel
+@entry_kernel
 def number(
-    buffer: Bytes, pairs: Longs, spans: Longs, table: Longs, heads: Longs, numbers: Ints
+    buffer: Bytes,
+    pairs: LongRows,
+    spans: LongRows,
+    table: Longs,
+    heads: Longs,
+    numbers: Ints,
 ) -> int:
     """Number the distinct strings in the order of their first use; return how many there are.
 

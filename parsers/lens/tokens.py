@@ -23,7 +23,14 @@ from exset.parsers.engine.tokens import Tokens
 from exset.parsers.lens import string_kernels
 from exset.parsers.lens.steps import EXAMPLE, HEADER, STEPS, Floats, Ints
 
-KERNELS: Final = Kernels("exset.parsers.engine.conversion", "exset.parsers.lens.string_kernels")
+KERNELS: Final = Kernels(
+    "exset.parsers.engine.conversion",
+    "exset.parsers.lens.string_kernels",
+    "exset.parsers.lens.steps",
+    "exset.parsers.lens.list_actions",
+    "exset.parsers.lens.list_order",
+    "exset.parsers.lens.actions",
+)
 
 _A_STRING: Final = "a word or a string in { }, [ ], ( ) or quotation marks"
 _DATA: Final = "inputs or targets (`I:` `T:` `B:` `i:` `t:` `b:`)"

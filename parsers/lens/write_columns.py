@@ -28,6 +28,8 @@ KERNELS: Final = Kernels(
     "exset.parsers.shared.shortest",
     "exset.parsers.lens.write_plan",
     "exset.parsers.lens.write_kernels",
+    load_from=2_000_000,  # numbers: NumPy and lists are fast
+    compile_from=20_000_000,
 )
 
 _EVENTS: Final = 1 << 16  # the most events of a chunk

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from exset.core.kernels import bare_kernel, inline_kernel
+from exset.core.kernels import entry_kernel, inline_kernel, kernel
 from exset.grammars.columns.arrays import Bytes, Flags, Ints, Longs
 from exset.parsers.lens.write_plan import NOTHING, ROLE_BOTH, ROLE_TARGETS, SETTINGS, Chains, Script
 from exset.parsers.shared.shortest import INTEGER_ROOM, put_integer, put_real, put_reals
@@ -89,7 +89,7 @@ class Lists(NamedTuple):
     units: Ints
 
 
-@bare_kernel
+@entry_kernel
 def write(
     out: Bytes,
     example: int,
@@ -196,7 +196,7 @@ def _put(out: Bytes, at: int, data: Bytes | Word, begin: int, end: int) -> int:
     return at
 
 
-@bare_kernel
+@kernel
 def _apart(out: Bytes, start: int, at: int, compact: bool, is_digit: bool) -> int:
     """Write a space, if needed, between the text from `start` on and the next word.
 
@@ -276,7 +276,7 @@ def _event_list(
     return at + 1
 
 
-@bare_kernel
+@kernel
 def _is_dense(value_begins: Longs, index: int) -> bool:
     return bool(value_begins[index] < value_begins[index + 1])
 

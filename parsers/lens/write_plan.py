@@ -10,7 +10,7 @@ first steps come from `exset.parsers.lens.write_crossed`.
 
 from typing import Final, NamedTuple
 
-from exset.core.kernels import bare_kernel
+from exset.core.kernels import entry_kernel, kernel
 from exset.grammars.columns.arrays import Longs
 
 NOTHING: Final = -1
@@ -75,7 +75,7 @@ class CrossedSteps(NamedTuple):
     turns: Longs
 
 
-@bare_kernel
+@entry_kernel
 def link(offsets: Longs, chains: Chains, last: Longs, crossed: Longs) -> None:
     """Fill the chains of m events by their numbers; set `crossed`, int64 [n], to 0 if crossed.
 
@@ -99,7 +99,7 @@ def link(offsets: Longs, chains: Chains, last: Longs, crossed: Longs) -> None:
             crossed[example] = 0
 
 
-@bare_kernel
+@kernel
 def _is_crossed(start: int, end: int, numbers: Longs, last: Longs) -> bool:
     """Return whether a list is used as inputs and as targets, but not by the same events."""
     m, k = len(numbers) // 3, len(last) // 3
@@ -113,7 +113,7 @@ def _is_crossed(start: int, end: int, numbers: Longs, last: Longs) -> bool:
     return False
 
 
-@bare_kernel
+@entry_kernel
 def plan(
     offsets: Longs,
     chains: Chains,
@@ -159,7 +159,7 @@ def plan(
     begins[len(offsets) - 1] = at
 
 
-@bare_kernel
+@kernel
 def _plan_settings(start: int, end: int, chains: Chains, script: Script, at: int) -> int:
     """Write the steps that set the events' own fields in event lists."""
     own = OWN * (len(chains.numbers) // 3)
@@ -169,7 +169,7 @@ def _plan_settings(start: int, end: int, chains: Chains, script: Script, at: int
     return at
 
 
-@bare_kernel
+@kernel
 def _plan_data(start: int, end: int, chains: Chains, turn: Longs, script: Script, at: int) -> int:
     """Write the steps of the range lists, each at the first event of its chain."""
     numbers, following, is_first = chains
@@ -202,7 +202,7 @@ def _plan_data(start: int, end: int, chains: Chains, turn: Longs, script: Script
     return at
 
 
-@bare_kernel
+@kernel
 def _add_step(script: Script, at: int, role: int, number: int, event: int, listed: int) -> int:
     script.role[at] = role
     script.number[at] = number
@@ -211,7 +211,7 @@ def _add_step(script: Script, at: int, role: int, number: int, event: int, liste
     return at + 1
 
 
-@bare_kernel
+@kernel
 def _list_events(turn: Longs, kind: int, event: int) -> int:
     """Make the chain of a kind that begins at `event` the active event list; return the kind."""
     turn[KIND] = kind
@@ -220,7 +220,7 @@ def _list_events(turn: Longs, kind: int, event: int) -> int:
     return kind
 
 
-@bare_kernel
+@kernel
 def _is_turn(following: Longs, turn: Longs, kind: int, at: int, event: int) -> bool:
     """Return whether the next data of a kind reach exactly the events of the chain from `event` on.
 
@@ -232,7 +232,7 @@ def _is_turn(following: Longs, turn: Longs, kind: int, at: int, event: int) -> b
     return bool(turn[NEXT + kind] == event and following[at] < 0)
 
 
-@bare_kernel
+@kernel
 def _are_same(following: Longs, a: int, b: int, event: int) -> bool:
     """Return whether two chains have the same events from `event` on; a, b: the indices of it."""
     first = second = event
@@ -241,7 +241,7 @@ def _are_same(following: Longs, a: int, b: int, event: int) -> bool:
     return bool(first == second)
 
 
-@bare_kernel
+@kernel
 def _last(following: Longs, chain: int, event: int) -> int:
     while following[chain + event] >= 0:
         event = following[chain + event]

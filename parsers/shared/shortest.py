@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from exset.core.kernels import bare_kernel
+from exset.core.kernels import kernel
 from exset.grammars.columns.arrays import Bytes, Ints, Longs
 
 REAL_ROOM: Final = 16
@@ -44,7 +44,7 @@ def _powers() -> tuple[Longs, Longs]:
     return np.array(high, np.int64), np.array(low, np.int64)
 
 
-@bare_kernel
+@kernel
 def _log2_of_power(k: int) -> int:
     """Return the integer part of the binary logarithm of 10 ** k."""
     return (k * 1741647) >> 19
@@ -53,7 +53,7 @@ def _log2_of_power(k: int) -> int:
 _HIGH, _LOW = _powers()
 
 
-@bare_kernel
+@kernel
 def _scaled(high: int, low: int, n: int) -> int:
     """Return a power times n, divided by 2 ** 64, rounded to odd: the last bit is 1 if inexact.
 
@@ -63,7 +63,7 @@ def _scaled(high: int, low: int, n: int) -> int:
     return (middle >> 32) | ((middle & _HALF) > 1)
 
 
-@bare_kernel
+@kernel
 def shortest(bits: int) -> tuple[int, int]:
     """Return the shortest decimal of a finite binary32 number other than zero, without the sign.
 
@@ -97,7 +97,7 @@ def shortest(bits: int) -> tuple[int, int]:
     return _trimmed(digits + is_above, k)
 
 
-@bare_kernel
+@kernel
 def _trimmed(digits: int, power: int) -> tuple[int, int]:
     while digits % 10000 == 0:
         digits //= 10000
@@ -111,7 +111,7 @@ def _trimmed(digits: int, power: int) -> tuple[int, int]:
     return digits, power
 
 
-@bare_kernel
+@kernel
 def _count(digits: int) -> int:
     """Return the number of decimal digits of a positive integer."""
     count, limit = 1, 10
@@ -121,7 +121,7 @@ def _count(digits: int) -> int:
     return count
 
 
-@bare_kernel
+@kernel
 def _put_digits(out: Bytes, at: int, digits: int, count: int) -> int:
     """Write the last `count` digits of an integer."""
     for place in range(at + count - 1, at - 1, -1):
@@ -131,7 +131,7 @@ def _put_digits(out: Bytes, at: int, digits: int, count: int) -> int:
     return at + count
 
 
-@bare_kernel
+@kernel
 def put_integer(out: Bytes, at: int, number: int) -> int:
     """Write an integer of less than 64 bits."""
     if number < 0:
@@ -144,7 +144,7 @@ def put_integer(out: Bytes, at: int, number: int) -> int:
     return _put_digits(out, at, number, _count(number))
 
 
-@bare_kernel
+@kernel
 def put_real(out: Bytes, at: int, bits: int) -> int:
     """Write a binary32 number, given by its bits: -0 as `-0`, NaN as `-`, infinity as `1e999`."""
     magnitude = bits & 0x7FFFFFFF
@@ -181,7 +181,7 @@ def put_real(out: Bytes, at: int, bits: int) -> int:
     return at + count + 1
 
 
-@bare_kernel
+@kernel
 def _put_scientific(out: Bytes, at: int, digits: int, count: int, exponent: int) -> int:
     _put_digits(out, at + 1, digits, count)
     out[at] = out[at + 1]
@@ -192,7 +192,7 @@ def _put_scientific(out: Bytes, at: int, digits: int, count: int, exponent: int)
     return _put_digits(out, at + 2, abs(exponent), 2)
 
 
-@bare_kernel
+@kernel
 def put_reals(out: Bytes, at: int, bits: Ints, start: int, end: int) -> int:
     """Write numbers start to end - 1 of a column, given by their bits, with a space before each."""
     for i in range(start, end):

@@ -5,7 +5,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.core.kernels import Kernels, bare_kernel
+from exset.core.kernels import Kernels, entry_kernel
+from exset.grammars.columns.arrays import LongRows
 
 KERNELS: Final = Kernels("exset.runtime.aeon.crc32c")
 
@@ -16,12 +17,12 @@ _ONES: Final = 0xFFFFFFFF
 
 def crc32c(data: NDArray[np.uint8]) -> int:
     """Return the checksum of bytes."""
-    run = KERNELS.choose(update, KERNELS.should_compile(data.size))
+    run = KERNELS.choose(update, KERNELS.use_compiled(data.size))
     return int(run(np.ascontiguousarray(data), _tables(), _ONES)) ^ _ONES
 
 
-@bare_kernel
-def update(data: NDArray[np.uint8], tables: NDArray[np.int64], crc: int) -> int:
+@entry_kernel
+def update(data: NDArray[np.uint8], tables: LongRows, crc: int) -> int:
     """Update a checksum with bytes, eight at a time."""
     at, whole = 0, len(data) - len(data) % 8
     while at < whole:

@@ -105,7 +105,7 @@ def elements(
     starts, ends = manifest.spans(column)
     data = manifest.fields.data
     if compiled is None:
-        compiled = KERNELS.should_compile(data.size)
+        compiled = KERNELS.use_compiled(data.size)
     values: Strings | NDArray[np.int32] | NDArray[np.float32]
     failed: list[tuple[int, str]] = []
     if kind is ElementType.BINARY:

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from exset.core.kernels import Kernels, bare_kernel
+from exset.core.kernels import Kernels, entry_kernel, kernel
 from exset.grammars.columns.arrays import Longs
 
 KERNELS: Final = Kernels("exset.runtime.aeon.libstdcxx")
@@ -45,7 +45,7 @@ def generator(kind: int, seed: int) -> Longs:
     return state
 
 
-@bare_kernel
+@kernel
 def draw(state: Longs) -> int:
     """Draw a number: with minstd_rand0 from 1 to 2147483646, with mt19937 from 0 to 2**32 - 1."""
     if state[_KIND] == MINSTD:
@@ -68,7 +68,7 @@ def draw(state: Longs) -> int:
     return number ^ number >> 18
 
 
-@bare_kernel
+@kernel
 def uniform(state: Longs, last: int) -> int:
     """Draw a number from 0 to last < 2**62, as uniform_int_distribution<size_t> does."""
     if state[_KIND] == MERSENNE:
@@ -103,7 +103,7 @@ def uniform(state: Longs, last: int) -> int:
             return number
 
 
-@bare_kernel
+@entry_kernel
 def shuffle(state: Longs, order: Longs) -> None:
     """Shuffle numbers as std::shuffle does.
 
@@ -128,7 +128,7 @@ def shuffle(state: Longs, order: Longs) -> None:
         i += 2
 
 
-@bare_kernel
+@kernel
 def swap(order: Longs, a: int, b: int) -> None:
     """Swap two numbers."""
     kept = order[a]
@@ -136,7 +136,7 @@ def swap(order: Longs, a: int, b: int) -> None:
     order[b] = kept
 
 
-@bare_kernel
+@entry_kernel
 def choose(state: Longs, count: int, needed: int, share: float, chosen: Longs) -> int:
     """Fill `chosen` with the items that aeon's generate_subset takes of `count`; return how many.
 
@@ -165,7 +165,7 @@ def choose(state: Longs, count: int, needed: int, share: float, chosen: Longs) -
 def shuffled(count: int, kind: int, seed: int) -> Longs:
     """Return the order of std::shuffle for `count` items, with a new generator."""
     order = np.arange(count)
-    run = KERNELS.choose(shuffle, KERNELS.should_compile(count))
+    run = KERNELS.choose(shuffle, KERNELS.use_compiled(count))
     run(generator(kind, seed), order)
     return order
 
@@ -173,5 +173,5 @@ def shuffled(count: int, kind: int, seed: int) -> Longs:
 def subset(count: int, share: float, needed: int, seed: int) -> Longs:
     """Return the items that aeon's generate_subset takes of `count`, with minstd_rand0."""
     chosen = np.empty(count, np.int64)
-    run = KERNELS.choose(choose, KERNELS.should_compile(count))
+    run = KERNELS.choose(choose, KERNELS.use_compiled(count))
     return chosen[: run(generator(MINSTD, seed), count, needed, share, chosen)]

@@ -23,7 +23,7 @@ from exset.runtime.samplers.layout import Layout, lay_out
 from exset.runtime.samplers.slots import Drawing
 from exset.runtime.training.generator import number, ordered
 
-KERNELS: Final = Kernels("exset.runtime.samplers.round_robin", compile_from=1 << 13)
+KERNELS: Final = Kernels("exset.runtime.samplers.round_robin", load_from=1 << 13)
 
 # The purposes of the keys that are made from the key of an epoch.
 ORDER, ITEMS = range(2)
@@ -114,6 +114,7 @@ class ExhaustiveNxMSampler(BalrSampler):
         slots = self._slots[order]
         placed = self._layout.lowered(slots)
         turns, numbers = np.empty((2, self._layout.batches * width), np.int64)
-        deal_all = KERNELS.choose(round_robin.deal_all, KERNELS.should_compile(len(turns)))
-        deal_all(slots, placed, width, turns, numbers)
+        room = round_robin.room_for(len(slots), self._layout.batches, width)
+        deal_all = KERNELS.choose(round_robin.deal_all, KERNELS.use_compiled(len(turns)))
+        deal_all(slots, placed, width, room, turns, numbers)
         return order[turns].reshape(-1, width), numbers.reshape(-1, width)

@@ -1,29 +1,68 @@
 """Kernels that deal the slots of classes out to batches; the classes take turns."""
 
+from typing import NamedTuple
+
 import numpy as np
 
-from exset.core.kernels import kernel
+from exset.core.kernels import entry_kernel, kernel
 from exset.grammars.columns.arrays import Longs
 
 
-@kernel
-def deal_all(slots: Longs, placed: Longs, width: int, classes: Longs, numbers: Longs) -> None:
+class Room(NamedTuple):
+    """The arrays that the kernels work in, one number for each class.
+
+    But `heads` has one for each number of batches, from 0, and `waiting` one for each slot of a
+    batch.
+    """
+
+    left: Longs
+    following: Longs
+    previous: Longs
+    after: Longs
+    before: Longs
+    urgent: Longs
+    latest: Longs
+    heads: Longs
+    waiting: Longs
+
+
+def room_for(classes: int, batches: int, width: int) -> Room:
+    """Return the room to deal to this many batches."""
+    sizes = (*[classes] * 7, batches + 1, width)
+    return Room._make(np.empty(size, np.int64) for size in sizes)
+
+
+@entry_kernel
+def deal_all(
+    slots: Longs,
+    placed: Longs,
+    width: int,
+    room: Room,
+    classes: Longs,
+    numbers: Longs,
+) -> None:
     """Fill in the class of each slot of all batches, and the number of the slot in its class.
 
     `slots`: the number of slots of each class. `placed`: how many of them are in distinct batches,
-    which come first. `classes`, `numbers`: the output, batch after batch. All are int64.
+    which come first. `room`: overwritten. `classes`, `numbers`: the output, batch after batch.
     """
-    distinct = placed.sum()
-    deal(placed, width, classes[:distinct])
-    take_turns(slots - placed, classes[distinct:])
-    seen = np.zeros(len(slots), np.int64)
+    distinct = 0
+    for count in placed:
+        distinct += count
+    deal(placed, width, room, classes[:distinct])
+    left = room.left
+    for index in range(len(slots)):
+        left[index] = slots[index] - placed[index]
+    take_turns(left, room.following, classes[distinct:])
+    seen = room.left
+    seen[:] = 0
     for place in range(len(classes)):
         numbers[place] = seen[classes[place]]
         seen[classes[place]] += 1
 
 
 @kernel
-def deal(counts: Longs, width: int, classes: Longs) -> None:
+def deal(counts: Longs, width: int, room: Room, classes: Longs) -> None:
     """Fill `classes` with the class of each slot, batch after batch of `width` distinct classes.
 
     `counts`: the number of slots of each class; the sum is the length of `classes`, and no count is
@@ -33,22 +72,21 @@ def deal(counts: Longs, width: int, classes: Longs) -> None:
     """
     count = len(counts)
     batches = len(classes) // width
-    left = counts.copy()
-    following, previous = np.empty(count, np.int64), np.empty(count, np.int64)
+    left, following, previous, after, before, urgent, latest, heads, waiting = room
+    for index in range(count):
+        left[index] = counts[index]
     turn = _ring(left, following, previous)
-    heads = np.full(batches + 1, -1, np.int64)
-    after, before = np.empty(count, np.int64), np.empty(count, np.int64)
+    heads[:] = -1
     for index in range(count):
         _enlist(index, left[index], heads, after, before)
-    urgent = np.zeros(count, np.bool_)
-    waiting = np.empty(width, np.int64)
-    latest = np.full(count, -1, np.int64)
+    urgent[:] = 0
+    latest[:] = -1
     urgent_count = 0
     at = 0
     for batch in range(batches):
         index = heads[batches - batch]
         while index >= 0:
-            urgent[index] = True
+            urgent[index] = 1
             urgent_count = _insert(index, waiting, urgent_count)
             index = after[index]
         end = at + width
@@ -80,11 +118,16 @@ def deal(counts: Longs, width: int, classes: Longs) -> None:
 
 
 @kernel
-def take_turns(counts: Longs, classes: Longs) -> None:
-    """Fill `classes` with one slot of each class in turn, as long as it has any."""
-    left = counts.copy()
-    active = np.flatnonzero(left)
-    count = len(active)
+def take_turns(left: Longs, active: Longs, classes: Longs) -> None:
+    """Fill `classes` with one slot of each class in turn, as long as it has any.
+
+    `left`: the number of slots of each class, which this counts down. `active`: overwritten.
+    """
+    count = 0
+    for index in range(len(left)):
+        if left[index]:
+            active[count] = index
+            count += 1
     at = 0
     while at < len(classes):
         kept = 0
@@ -117,7 +160,13 @@ def _ring(left: Longs, following: Longs, previous: Longs) -> int:
 
 
 @kernel
-def _enlist(index: int, number: int, heads: Longs, after: Longs, before: Longs) -> None:
+def _enlist(
+    index: int,
+    number: int,
+    heads: Longs,
+    after: Longs,
+    before: Longs,
+) -> None:
     """Add a class to the list of the classes that have `number` slots left."""
     head = heads[number]
     after[index], before[index] = head, -1
@@ -127,7 +176,13 @@ def _enlist(index: int, number: int, heads: Longs, after: Longs, before: Longs) 
 
 
 @kernel
-def _delist(index: int, number: int, heads: Longs, after: Longs, before: Longs) -> None:
+def _delist(
+    index: int,
+    number: int,
+    heads: Longs,
+    after: Longs,
+    before: Longs,
+) -> None:
     """Remove a class from the list of the classes that have `number` slots left."""
     if before[index] >= 0:
         after[before[index]] = after[index]

@@ -1,13 +1,15 @@
 """Kernels that fill slots with items, as the array operations of `generator` do."""
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.core.kernels import kernel
-from exset.grammars.columns.arrays import Longs
+from exset.core.kernels import entry_kernel, kernel
+from exset.grammars.columns.arrays import LongRows, Longs
 from exset.runtime.training.generator import FIRST, GAMMA, ROUNDS, SECOND, Words
+
+WordRows = np.ndarray[tuple[int, int], np.dtype[np.uint64]]
 
 # Numba computes floats from an unsigned and a signed integer, so each constant has a type.
 _ZERO: Final = np.uint64(0)
@@ -21,6 +23,25 @@ _S31: Final = np.uint64(31)
 _BLOCK: Final = 512  # the numbers of this many slots fit in the L1 cache
 
 
+class Room(NamedTuple):
+    """The arrays that `fill_slots` works in: a column for each slot of a block.
+
+    They are separate arrays: for slices of one array, the loops of `place` are not vectorised.
+    """
+
+    items: WordRows
+    keys: Words
+    sizes: Words
+    rounds: Words
+    sums: Words
+
+
+def room_for(samples: int) -> Room:
+    """Return the room for slots of this many items."""
+    keys, sizes, rounds, sums = (np.empty(_BLOCK, np.uint64) for _ in range(4))
+    return Room(np.empty((samples, _BLOCK), np.uint64), keys, sizes, rounds, sums)
+
+
 @kernel
 def word(key: np.uint64, counter: np.uint64) -> np.uint64:
     """Return a number of SplitMix64, as `generator.number`."""
@@ -31,7 +52,14 @@ def word(key: np.uint64, counter: np.uint64) -> np.uint64:
 
 
 @kernel
-def place(items: Words, keys: Words, sizes: Words, rounds: Words, sums: Words, count: int) -> None:
+def place(
+    items: WordRows,
+    keys: Words,
+    sizes: Words,
+    rounds: Words,
+    sums: Words,
+    count: int,
+) -> None:
     """Replace items by their places in keyed orders, as `generator.places`: a column for each key.
 
     The compiler can vectorise these loops over columns: they read all values before they choose.
@@ -50,7 +78,7 @@ def place(items: Words, keys: Words, sizes: Words, rounds: Words, sums: Words, c
                 row[slot] = partner if swapped else item
 
 
-@kernel
+@entry_kernel
 def fill_slots(
     classes: Longs,
     slots: Longs,
@@ -59,17 +87,16 @@ def fill_slots(
     grouped: NDArray[np.uint32],
     key: np.uint64,
     shuffle: bool,
-    out: Longs,
+    room: Room,
+    out: LongRows,
 ) -> None:
     """Fill row s of `out`, int64 [S, M], with the items of slot `slots[s]` of class `classes[s]`.
 
     `starts`, `sizes`, `grouped`: the arrays of a `Grouping`. `key`: of the orders, if `shuffle`.
+    `room`: overwritten.
     """
     width = out.shape[1]
-    items = np.empty((width, _BLOCK), np.uint64)
-    # These are separate arrays: for slices of one array, the loops of `place` are not vectorised.
-    keys, widths = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.uint64)
-    rounds, sums = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.uint64)
+    items, keys, widths, rounds, sums = room
     for first in range(0, len(classes), _BLOCK):
         count = min(_BLOCK, len(classes) - first)
         for slot in range(count):

@@ -17,10 +17,10 @@ from exset.core.kernels import Kernels
 from exset.grammars.columns.arrays import Longs
 from exset.runtime.arrays import namespace_of
 from exset.runtime.samplers.grouping import Grouping
-from exset.runtime.samplers.slot_kernels import fill_slots
+from exset.runtime.samplers.slot_kernels import fill_slots, room_for
 from exset.runtime.training.generator import numbers, places, words
 
-KERNELS: Final = Kernels("exset.runtime.samplers.slot_kernels", compile_from=1 << 13, use_from=0)
+KERNELS: Final = Kernels("exset.runtime.samplers.slot_kernels", load_from=1 << 13, use_from=0)
 
 _ARRAY_BLOCK = 1 << 14
 """The items of one step of the array operations: on the host their arrays fit in a cache."""
@@ -39,10 +39,10 @@ class Drawing:
         """Return the items of slots, int64 [S, M]; `classes`, `slots`: int64 [S]."""
         xp = namespace_of(classes)
         out: Longs = xp.empty((len(classes), self.samples), np.int64)
-        if xp is np and KERNELS.should_compile(len(out)):
-            known, key = self.grouping, np.uint64(self.key)
+        if xp is np and KERNELS.use_compiled(len(out)):
+            known, key, room = self.grouping, np.uint64(self.key), room_for(self.samples)
             KERNELS.compiled(fill_slots)(
-                classes, slots, known.starts, known.sizes, known.items, key, self.shuffle, out
+                classes, slots, known.starts, known.sizes, known.items, key, self.shuffle, room, out
             )
             return out
         step = max((_ARRAY_BLOCK if xp is np else _ARRAY_BLOCK << 10) // self.samples, 1)

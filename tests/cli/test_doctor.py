@@ -1,15 +1,14 @@
 import json
 import subprocess
 import sys
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pytest
 
 import exset
-from exset import compiling, doctor
-from exset.core import kernels
-from exset.parsers.engine.grammar import Grammar
+from exset import doctor
+from exset.compiler import declared
 from tests.cli import command_line
 
 
@@ -36,7 +35,7 @@ def test_a_new_machine(folder: Path) -> None:
     names = {f"codecs.lens.layout:{name}" for name in ("BinaryExampleFile", "Head", "Tail", "One")}
     assert {part.name for part in report.layouts} >= names
     modules = ", ".join(part.name for part in report.kernels)
-    assert "parsers.engine.kernel" in modules and "codecs.engine.interpreter" in modules
+    assert "parsers.engine.kernel" in modules and "codecs.engine.gather_kernels" in modules
     assert not any(part.ready for part in (*report.grammars, *report.layouts, *report.kernels))
     assert not report.ready and not folder.exists()
 
@@ -47,7 +46,7 @@ def test_without_the_extras(folder: Path) -> None:
     code = f"""
 import sys
 sys.modules.update(dict.fromkeys({extras}))
-from exset import compiling, doctor
+from exset import doctor
 assert not doctor.examine().ready
 """
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -56,9 +55,9 @@ assert not doctor.examine().ready
 def test_the_content_of_the_cache(folder: Path) -> None:
     (folder / "kernels").mkdir(parents=True)
     (folder / "kernels" / "old").write_bytes(bytes(1000))
-    grammar = next(each for each in compiling.declared(Grammar) if each.file == "lens.lark")
+    grammar = next(each for each in declared.grammars() if each.file == "lens.lark")
     _ = grammar.__class__(grammar.file, grammar.start, grammar.steps).lowered
-    name, layout = next(iter(compiling.layouts().items()))
+    name, layout = next(iter(declared.layouts().items()))
     _ = layout.__class__(str(layout.name)).program
     report = doctor.examine()
     tables = next(part for part in report.grammars if part.name == grammar.file)
@@ -77,22 +76,19 @@ def test_as_text_and_as_json(folder: Path) -> None:
     assert row["ready"] is False and {"name", "ready"} <= row["grammars"][0].keys()
 
 
-def test_without_numba(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kernels.import_error.cache_clear()
-    try:
-        with monkeypatch.context() as patch:
-            patch.setitem(sys.modules, "numba", None)
-            assert "plain Python" in ask() and "(numba is not installed)" in ask()
-            assert kernels.import_error() == "numba is not installed"
-        kernels.import_error.cache_clear()
-        with monkeypatch.context() as patch:
-            (tmp_path / "numba.py").write_text("raise ImportError('another NumPy is required')")
-            patch.syspath_prepend(tmp_path)
-            patch.delitem(sys.modules, "numba", raising=False)
-            assert "(numba cannot be imported: another NumPy is required)" in ask()
-            assert json.loads(ask("--json"))["compiled"] is False
-    finally:
-        kernels.import_error.cache_clear()
+def test_without_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "exset.core.native", None)
+    assert "plain Python" in ask() and "(llvmlite is not installed)" in ask()
+    assert json.loads(ask("--json"))["compiled"] is False
+    monkeypatch.undo()
+    monkeypatch.setattr(doctor, "version", missing_numba)
+    assert "numba is not installed: kernels that are not ready run as Python" in ask()
+
+
+def missing_numba(name: str) -> str:
+    if name == "numba":
+        raise PackageNotFoundError
+    return version(name)
 
 
 def test_a_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +99,6 @@ def test_a_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monk
     assert "not writable" in text and "\x1b" not in text
 
 
-@pytest.mark.skipif(not kernels.available(), reason="no Numba")
 def test_warming_up() -> None:
     """This uses the cache of all other tests, and compiles the rest."""
     result = command_line.run("doctor", "--compile")

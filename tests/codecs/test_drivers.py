@@ -33,9 +33,10 @@ from exset.codecs.engine import (
 )
 from exset.codecs.engine.declaration import NulString
 from exset.codecs.engine.execution import TooLarge
+from exset.codecs.engine.gather import KERNELS
 from exset.codecs.lens import bex
 from exset.core.errors import FormatError
-from exset.core.kernels import Engine, available
+from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
 from exset.grammars.columns.ragged import Strings
@@ -44,7 +45,7 @@ from tests.codecs.test_engine import flattened
 from tests.lens.bex_builder import RICH
 
 CASES = int(os.environ.get("EXSET_CASES", "100"))  # of each kind, for each layout
-COMPILED = [False, True] if available() else [False]
+COMPILED = [False, True] if KERNELS.use_compiled(0, "table") else [False]
 LIMITS = Limits(max_name=64)
 
 

@@ -4,29 +4,14 @@ import os
 import stat
 import sys
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
 from exset import doctor
-from exset.core import disk_cache, kernels, notices
-from exset.core.kernels import Kernels
+from exset.core import disk_cache
 from exset.parsers.lens.tokens import GRAMMAR
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
-compiled = pytest.mark.skipif(not kernels.available(), reason="no Numba")
-
-SOURCE = """
-from exset.core.kernels import bare_kernel
-
-@bare_kernel
-def added(values):
-    total = 0
-    for k in range(values.size):
-        total += values[k]
-    return total
-"""
 
 
 @pytest.fixture
@@ -87,44 +72,6 @@ def test_damaged_tables_are_lowered_again(folder: Path) -> None:
     again = GRAMMAR.__class__(GRAMMAR.file, GRAMMAR.start, GRAMMAR.steps)
     assert again.lowered.terminals == GRAMMAR.terminals
     assert disk_cache.load(fresh.cache_name) is not None
-
-
-@compiled
-@pytest.mark.parametrize("damage", ["empty", "truncated", "garbage", "changed"])
-def test_a_damaged_kernel_is_compiled_again(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
-) -> None:
-    """Compilation is announced, loading is not."""
-    name = f"tiny_kernels_{damage}"
-    (tmp_path / f"{name}.py").write_text(SOURCE)
-    monkeypatch.syspath_prepend(tmp_path)
-    notes: list[str] = []
-    with notices.listening(notes.append):
-        assert run(name) == (10, 0) and len(notes) == 1
-        assert Kernels(name).is_cached and run(name) == (10, 1) and len(notes) == 1
-        [path] = (folder / Kernels(name).cache_name).iterdir()
-        break_file(path, damage)
-        assert not Kernels(name).is_cached and run(name) == (10, 0) and len(notes) == 2
-        assert Kernels(name).is_cached and run(name) == (10, 1) and len(notes) == 2
-
-
-@compiled
-def test_kernels_run_without_a_cache(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder.write_bytes(b"a file where the folder would be")
-    (tmp_path / "tiny_kernels.py").write_text(SOURCE)
-    monkeypatch.syspath_prepend(tmp_path)
-    assert run("tiny_kernels") == (10, 0)
-    assert not Kernels("tiny_kernels").is_cached
-
-
-def run(module: str) -> tuple[int, int]:
-    """Run the kernel of a module; return its result, and how often the cache had its code."""
-    group = Kernels(module)
-    function: Any = group.compiled(__import__(module).added)
-    total = function(np.arange(5))
-    return total, sum(function.stats.cache_hits.values())
 
 
 def break_file(path: Path, damage: str) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from exset.core import kernels
 from exset.core.errors import FormatError
+from exset.core.kernels import Kernels
 from exset.core.source import Source
 from exset.families.format import Format
 from exset.formats import FORMATS
@@ -76,11 +76,11 @@ def slow(
 
 @pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.name)
 def test_work_is_linear(fmt: Format, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernels, "available", lambda: False)
+    monkeypatch.setattr(Kernels, "use_compiled", lambda *_: False)
     assert not slow(fmt, partial(pumped, fmt))
 
 
 @pytest.mark.parametrize("fmt", TEXTS, ids=lambda fmt: fmt.name)
 def test_two_words(fmt: Format, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernels, "available", lambda: False)
+    monkeypatch.setattr(Kernels, "use_compiled", lambda *_: False)
     assert not slow(fmt, lambda size: paired(fmt, size, PAIRS))

@@ -9,13 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exset.core import kernels
 from exset.core.errors import Findings, FormatError
 from exset.grammars.lens.examples import ExampleSet
 from exset.parsers.lens import render as lens_text
 from exset.parsers.lens import write_columns
 from exset.parsers.shared import numerals, shortest
 from exset.testing import example_sets
+
+compiled = pytest.mark.skipif(
+    not write_columns.KERNELS.use_compiled(0, "table"), reason="no compiled kernels"
+)
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +35,8 @@ def written(
     """Return the text or the error, and the findings; sets of `many` numbers are compiled."""
     findings = Findings()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lens_text, "MANY", many)
-        patch.setattr(lens_text, "MANY_WARM", many)
+        for least in ("load_from", "use_from"):
+            patch.setattr(write_columns.KERNELS, least, many)
         try:
             text: bytes | str = lens_text.render(
                 examples, compact=compact, lossy=lossy, unshare=unshare, findings=findings
@@ -43,7 +46,7 @@ def written(
     return text, [str(finding) for finding in findings]
 
 
-@pytest.mark.skipif(not kernels.available(), reason="no Numba")
+@compiled
 @given(
     example_sets(text=True, binary=False) | example_sets(text=False, binary=False),
     st.booleans(),
@@ -59,7 +62,7 @@ def test_plain_and_compiled_kernels_write_the_same(
     assert compiled == plain
 
 
-@pytest.mark.skipif(not kernels.available(), reason="no Numba")
+@compiled
 def test_every_way_to_share(in_small_chunks: None) -> None:
     rows: list[list[int]] = [[]]
     for _ in range(6):

@@ -5,11 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exset.core.kernels import Kernels
 from exset.parsers.engine.conversion import INTEGER, NOT_A_NUMBER, REAL, convert
 from exset.parsers.engine.numbers import float32s, int64s
-
-KERNELS = Kernels("exset.parsers.engine.conversion")
+from exset.parsers.lens.tokens import KERNELS
 
 REALS = st.from_regex(
     rb"[-+]?([0-9]{1,25}\.?[0-9]{0,25}|\.[0-9]{1,25})([eE][-+]?[0-9]{0,4})?", fullmatch=True

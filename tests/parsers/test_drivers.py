@@ -1,7 +1,6 @@
 """The driver against the reference driver: equal streams, or equal errors, on any bytes."""
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.metadata import version
@@ -13,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from exset.core import disk_cache
-from exset.core.kernels import Kernels
 from exset.parsers.engine import grammar as engine
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.tables import Lowered
@@ -175,28 +173,3 @@ def test_no_cache_only_costs_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("EXSET_CACHE", str(tmp_path / "file" / "x"))
     grammar = Grammar(file="x", start="start", steps=(), text="start: A*\nA: /a/")
     assert grammar.lowered.terminals == ("A",)
-
-
-def test_kernels_notice_edits_of_the_kernels_that_they_call(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("numba")
-    monkeypatch.setenv("EXSET_CACHE", str(tmp_path / "cache"))
-    monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "outer_module.py").write_text(
-        "from exset.core.kernels import kernel\nfrom inner_module import inner\n"
-        "@kernel\ndef outer(n):\n    return inner(n) + 1\n"
-    )
-    for value in (10, 20):
-        (tmp_path / "inner_module.py").write_text(
-            "from exset.core.kernels import kernel\n"
-            f"@kernel\ndef inner(n):\n    return n * {value}\n"
-        )
-        for name in ("outer_module", "inner_module"):
-            sys.modules.pop(name, None)
-        kernels = Kernels("inner_module", "outer_module")
-        import outer_module  # type: ignore[import-not-found]
-
-        assert outer_module.outer(2) == 2 * value + 1
-        assert kernels.compiled(outer_module.outer)(2) == 2 * value + 1
-        assert kernels.is_cached

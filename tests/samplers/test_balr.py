@@ -266,7 +266,7 @@ def test_large_sets_are_dealt_by_compiled_code_alike(monkeypatch: pytest.MonkeyP
     labels = np.random.default_rng(0).permutation(np.repeat(np.arange(1000), sizes))
     sampler = ExhaustiveNxMSampler(labels, 64, 2)
     compiled, plan = list(sampler), sampler.plan()
-    monkeypatch.setattr("exset.core.kernels.available", lambda: False)
+    monkeypatch.setattr("exset.core.kernels.Kernels.use_compiled", lambda *_: False)
     assert list(sampler) == compiled
     slots = -(-np.bincount(labels) // 2)
     assert plan.distinct_batches == lay_out(slots, 64, fill=False).distinct

@@ -235,7 +235,7 @@ def test_devices_agree(xp: ModuleType) -> None:
 def test_compiled_and_not_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     labels = np.random.default_rng(0).zipf(1.3, 60_000).clip(max=700)
     compiled = PlannedNxMSampler(labels, 20, 3).batch(slice(None))
-    monkeypatch.setattr("exset.core.kernels.available", lambda: False)
+    monkeypatch.setattr("exset.core.kernels.Kernels.use_compiled", lambda *_: False)
     sampler = PlannedNxMSampler(labels, 20, 3)
     assert (sampler.batch(slice(None)) == compiled).all()
     assert (sampler.batch(slice(3, 9)) == compiled[3:9]).all()

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from exset.runtime.arrays import to_host
 from exset.runtime.samplers.epoch_rows import Affine
 from exset.runtime.samplers.grouping import group
-from exset.runtime.samplers.slot_kernels import fill_slots
+from exset.runtime.samplers.slot_kernels import fill_slots, room_for
 from exset.runtime.samplers.slots import KERNELS, Drawing
 from exset.runtime.training.generator import below, number, numbers, places, words
 from tests.training.backends import BACKENDS
@@ -112,12 +112,13 @@ def test_kernel_and_arrays_agree(samples: int, shuffle: bool) -> None:
         classes, slots = map(xp.asarray, slots_of(labels, samples))
         found = to_host(draw.fill_by_arrays(classes, slots))
         if xp is np:
-            groups, out = draw.grouping, np.empty(found.shape, np.int64)
+            groups, out = draw.grouping, np.empty((len(classes), samples), np.int64)
             arguments = (classes, slots, groups.starts, groups.sizes, groups.items, np.uint64(99))
-            KERNELS.compiled(fill_slots)(*arguments, shuffle, out)
+            room = room_for(samples)
+            KERNELS.compiled(fill_slots)(*arguments, shuffle, room, out)
             assert (out == found).all()
             with np.errstate(over="ignore"):
-                fill_slots(classes[:40], slots[:40], *arguments[2:], shuffle, out[:40])
+                fill_slots(classes[:40], slots[:40], *arguments[2:], shuffle, room, out[:40])
             assert (out == found).all()
             first = found
         assert (found == first).all()
@@ -128,5 +129,5 @@ def test_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
     draw = Drawing(group(labels), 4, 5, True)
     classes, slots = np.arange(20_000) % 7, np.arange(20_000)
     fast = draw.fill(classes, slots)
-    monkeypatch.setattr("exset.core.kernels.available", lambda: False)
+    monkeypatch.setattr("exset.core.kernels.Kernels.use_compiled", lambda *_: False)
     assert (draw.fill(classes, slots) == fast).all()

@@ -1,0 +1,219 @@
+"""Compile a group of kernels to object files, which run without Numba and Python.
+
+For each kernel that Python calls, an object has a function `int32 name(int64 *slots)`. It takes
+its arguments from consecutive slots of 64 bits, and leaves its results in the slots after them. An
+array is its address and its shape; a tuple is its parts. The function returns 0, unless the kernel
+raised an exception.
+"""
+
+import json
+import platform
+from collections.abc import Iterator
+from types import FunctionType
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import binding
+from numba import njit
+from numba.core import types
+
+from exset.compiler.signatures import Leaf, code, leaves, members, variants
+from exset.core.kernels import ENTRY, INLINE, Kernels, mark_of
+
+_AVX2 = ["avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"]
+_AVX512 = ["avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"]
+_CPUS: dict[str, list[str]] = (
+    {"x86-64-v2": [], "x86-64-v3": _AVX2, "x86-64-v4": _AVX2 + _AVX512}
+    if platform.machine().lower() in ("x86_64", "amd64")
+    else {"generic": []}
+)
+"""The processors to compile for, the best last, and the features that each needs."""
+
+_OPTIONS: dict[str, Any] = {
+    "error_model": "numpy",
+    "_nrt": False,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
+
+
+def compile_group(group: Kernels) -> bytes:
+    """Return a line of JSON that describes the functions, followed by objects for some processors.
+
+    Raises any exception, as Numba does, if a kernel cannot be compiled.
+    """
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    dispatchers = group.copies(_dispatcher)
+    module = binding.parse_assembly("")
+    compiled: list[_Compiled] = []
+    for function in group.marked():
+        if mark_of(function) != ENTRY:
+            continue
+        for number, signature in enumerate(variants(function)):
+            each = _compile(function.__name__, number, dispatchers[function.__name__], signature)
+            compiled.append(each)
+            module.link_in(each.module)
+            module.link_in(binding.parse_assembly(_wrapper(each)))
+    kept = {name for each in compiled for name in (each.symbol, each.kernel)}
+    for each in (*module.functions, *module.global_variables):
+        if each.name not in kept and not each.is_declaration:
+            each.linkage = "internal"
+    objects, data = [], b""
+    for cpu, features in _CPUS.items():
+        optimised, machine = _optimised(module.clone(), cpu)
+        code = machine.emit_object(optimised)
+        objects.append({"features": features, "begin": len(data), "end": len(data) + len(code)})
+        data += code
+    functions: dict[str, list[dict[str, object]]] = {}
+    for each in compiled:
+        functions.setdefault(each.name, []).append(
+            {
+                "symbol": each.symbol,
+                "takes": _described(optimised.get_function(each.kernel), each.takes),
+                "gives": each.gives,
+            }
+        )
+    declared = [each.name for each in optimised.functions if each.is_declaration]
+    needs = [name for name in declared if not name.startswith("llvm.")]
+    head = {"functions": functions, "needs": needs, "objects": objects}
+    return json.dumps(head).encode() + b"\n" + data
+
+
+Signature = tuple[types.Type, ...]
+
+
+class _Compiled(NamedTuple):
+    """A kernel that Python calls, for arguments of some types."""
+
+    name: str
+    symbol: str
+    kernel: str
+    module: Any
+    expected: list[str]
+    takes: list[Leaf]
+    gives: str
+
+
+def _compile(
+    name: str, number: int, dispatcher: Any, signature: tuple[types.Type, ...]
+) -> _Compiled:
+    dispatcher.compile(signature)
+    module = binding.parse_assembly(dispatcher.inspect_llvm(signature))
+    # The functions that it calls have another linkage.
+    [kernel] = [
+        each
+        for each in module.functions
+        if not each.is_declaration and each.linkage == binding.Linkage.external
+    ]
+    kernel.add_function_attribute("noinline")
+    return _Compiled(
+        name=name,
+        symbol=f"exset_{name}_{number}",
+        kernel=kernel.name,
+        module=module,
+        expected=[str(each.type) for each in kernel.arguments],
+        takes=[leaf for each in signature for leaf in leaves(each)],
+        gives=_results(dispatcher.overloads[signature].signature.return_type),
+    )
+
+
+def _dispatcher(function: FunctionType, mark: str) -> object:
+    return njit(**_OPTIONS, forceinline=mark == INLINE)(function)
+
+
+def _described(kernel: Any, takes: list[Leaf]) -> list[object]:
+    """Return the arguments for the loader: of an array also whether the kernel writes to it.
+
+    LLVM marks the pointers through which a function writes nothing.
+    """
+    described: list[object] = []
+    arguments = list(kernel.arguments)[2:]
+    for leaf in takes:
+        if isinstance(leaf, tuple):
+            marks = set(arguments[4].attributes)
+            described.append([*leaf, not marks & {b"readonly", b"readnone"}])
+            arguments = arguments[5 + 2 * leaf[1] :]
+        else:
+            described.append(leaf)
+            arguments = arguments[1:]
+    return described
+
+
+def _results(result: types.Type) -> str:
+    if result == types.none:
+        return ""
+    return "".join(map(code, members(result) if isinstance(result, types.BaseTuple) else [result]))
+
+
+def _wrapper(compiled: _Compiled) -> str:
+    """Return the function that calls a kernel, in the assembly language of LLVM.
+
+    A kernel takes addresses for its result and for an exception, then its arguments. An array is
+    two addresses of owners, the number and the size of its elements, its address, its shape, and
+    its strides.
+    """
+    expected, kernel = compiled.expected, compiled.kernel
+    lines: list[str] = []
+    slots = 0
+
+    def load(type_: str) -> str:
+        nonlocal slots
+        lines.append(f"%at{slots} = getelementptr i64, ptr %slots, i64 {slots}")
+        lines.append(f"%slot{slots} = load {type_}, ptr %at{slots}")
+        slots += 1
+        return f"%slot{slots - 1}"
+
+    def multiply(a: str, b: str) -> str:
+        name = f"%product{len(lines)}"
+        lines.append(f"{name} = mul i64 {a}, {b}")
+        return name
+
+    def arguments() -> Iterator[str]:
+        for leaf in compiled.takes:
+            if leaf is None:
+                yield "null"
+            elif isinstance(leaf, str):
+                yield load(expected[len(given)])
+            else:
+                yield from array(*leaf)
+
+    def array(dtype: str, dimensions: int) -> Iterator[str]:
+        address, shape = load("ptr"), [load("i64") for _ in range(dimensions)]
+        size = str(np.dtype(dtype).itemsize)
+        strides, count = [size], shape[-1]
+        for length, following in zip(shape[-2::-1], shape[:0:-1], strict=True):
+            strides.insert(0, multiply(strides[0], following))
+            count = multiply(count, length)
+        yield from ("null", "null", count, size, address, *shape, *strides)
+
+    given = ["%result", "%error"]
+    for argument in arguments():
+        given.append(argument)
+    if len(given) != len(expected):
+        raise TypeError(f"this Numba calls functions in another way: {expected}")
+    typed = ", ".join(f"{a} {b}" for a, b in zip(expected, given, strict=True))
+    body = "\n".join(lines)
+    return f"""
+        declare i32 @"{kernel}"({", ".join(expected)})
+        define i32 @{compiled.symbol}(ptr %slots) {{
+            {body}
+            %result = getelementptr i64, ptr %slots, i64 {slots}
+            %error = alloca ptr
+            %status = call i32 @"{kernel}"({typed})
+            ret i32 %status
+        }}
+    """
+
+
+def _optimised(module: Any, cpu: str) -> tuple[Any, Any]:
+    """Return a module optimised for a processor, and LLVM's description of that."""
+    machine = binding.Target.from_default_triple().create_target_machine(
+        cpu=cpu, features="", opt=3, reloc="pic", codemodel="default"
+    )
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    options = binding.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = options.slp_vectorization = True
+    builder = binding.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    return module, machine

@@ -1,0 +1,91 @@
+"""The types of a kernel's arguments: its annotations, as Numba's types."""
+
+import itertools
+from collections.abc import Callable, Iterator
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin, get_type_hints
+
+import numpy as np
+from numba import from_dtype
+from numba.core import types
+
+Leaf = tuple[str, int] | str | None
+"""An argument without tuples: a dtype and the dimensions of an array, a `struct` code, or None."""
+
+_TYPES = {
+    int: types.int64,
+    bool: types.boolean,
+    float: types.float64,
+    NoneType: types.none,
+}
+
+
+def variants(function: Callable[..., object]) -> Iterator[tuple[types.Type, ...]]:
+    """Yield the types of the arguments, for each choice of the unions in the annotations.
+
+    Arrays are contiguous; without a declared shape they have one dimension. All arguments with the
+    same union have the same type of it. `X | None` is None, as compiled kernels need no alternative
+    to their arrays. Raises TypeError for other annotations.
+    """
+    hints = get_type_hints(function)
+    hints.pop("return", None)
+    unions = {each: _choices(each) for each in hints.values() if isinstance(each, UnionType)}
+    for choice in itertools.product(*unions.values()):
+        chosen = dict(zip(unions, choice, strict=True))
+        yield tuple(_type(chosen.get(each, each)) for each in hints.values())
+
+
+def members(type_: Any) -> tuple[types.Type, ...]:
+    """Return the types in a tuple."""
+    return tuple(type_.types)
+
+
+def leaves(type_: types.Type) -> Iterator[Leaf]:
+    """Yield what an argument consists of. Raises TypeError for a type that kernels do not have."""
+    if isinstance(type_, types.BaseTuple):
+        for each in members(type_):
+            yield from leaves(each)
+    elif isinstance(type_, types.Array):
+        yield np.dtype(str(type_.dtype)).str, type_.ndim
+    elif type_ == types.none:
+        yield None
+    else:
+        yield code(type_)
+
+
+def code(type_: types.Type) -> str:
+    """Return the `struct` code of a number in a slot of 64 bits. Raises TypeError."""
+    if isinstance(type_, types.IntEnumMember):
+        type_ = type_.dtype
+    codes = {types.int64: "q", types.uint64: "Q", types.float64: "d", types.boolean: "?"}
+    if type_ not in codes:
+        raise TypeError(f"a kernel takes and returns no {type_}")
+    return codes[type_]
+
+
+def _choices(union: UnionType) -> tuple[Any, ...]:
+    parts = get_args(union)
+    return (NoneType,) if NoneType in parts else parts
+
+
+def _tuple(parts: list[types.Type], named: type | None = None) -> types.Type:
+    made: types.Type = types.BaseTuple.from_types(parts, named)  # type: ignore[no-untyped-call]
+    return made
+
+
+def _type(annotation: Any) -> types.Type:
+    if annotation in _TYPES:
+        return _TYPES[annotation]
+    parts = get_args(annotation)
+    if get_origin(annotation) is np.ndarray:
+        lengths, (dtype,) = get_args(parts[0]), get_args(parts[1])
+        dimensions = 1 if Ellipsis in lengths or not lengths else len(lengths)
+        return types.Array(from_dtype(np.dtype(dtype)), dimensions, "C")
+    if get_origin(annotation) is tuple:
+        return _tuple([_type(each) for each in parts])
+    if hasattr(annotation, "_fields"):
+        fields = get_type_hints(annotation)
+        return _tuple([_type(each) for each in fields.values()], annotation)
+    if isinstance(annotation, type) and issubclass(annotation, np.generic):
+        return from_dtype(np.dtype(annotation))
+    raise TypeError(f"a kernel cannot have an argument of type {annotation}")

@@ -1,0 +1,86 @@
+"""Start the process that compiles kernels; `EXSET_COMPILE` says whether, and whether to wait.
+
+`background`, the default: at low priority, and nobody waits for it. It may outlive this process, as
+its work is for later ones, too. `now`: wait for it. `off`: compile nothing.
+"""
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+
+from exset.core import disk_cache
+
+ENVIRONMENT = "EXSET_COMPILE"
+"""The environment variable that chooses."""
+
+_LOCK = "kernels.lock"
+_started: list["subprocess.Popen[bytes]"] = []
+
+
+def compile_kernels(groups: Sequence[str]) -> bool:
+    """Let a process compile kernels, these first; return whether it has ended.
+
+    groups: the modules of each. With a cache at most one process compiles; while there is one, this
+    starts no other.
+    """
+    mode = os.environ.get(ENVIRONMENT, "background")
+    if mode == "off" or disk_cache.problem() or find_spec("numba") is None:
+        return False
+    if mode == "now":
+        run(groups)
+        return True
+    with contextlib.suppress(OSError):
+        if not _started and (handle := try_lock()) is not None:
+            os.close(handle)
+            _started.append(_start("--background", *groups))
+    return False
+
+
+def run(groups: Sequence[str] = ()) -> str:
+    """Compile groups of kernels, by default all that can be compiled; return the errors.
+
+    This waits for another process that compiles. What is ready is left as it is.
+    """
+    process = _start(*groups, errors=subprocess.PIPE)
+    return process.communicate()[1].decode(errors="replace")
+
+
+def try_lock() -> int | None:
+    """Take the lock of the process that compiles; return an open file, or None if it is taken.
+
+    The operating system frees the lock when the process ends, however it ends. Raises OSError if
+    the cache cannot be written to.
+    """
+    disk_cache.create("")
+    handle = os.open(os.path.join(disk_cache.folder(), _LOCK), os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        os.close(handle)
+        return None
+    except OSError:  # this file system has no locks
+        pass
+    return handle
+
+
+def _start(*options: str, errors: int = subprocess.DEVNULL) -> "subprocess.Popen[bytes]":
+    """Start the compiler with this process's import path, without the current folder."""
+    path = os.pathsep.join(os.path.abspath(each) for each in sys.path if each)
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "exset.compiler", *options],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=errors,
+        env=os.environ | {"PYTHONPATH": path},
+        start_new_session="--background" in options,
+    )
