@@ -1,10 +1,13 @@
 """Compile kernels, or all that can be compiled: what `exset.core.background` starts."""
 
 import argparse
+import contextlib
 import os
 import sys
 import time
 import traceback
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 
 from exset.compiler import declared
 from exset.core import disk_cache
@@ -20,6 +23,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m exset.compiler", description=__doc__)
     parser.add_argument("groups", nargs="*", help="the modules of a group of kernels")
     parser.add_argument("--background", action="store_true", help="at low priority")
+    parser.add_argument("--prune", action="store_true", help="delete other files of the cache")
     options = parser.parse_args()
     while try_lock() is None:
         if options.background:
@@ -27,23 +31,31 @@ def main() -> None:
         time.sleep(0.1)
     if options.background and hasattr(os, "nice"):
         os.nice(19)
-    groups = [Kernels(*each.split(",")) for each in options.groups]
+    groups = [tuple(each.split(",")) for each in options.groups]
     if not groups:
         for grammar in declared.grammars():
             _ = grammar.lowered
         for layout in declared.layouts().values():
             _ = layout.program
     if options.background or not groups:
-        groups += declared.kernels()
+        groups += [each.modules for each in declared.kernels()]
     os.environ.update(_SETTINGS)  # before Numba is imported
-    sys.exit(not all([_compile(each, again=not options.background) for each in groups]))
+    if options.background:
+        is_complete = all([_compile(each, again=False) for each in groups])
+    else:
+        with ProcessPoolExecutor() as pool:
+            is_complete = all(list(pool.map(_compile, groups)))
+    if options.prune:
+        _prune()
+    sys.exit(not is_complete)
 
 
-def _compile(group: Kernels, again: bool) -> bool:
-    """Compile a group unless it is ready; return whether that was possible.
+def _compile(modules: tuple[str, ...], again: bool = True) -> bool:
+    """Compile a group of kernels unless it is ready; return whether that was possible.
 
     again: also if it has failed before.
     """
+    group = Kernels(*modules)
     if disk_cache.load(group.name) is not None or (group.failure() and not again):
         return True
     try:
@@ -54,6 +66,18 @@ def _compile(group: Kernels, again: bool) -> bool:
         traceback.print_exc()
         disk_cache.store(group.name + FAILED, str(error).encode())
         return False
+
+
+def _prune() -> None:
+    """Delete all files of the cache that this version of exset does not use."""
+    used: set[str | None] = {each.cache_name for each in declared.grammars()}
+    used |= {each.cache_name for each in declared.layouts().values()}
+    used |= {each.name for each in declared.kernels()}
+    root = Path(disk_cache.folder())
+    for file in root.rglob("*"):
+        if file.is_file() and file.relative_to(root).as_posix() not in used:
+            with contextlib.suppress(PermissionError):  # on Windows, the lock of this process
+                file.unlink()
 
 
 if __name__ == "__main__":

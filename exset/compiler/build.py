@@ -1,7 +1,6 @@
 """The step of a build that compiles grammars, layouts and kernels into the package."""
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,8 +11,9 @@ from setuptools.command.build_py import build_py
 class BuildCompiled(build_py):  # type: ignore[misc]
     """Copy the package, and compile from the copy into its folder `compiled`.
 
-    The files there are used on the platform and with the sources that they are named after. A build
-    without Numba, or one for editing, has none: then exset compiles when they are needed.
+    The files there are used on the platform and with the sources that they are named after; those
+    of an earlier build that still fit are not compiled again. A build without Numba, or one for
+    editing, has none: then exset compiles when they are needed.
     """
 
     def run(self) -> None:
@@ -23,11 +23,7 @@ class BuildCompiled(build_py):  # type: ignore[misc]
             return
         root = Path(self.build_lib).resolve()
         folder = root / "exset" / "compiled"
-        shutil.rmtree(folder, ignore_errors=True)  # of an earlier build
         settings = {"PYTHONPATH": str(root), "EXSET_CACHE": str(folder)}
-        command = [sys.executable, "-P", "-m", "exset.compiler"]
+        command = [sys.executable, "-P", "-m", "exset.compiler", "--prune"]
         if subprocess.run(command, env=os.environ | settings).returncode:
             self.warn("some kernels are not compiled; exset works without them")
-        (folder / "kernels.lock").unlink(missing_ok=True)
-        for note in folder.glob("kernels/*.failed"):
-            note.unlink()

@@ -21,9 +21,8 @@ from exset.compiler.signatures import Leaf, code, leaves, members, variants
 from exset.core.kernels import ENTRY, INLINE, Kernels, mark_of
 
 _AVX2 = ["avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"]
-_AVX512 = ["avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"]
 _CPUS: dict[str, list[str]] = (
-    {"x86-64-v2": [], "x86-64-v3": _AVX2, "x86-64-v4": _AVX2 + _AVX512}
+    {"x86-64-v2": [], "x86-64-v3": _AVX2}
     if platform.machine().lower() in ("x86_64", "amd64")
     else {"generic": []}
 )

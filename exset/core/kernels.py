@@ -29,7 +29,12 @@ INNER, INLINE, ENTRY = "inner", "inline", "entry"
 FAILED = ".failed"
 """The end of the name of a note that kernels could not be compiled."""
 
-_COMPILER = ("exset.compiler.objects", "exset.compiler.signatures", "exset.core.native")
+_COMPILER = (
+    "exset.compiler.__main__",
+    "exset.compiler.objects",
+    "exset.compiler.signatures",
+    "exset.core.native",
+)
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
