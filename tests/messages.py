@@ -47,7 +47,7 @@ from click.testing import CliRunner
 import exset
 from exset import formats, samples
 from exset.cli import cli, output
-from exset.core import notices, plugins
+from exset.core import plugins
 from exset.core.errors import Findings, FormatError
 from exset.families import family
 from exset.io.access import Access
@@ -113,7 +113,6 @@ def run(case: Case) -> str:
             "change": lambda *words: changes.enter_context(patch(*words)),
             "lack": lambda name: changes.enter_context(patch.dict(sys.modules, {name: None})),
             "lend": lambda name, new: changes.enter_context(patch.dict(sys.modules, {name: new})),
-            "listen": lambda: changes.enter_context(notices.listening(warnings.warn)),
             "packages": lambda: changes.enter_context(_packages()),
         }
         for name, content in case.files.items():

@@ -17,6 +17,7 @@ MAY_IMPORT = {
     "exset.core.background": {"subprocess"},
     "exset.core.native": {"ctypes"},
     "exset.compiler.build": {"subprocess"},
+    "exset.compiler.__main__": {"concurrent"},
     "exset.core.jobs": {"concurrent"},
     "exset.core.process_pool": {"multiprocessing", "concurrent"},
     "exset.testing.fuzz": {"concurrent"},

@@ -12,7 +12,6 @@ from unittest.mock import patch
 
 import click
 
-from exset.core import notices
 from exset.core.errors import Finding
 from exset.runtime.aeon.elements import ElementError
 from tests import messages
@@ -62,7 +61,6 @@ def watched(seen: set[Site]) -> Iterator[None]:
         patch.object(Finding, "__init__", watching(Finding.__init__)),
         patch.object(click.ClickException, "__init__", watching(click.ClickException.__init__)),
         patch.object(ElementError, "__init__", watching(ElementError.__init__)),
-        patch.object(notices, "notify", watching(notices.notify)),
         patch.object(click, "echo", watching(click.echo)),
         patch.object(messages, "words", watching(messages.words)),
     ):

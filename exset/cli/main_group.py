@@ -4,7 +4,6 @@ import os
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -13,7 +12,6 @@ import click
 from exset.cli import commands
 from exset.cli.output import Exit, report_error
 from exset.cli.reports import write_failure
-from exset.core import notices
 from exset.core.errors import FormatError
 from exset.core.text import safe
 
@@ -69,8 +67,7 @@ class MainGroup(commands.Group):
         """Run a command; errors of files and of the system become messages and exit codes."""
         try:
             try:
-                with notices.listening(cache(_show_notice)):
-                    return super().invoke(ctx)
+                return super().invoke(ctx)
             finally:
                 if sys.stdout is not None:  # None if it was closed before the start
                     sys.stdout.flush()
@@ -93,7 +90,3 @@ class MainGroup(commands.Group):
         except click.UsageError as error:
             lines = error.format_message().expandtabs(4).split("\n")
             raise click.UsageError("\n".join(map(safe, lines)), error.ctx) from None
-
-
-def _show_notice(text: str) -> None:
-    click.echo(f"exset: {safe(text)}", err=True)

@@ -23,7 +23,9 @@ class BuildCompiled(build_py):  # type: ignore[misc]
             return
         root = Path(self.build_lib).resolve()
         folder = root / "exset" / "compiled"
-        settings = {"PYTHONPATH": str(root), "EXSET_CACHE": str(folder)}
+        # The libraries of an isolated build are on this process's import path alone.
+        paths = os.pathsep.join([str(root), *filter(None, sys.path)])
+        settings = {"PYTHONPATH": paths, "EXSET_CACHE": str(folder)}
         command = [sys.executable, "-P", "-m", "exset.compiler", "--prune"]
         if subprocess.run(command, env=os.environ | settings).returncode:
             self.warn("some kernels are not compiled; exset works without them")

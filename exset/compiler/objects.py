@@ -189,8 +189,7 @@ def _wrapper(compiled: _Compiled) -> str:
     given = ["%result", "%error"]
     for argument in arguments():
         given.append(argument)
-    if len(given) != len(expected):
-        raise TypeError(f"this Numba calls functions in another way: {expected}")
+    assert len(given) == len(expected), "Numba's calling convention has changed"
     typed = ", ".join(f"{a} {b}" for a, b in zip(expected, given, strict=True))
     body = "\n".join(lines)
     return f"""

@@ -104,7 +104,7 @@ def store(name: str, data: bytes) -> bool:
 
 
 def create(name: str) -> None:
-    """Create a folder in the cache, and its parents in the cache, for this user alone. Raises OSError."""
+    """Create a folder in the cache, with its parents, for this user alone. Raises OSError."""
     path = os.path.join(folder(), name)
     if os.path.isdir(path):
         return

@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 
 import exset
-from exset import api, formats, streaming
-from exset.core import notices
+from exset import api
 from exset.core.errors import Place
-from exset.families.format import Format
 from tests.cli.command_line import run
 from tests.lens.small_files import BAD, WARNING, XOR, write
 
@@ -41,22 +39,6 @@ def test_many_files_in_processes() -> None:
     assert run("convert", "a.ex", "b.ex", "--to", "bex", "-o", "out/", "-j", "0").exit_code == 0
     assert sorted(os.listdir("out")) == ["a.bex", "b.bex"]
     assert run("info", "a.ex", "-j", "-1").exit_code == 2
-
-
-def test_notices_of_the_library_are_shown_once(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def recognise(*arguments: object) -> Format:
-        notices.notify("compiling: this takes a while")
-        return formats.get("ex")
-
-    monkeypatch.setattr(streaming, "recognise", recognise)
-    write(a_ex=XOR, b_ex=XOR)
-    result = run("convert", "-q", "a.ex", "b.ex", "--to", "bex")
-    assert (result.exit_code, result.stderr) == (0, "exset: compiling: this takes a while\n")
-    assert not caplog.records
-    notices.notify("to the log, for nobody listens any more")
-    assert caplog.records[0].name == "exset"
 
 
 def test_missing_unreadable_and_unwritable() -> None:

@@ -13,6 +13,7 @@ WRITERS = {
     "exset.io.remote": "a temporary file: test_remote::test_failure_leaves_the_old_file",
     "exset.io.extraction": "test_faults::test_extraction",
     "exset.core.disk_cache": "test_faults::test_disk_cache",
+    "exset.core.background": "an empty file to lock",
     "exset.runtime.lbann.list_journal": "a journal: test_faults::test_a_journal",
     "exset.runtime.aeon.cache_lock": "test_faults::test_a_cache",
     "exset.cli.main_group": "the null device",
