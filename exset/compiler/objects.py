@@ -148,7 +148,7 @@ def _results(result: types.Type) -> str:
 def _wrapper(compiled: _Compiled) -> str:
     """Return the function that calls a kernel, in the assembly language of LLVM.
 
-    A kernel takes addresses for its result and for an exception, then its arguments. An array is
+    The arguments of a kernel are addresses of its result and of an exception, then its own. An array is
     two addresses of owners, the number and the size of its elements, its address, its shape, and
     its strides.
     """
