@@ -148,9 +148,9 @@ def _results(result: types.Type) -> str:
 def _wrapper(compiled: _Compiled) -> str:
     """Return the function that calls a kernel, in the assembly language of LLVM.
 
-    The arguments of a kernel are addresses of its result and of an exception, then its own. An array is
-    two addresses of owners, the number and the size of its elements, its address, its shape, and
-    its strides.
+    The arguments of a kernel are addresses of its result and of an exception, then its own. An
+    array is two addresses of owners, the number and the size of its elements, its address, its
+    shape, and its strides.
     """
     expected, kernel = compiled.expected, compiled.kernel
     lines: list[str] = []
