@@ -30,7 +30,8 @@ _FIELDS: Final = (
 class ExampleDataset(Dataset):
     """The events or examples of a set, with the fields of `ExampleArrays`.
 
-    The dataset keeps, and pickles, the set itself; it expands only the samples of a batch.
+    The dataset keeps, and pickles, the set itself. A batch copies the numbers of a dense set; a set
+    of at most 64 MiB of inputs or targets is expanded once; otherwise each batch is expanded.
     """
 
     name = MODEL

@@ -55,9 +55,9 @@ class StreamedTransfer(Transfer):
 
     def receive(self, sent: Sent) -> dict[str, Values]:
         """Return the arrays. The current stream waits for their arrival, the host does not."""
-        with self._device:
+        with self._device:  # which CUDA's default stream depends on
             self._user = self.xp.cuda.get_current_stream()
-        self._user.wait_event(sent.arrived)
+            self._user.wait_event(sent.arrived)
         return sent.arrays
 
     def close(self) -> None:

@@ -122,7 +122,21 @@ class Device:
 
 
 USERS = [Stream() for _ in range(DEVICES)]
-"""The stream of each device that is current for the user."""
+"""The default stream of each device, which is current for the user."""
+
+
+class DefaultStream:
+    """CUDA's default stream has no device of its own: it is that of the current device."""
+
+    def record(self) -> Event:
+        return USERS[current()].record()
+
+    def wait_event(self, event: Event) -> None:
+        USERS[current()].wait_event(event)
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *error: object) -> None: ...
 
 
 def module() -> ModuleType:
@@ -132,7 +146,7 @@ def module() -> ModuleType:
     made.cuda = SimpleNamespace(
         Device=Device,
         Stream=Stream,
-        get_current_stream=lambda: USERS[current()],
+        get_current_stream=DefaultStream,
         alloc_pinned_memory=bytearray,
         runtime=SimpleNamespace(getDeviceCount=lambda: DEVICES),
     )
