@@ -1,4 +1,4 @@
-"""Comparison of two sample lists or schemas; see `exset.diff`."""
+"""Compare two sample lists or schemas; see `exset.diff`."""
 
 import numpy as np
 
@@ -14,10 +14,10 @@ from exset.runtime.reports.differences import Differences, leaves, of_trees
 
 
 def sample_lists(one: SampleList, other: SampleList, tolerance: float, keep: int, /) -> Differences:
-    """Compare lists file by file: which samples they name, whatever their types.
+    """Compare the samples that two lists name, file by file; the types of the lists may differ.
 
-    A count that only one of the two types has is not compared. Raises FormatError for an inclusion
-    list and an exclusion list.
+    A count that only one of the two types has is not compared. Raises FormatError if one list is an
+    inclusion list and the other an exclusion list.
     """
     if one.kind.is_exclusion != other.kind.is_exclusion:
         message = "an exclusion list does not name its samples"
@@ -41,9 +41,9 @@ def sample_lists(one: SampleList, other: SampleList, tolerance: float, keep: int
 
 
 def _ids(diff: ColumnDiff, files: Pairs, one: SampleList, other: SampleList) -> None:
-    """Compare the ids of files that have equally many."""
+    """Compare the ids of files; if the numbers of ids differ, compare only these numbers."""
     if isinstance(one.ids, Spans) != isinstance(other.ids, Spans):
-        # Compared as text; this takes no more memory than the list whose ids are text.
+        # Compare ids as text; this takes not more memory than the list with text ids.
         one = one.select_files(files.one).with_text_ids()
         other = other.select_files(files.other).with_text_ids()
         rows = np.arange(files.one.size)
@@ -66,7 +66,7 @@ def _paths(one: SampleList, other: SampleList) -> tuple[Strings, Strings]:
 
 
 def _with_ids(samples: SampleList) -> SampleList:
-    """Return a SINGLE-SAMPLE list as one with ids: the names of its files."""
+    """Add ids to a SINGLE-SAMPLE list: the names of the files; return other lists unchanged."""
     if not samples.kind.is_single:
         return samples
     offsets, kind = np.arange(len(samples.name) + 1), Kind.MULTI_SAMPLE_INCLUSION_V2

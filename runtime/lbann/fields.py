@@ -1,8 +1,8 @@
 """Apply the transforms of fields: coerce, normalise, repack.
 
-Each row is a sample, with its values in file order. The arithmetic is LBANN's: conversions are C++
-casts, x * scale + bias is computed in double and rounded once to the type of the field, and repack
-moves channels from the last axis to the first (data_reader_HDF5.cpp: coerce, do_normalize;
+Each row is a sample, with its values in file order. The arithmetic is as in LBANN: conversions are
+C++ casts, x * scale + bias is computed in double and rounded once to the type of the field, and
+repack moves channels from the last axis to the first (data_reader_HDF5.cpp: coerce, do_normalize;
 repack_HWC_to_CHW_layout.cpp).
 """
 
@@ -57,9 +57,9 @@ def wraps_around(values: Values, dtype: DTypeLike) -> bool:
 
 
 def normalise(values: Values, scale: tuple[float, ...], bias: tuple[float, ...]) -> Values:
-    """Return x * scale + bias, computed in double. Several scales are for channels, channels last.
+    """Return x * scale + bias, computed in double. Several scales are one for each channel (last).
 
-    The last values stay unchanged if the number of values is no multiple of the channels.
+    If the number of values is not a multiple of the channels, the remaining values are unchanged.
     """
     size = len(scale)
     even = values.shape[1] // size * size

@@ -2,8 +2,8 @@
 
 Refused by default: soft and external links, and filters that are plugins. Always refused: data in
 other files (external storage, virtual datasets), datasets that claim far more bytes than the file
-holds, and types that are neither numbers nor text. Errors of the HDF5 library become FormatErrors.
-A crash of the library ends the process: `exset.core.jobs` reads files in other processes.
+has, and types other than numbers and text. Errors of the HDF5 library are raised as FormatError. A
+crash of the library ends the process, so `exset.core.jobs` can read files in other processes.
 """
 
 import math
@@ -24,13 +24,13 @@ from exset.io.access import DEFAULT_ACCESS, Access, check_regular_file, is_insid
 Kind: TypeAlias = Literal["number", "text"]
 
 _HOPS: Final = 16
-"""How many links one path may follow."""
+"""The most links that one path may follow."""
 DEEPEST: Final = 200
-"""How deep groups may be nested."""
+"""The greatest depth of nested groups."""
 _MOST_COMPRESSED: Final = 1000
-"""A dataset above `max_array` may claim so many bytes for each byte that is stored."""
+"""The most bytes that a dataset above `max_array` may claim for each stored byte."""
 _BUILT_IN: Final = frozenset((1, 2, 3, 4, 5, 6, 32000))
-"""Filters that HDF5 and h5py include. For any other, HDF5 would load a plugin, which is code."""
+"""Filters in HDF5 and h5py. For any other filter, HDF5 would load a plugin, which is code."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class File:
             self._stack.close()
 
     def find(self, path: str, start: Any = None, where: str = "") -> Any:
-        """Return the group or dataset at a path below `start` (default: the root), or None.
+        """Return the group or dataset at a path below `start`, by default the root, or None.
 
         where: the path of `start`, for messages. Raises FormatError for a link that may not be
         followed, and for an object that is neither group nor dataset.
@@ -84,7 +84,7 @@ class File:
         return self._walk(self._root if start is None else start, path.split("/"), whole, hops)
 
     def data_type(self, dataset: Any, path: str) -> DataType:
-        """Return the type of a dataset; FormatError if it cannot be read safely."""
+        """Return the type of a dataset; FormatError if the dataset cannot be read safely."""
         with self._guarded(path):
             space, kind = dataset.get_space(), dataset.get_type()
             if space.get_simple_extent_type() == h5s.NULL:
@@ -126,7 +126,7 @@ class File:
             return bool(group.get_create_plist().get_link_creation_order() & 1)
 
     def has(self, group: Any, name: str, path: str) -> bool:
-        """Return whether a group has a member of a name; links are refused as in `find`."""
+        """Return whether a group has a member with a name; links are refused as in `find`."""
         raw = name.encode("utf-8", "surrogateescape")
         with self._guarded(path):
             if b"\0" in raw or not group.links.exists(raw):
@@ -136,9 +136,9 @@ class File:
         return self.find(name, group, path.rpartition("/")[0]) is not None
 
     def datasets(self, group: Any, path: str) -> Iterator[tuple[str, Any]]:
-        """Yield the datasets below a group, depth first, with their paths from it.
+        """Yield the datasets below a group, depth first, with their paths relative to the group.
 
-        An object that several hard links lead to is yielded once, so cycles end.
+        An object with several hard links is yielded once, so that cycles end.
         """
         seen = {self._identity(group, path)}
         left = self._limits.max_nodes
@@ -215,7 +215,7 @@ class File:
         return self._walk(root, target.split("/"), path, hops)
 
     def _opened(self, path: str, roots: tuple[str, ...], link: str | None) -> Any:
-        """Return the root group of a file, opened once. link: the path of the link to it."""
+        """Return the root group of a file, opened once. link: the path of the link to the file."""
         try:
             real = os.path.realpath(os.fsencode(path).decode("utf-8", "surrogateescape"))
         except ValueError:  # a NUL, or a lone surrogate
@@ -306,7 +306,7 @@ class File:
 
     @contextmanager
     def _guarded(self, path: str | None) -> Iterator[None]:
-        """Turn errors of the library into FormatErrors; errors of the system pass."""
+        """Raise errors of the library as FormatError; system errors stay OSError."""
         try:
             yield
         except (FormatError, MemoryError):

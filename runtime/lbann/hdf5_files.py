@@ -14,7 +14,7 @@ _LARGEST_BATCH = 32
 
 
 def files_in(paths: Sequence[str]) -> list[str]:
-    """Return the files among `paths`, and all files with an HDF5 suffix in the folders among them.
+    """Return the files in `paths`, and all files with an HDF5 suffix in the folders in `paths`.
 
     Raises FormatError if there is none, and OSError for a folder that cannot be read.
     """
@@ -24,7 +24,7 @@ def files_in(paths: Sequence[str]) -> list[str]:
             raise OSError(errno.ESPIPE, "HDF5 files cannot be read from standard input", path)
         try:
             is_file = not is_folder(path)
-        except OSError:  # reading the file reports why
+        except OSError:  # the error is reported when the file is read
             is_file = True
         if is_file:
             found[path] = None
@@ -48,7 +48,7 @@ def files_in(paths: Sequence[str]) -> list[str]:
 
 
 def failure(path: str, error: FormatError | OSError | None) -> Finding:
-    """Return the finding of a file that could not be read."""
+    """Return the finding for a file that could not be read."""
     if isinstance(error, FormatError):
         return error.finding
     place = Place(path)
@@ -73,8 +73,8 @@ def run_in_batches(
 ) -> Generator[Outcome[Item, Value], None, None]:
     """Run `work` on every file as `exset.core.jobs.run` does, and yield the outcomes in order.
 
-    A process gets several files at a time: for a small file, sending costs as much as reading. If a
-    process dies, its files run again one by one, to find the file that killed it.
+    A process gets several files at a time, because for a small file communication takes as long as
+    reading. If a process dies, its files run again one by one, to find the file with the crash.
     """
     size = min(len(items) // (4 * (jobs or cores())), _LARGEST_BATCH)
     if jobs == 1 or size < 2:

@@ -1,4 +1,4 @@
-"""Look into the HDF5 files that a sample list names, and find what LBANN would refuse there."""
+"""Examine the HDF5 files that a sample list names, and find problems that LBANN refuses."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ from exset.runtime.lbann.hdf5_files import failure, run_in_batches
 
 @dataclass(frozen=True)
 class ListedFile:
-    """A file of a list: the ids that the list has for it, and the numbers of its samples."""
+    """A file of a list: its ids in the list, and the numbers of its samples."""
 
     path: str
     ids: Strings
@@ -37,7 +37,7 @@ class ListedFile:
 
 @dataclass(frozen=True)
 class Probe:
-    """How to find and read the files of lists. Methods that take a file raise as `File`.
+    """Options to find and read the files of lists. Methods for a file raise the errors of `File`.
 
     base: the folder of relative base directories, by default the current folder, as in LBANN.
     jobs: the number of processes that read files.
@@ -69,17 +69,17 @@ class Probe:
         yield from run_in_batches(work, listed, jobs=self.jobs)
 
     def top_level(self, listed: ListedFile) -> list[str] | None:
-        """Return the top-level names in creation order, None if the file does not keep it."""
+        """Return the top-level names in creation order; None if the file does not store it."""
         with File(listed.path, self.access, self.limits) as file:
             root = file.find("")
             return file.names(root, "") if file.is_ordered(root, "") else None
 
     def exclusion_problems(self, listed: ListedFile) -> list[Finding]:
-        """Return the reasons why LBANN refuses a file of an exclusion list."""
+        """Return the reasons why LBANN rejects a file that is named in an exclusion list."""
         return list(exclusion_problems(listed, self.top_level(listed)))
 
     def missing_ids(self, listed: ListedFile) -> list[Finding]:
-        """Return a finding for each id that the file does not have, or that is no path in it."""
+        """Return a finding for each id that is missing in the file, or is not a valid path."""
         findings = []
         message = "the file has no sample with this id: LBANN fails when it reads it"
         hint = "ids are exact paths in the file; exset list build finds them"
@@ -103,7 +103,7 @@ class Probe:
 
 
 def unreadable_file(path: str, error: FormatError | OSError, kind: Kind) -> Finding:
-    """Return the finding of a file that cannot be opened."""
+    """Return the finding for a file that cannot be opened."""
     if isinstance(error, LimitError):
         return error.finding
     if isinstance(error, FormatError) and error.code == "hdf5-roots":
@@ -123,14 +123,14 @@ def unreadable_file(path: str, error: FormatError | OSError, kind: Kind) -> Find
 
 
 def outside_roots(path: str) -> Finding:
-    """Return the finding of a file outside the folders that exset may read."""
+    """Return the finding for a file outside the folders that exset may read."""
     hint = "if you trust it, add its folder with <--root or Access(roots=...)>"
     message = f"{path} is outside the allowed folders"
     return file_finding("hdf5-roots", message, path, hint=hint)
 
 
 def exclusion_problems(listed: ListedFile, names: list[str] | None) -> Iterator[Finding]:
-    """Yield the reasons why LBANN refuses a file of an exclusion list; names: its top level."""
+    """Yield the reasons why LBANN rejects a file named in an exclusion list; names: top level."""
     path, included, excluded = listed.path, listed.included, listed.excluded
     if names is None:
         yield no_creation_order(path)
@@ -149,7 +149,7 @@ def exclusion_problems(listed: ListedFile, names: list[str] | None) -> Iterator[
 
 
 def no_creation_order(path: str) -> Finding:
-    """Return the finding of a file whose samples LBANN cannot list."""
+    """Return the finding for a file whose samples LBANN cannot list."""
     return file_finding(
         "lbann-no-creation-order",
         "the file does not keep the creation order of its groups: LBANN cannot list its samples",

@@ -1,4 +1,4 @@
-"""Find out what the samples in HDF5 files look like: the fields of a prototype."""
+"""Find the structure of the samples in HDF5 files: the fields of a prototype."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ _SAMPLES_COMPARED = 8
 
 @dataclass(frozen=True)
 class Prototype:
-    """The structure of a sample: its fields in file order, and the names directly below it."""
+    """The structure of a sample: the fields in file order, and the names directly below it."""
 
     sample: str
     fields: Mapping[str, DataType]
@@ -29,7 +29,7 @@ class Prototype:
 
     @property
     def structure(self) -> frozenset[tuple[str, int, str]]:
-        """Name, count and dtype of each field: equal for samples that are alike."""
+        """The name, count and dtype of each field: equal for samples with the same structure."""
         return frozenset((name, each.count, each.dtype) for name, each in self.fields.items())
 
 
@@ -123,9 +123,9 @@ def guess_sample(file: File) -> str:
 
 
 def _prototype(file: File, sample: str) -> tuple[Prototype, list[Finding]]:
-    """Return the structure of a sample, and findings of fields that no schema can name.
+    """Return the structure of a sample, and findings for fields that no schema can name.
 
-    Raises FormatError if it is no group, or has no fields.
+    Raises FormatError if the sample is not a group, or has no fields.
     """
     group, place = file.find(sample), Place(file.path, field=sample)
     if group is None or not is_group(group):
@@ -146,7 +146,7 @@ def _prototype(file: File, sample: str) -> tuple[Prototype, list[Finding]]:
 
 
 def fields_of(file: File, group: Any, path: str) -> dict[str, DataType]:
-    """Return the types of all datasets below a group, by their paths from it."""
+    """Return the types of all datasets below a group, by their paths relative to the group."""
     return {
         name: file.data_type(each, f"{path}/{name}") for name, each in file.datasets(group, path)
     }

@@ -1,7 +1,7 @@
-"""Find the samples in HDF5 files: groups, at any depth, that are like a prototype or have a path.
+"""Find samples in HDF5 files: groups at any depth that equal a prototype, or match a path pattern.
 
 LBANN's own generator silently drops a group whose fields differ from the prototype's in size or
-type (generate_schema_and_sample_list.cpp); here such a group is a finding.
+type (generate_schema_and_sample_list.cpp); exset reports a finding for such a group.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,7 +27,7 @@ _MOST_REASONS = 4
 
 @dataclass
 class SearchResult:
-    """The samples of one file, the groups that are nearly samples, and the spread of each field."""
+    """The samples of one file, the groups that are nearly samples, and statistics of fields."""
 
     samples: list[str] = field(default_factory=list)
     rejected: list[tuple[str, str]] = field(default_factory=list)
@@ -39,9 +39,9 @@ class SearchResult:
 class Search:
     """A search for the samples of a file; call it with a path.
 
-    prototype: a sample with the structure of all samples; without it, a sample is a group whose
-    path matches the shell pattern `pattern`. finite: fields that a sample must have, without NaN.
-    spread: read all numbers and collect their spread.
+    prototype: a sample with the structure of all samples; without a prototype, a sample is a group
+    whose path matches the shell pattern `pattern`. finite: fields that a sample must have, without
+    NaN. spread: read all numbers and collect their statistics.
     """
 
     prototype: Prototype | None = None
@@ -52,7 +52,7 @@ class Search:
     limits: Limits = DEFAULT
 
     def __call__(self, path: str) -> SearchResult:
-        """Search one file, depth first; ignore samples inside samples. Raises as `File`."""
+        """Search one file, depth first; ignore samples inside samples. Raises errors of `File`."""
         result = SearchResult()
         described = self.prototype.fields if self.prototype is not None and self.spread else ()
         with File(path, self.access, self.limits) as file:
@@ -97,7 +97,7 @@ class Search:
         return "; ".join(reasons[:_MOST_REASONS]) + more
 
     def _nan(self, file: File, where: str, group: Any, fields: dict[str, DataType]) -> str:
-        """Return which field of `finite` contains NaN, empty for none."""
+        """Return a text that names a field of `finite` with NaN; empty if there is none."""
         for name in self.finite:
             if np.isnan(_numbers(file, where, group, name, fields)).any():
                 return f"{name} contains NaN"
@@ -107,7 +107,7 @@ class Search:
 def _numbers(
     file: File, where: str, group: Any, name: str, fields: dict[str, DataType]
 ) -> NDArray[Any]:
-    """Return the numbers of a field of a group; none for text."""
+    """Return the numbers of a field of a group; an empty array for text."""
     stored = fields[name]
     if stored.kind == "text":
         return np.empty(0)
@@ -122,8 +122,8 @@ def _groups(
 ) -> Iterator[tuple[str, Any]]:
     """Yield the groups that match, depth first, with their paths, but none inside another.
 
-    matches: called with the path of a group and the names in it. Raises FormatError for groups
-    that are nested too deep, as in a cycle of hard links, and LimitError for too many groups.
+    matches: called with the path of a group and the names in the group. Raises FormatError for
+    groups that are nested too deep, as in a cycle of hard links, and LimitError for too many.
     """
     stack = [("", file.find(""))]
     left = limits.max_nodes
@@ -152,7 +152,7 @@ def results_of(
 ) -> Iterator[tuple[str, SearchResult]]:
     """Yield the paths and results of the files that could be read.
 
-    Adds a finding for each other file, and one of the code for each rejected group.
+    Adds a finding for each other file, and a finding with the given code for each rejected group.
     """
     for outcome in outcomes:
         if outcome.value is None:

@@ -30,8 +30,8 @@ def search_for(
 ) -> Search:
     """Return a search for a path pattern, or for samples like a prototype.
 
-    sample: the path of the prototype; by default, a sample that most others are like. Raises the
-    FormatError or OSError of the first file if no file has a sample, and FormatError for a
+    sample: the path of the prototype; by default, a sample with the most frequent structure. Raises
+    the FormatError or OSError of the first file if no file has a sample, and FormatError for a
     prototype without a field of `finite`.
     """
     if pattern is not None:
@@ -84,7 +84,7 @@ def built(
 
 
 def _is_skipped(what: str, name: str, place: Place, findings: Findings) -> bool:
-    """Return whether a name contains a blank; if it does, add a finding."""
+    """Return whether a name contains white space; if it does, add a finding."""
     if _BLANKS.isdisjoint(name):
         return False
     message = f"a list cannot name this {what}, because its path contains a blank: skipped"

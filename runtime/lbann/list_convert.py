@@ -33,7 +33,7 @@ def write(
 ) -> bytes:
     """Return the text of a list, as another `kind` if one is named; see `recast`.
 
-    root: the folder that all files must be in that exset reads for the conversion. expand: write
+    root: the folder that must contain all files that exset reads for the conversion. expand: write
     each number of a range.
     """
     findings = Findings() if findings is None else findings
@@ -118,7 +118,7 @@ def _single(samples: SampleList, add_loss: Callable[[str], None]) -> SampleList:
 
 
 def _add_loss(what: str, findings: Findings, lossy: bool) -> None:
-    """Add the finding of information that the other kind cannot store; FormatError unless lossy."""
+    """Add a finding for information that the other kind cannot store; FormatError unless lossy."""
     message, place = f"a list of this kind cannot store {what}", Place("sample list")
     if not lossy:
         hint = "drop it with <--lossy or lossy=True>"

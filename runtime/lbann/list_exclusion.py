@@ -1,4 +1,4 @@
-"""Convert between inclusion and exclusion lists: the files say which samples exist."""
+"""Convert between inclusion and exclusion lists; read from the files which samples exist."""
 
 import numpy as np
 
@@ -17,10 +17,10 @@ from exset.runtime.lbann.hdf5_probe import (
 
 
 def to_inclusion(samples: SampleList, probe: Probe, findings: Findings) -> SampleList:
-    """Return the CONDUIT_HDF5_INCLUSION list of the same samples as an exclusion list.
+    """Return the CONDUIT_HDF5_INCLUSION list with the samples of an exclusion list.
 
-    As in LBANN, a file that cannot be opened is dropped, with a finding. Raises FormatError where
-    LBANN refuses the list, and for a file outside the roots.
+    As in LBANN, a file that cannot be opened is dropped, with a finding. Raises FormatError for a
+    list that LBANN rejects, and for a file outside the roots.
     """
     kept: list[int] = []
     rows: list[list[str]] = []
@@ -60,7 +60,7 @@ def to_exclusion(samples: SampleList, probe: Probe) -> SampleList:
 
 
 def _with_ids(samples: SampleList, kind: Kind, rows: list[list[str]], others: object) -> SampleList:
-    """Return a list of another kind, with ids for each file; FormatError for an id with a blank."""
+    """Return a list of another kind, with ids for each file; FormatError for white space in ids."""
     ids = Strings.of(each for row in rows for each in row)
     try:
         check_words("the id of a sample", ids)

@@ -31,7 +31,7 @@ def check(
 ) -> None:
     """Add a finding for each problem with the files of a list.
 
-    name: that of the list. base, jobs: as in `Probe`.
+    name: the list in messages. base, jobs: as in `Probe`.
     """
     probe = Probe(base, jobs, access, limits)
     directory = probe.path(_text(samples.directory))
@@ -52,7 +52,7 @@ def check(
 
 
 def _check_names(samples: SampleList, probe: Probe, findings: Findings) -> None:
-    """Check that files exist whose samples have no ids in HDF5, and their labels."""
+    """Check labels, and that files exist, for lists whose samples have no ids in HDF5."""
     for file in samples.files:
         path = probe.path(file.path)
         if not is_inside(path, probe.access.roots):

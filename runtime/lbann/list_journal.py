@@ -48,7 +48,7 @@ def searched(
 def _read_journal(path: str, search: Search) -> dict[str, tuple[list[int], SearchResult]]:
     """Return the stamp and the result of each file; incomplete lines are ignored.
 
-    Raises FormatError unless it is the journal of an equal search.
+    Raises FormatError for the journal of another search.
     """
     kept: dict[str, tuple[list[int], SearchResult]] = {}
     try:
@@ -72,7 +72,7 @@ def _read_journal(path: str, search: Search) -> dict[str, tuple[list[int], Searc
 
 
 def _header(search: Search) -> str:
-    """Return a line that two equal searches share."""
+    """Return the first line of a journal, which is the same for equal searches."""
     prototype = search.prototype
     fields = "" if prototype is None else {n: str(f) for n, f in prototype.fields.items()}
     return json.dumps({"search": repr((fields, search.pattern, search.finite))})

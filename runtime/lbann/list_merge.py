@@ -18,10 +18,10 @@ def merged(
     directory: str | None = None,
     limits: Limits = DEFAULT,
 ) -> SampleList:
-    """Return one list, of the kind of the first, that names each file and sample once.
+    """Return a list of the kind of the first list, with each file and sample once.
 
-    directory: the base directory, by default the longest that the lists share. A file that several
-    lists name includes the samples of all. Raises FormatError for a mix of inclusion and exclusion
+    directory: the base directory, by default the longest that the lists share. A file in several
+    lists includes the samples from all. Raises FormatError for a mix of inclusion and exclusion
     lists, and for directories without a common one; LimitError for more than `max_expand` samples.
     """
     first = lists[0]
@@ -54,7 +54,7 @@ def merged(
 
 
 def _both(one: File, two: File, is_exclusion: bool) -> File:
-    """Return a record with all samples that one of two records of a file includes."""
+    """Return a record with the samples of both records of a file."""
     mine, theirs = list[Any](one.ids), list[Any](two.ids)
     whole = max(len(mine) + one.others, len(theirs) + two.others)
     if is_exclusion:

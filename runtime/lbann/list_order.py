@@ -1,4 +1,4 @@
-"""Reorder sample lists: as LBANN's ranks load them, or at random."""
+"""Reorder sample lists: in the order in which LBANN's ranks load them, or at random."""
 
 import numpy as np
 
@@ -9,13 +9,13 @@ from exset.grammars.lbann.sample_list import SampleList, duplicate_files, file_o
 
 
 def rank_order(samples: SampleList, ranks: int, keep_order: bool = False) -> Longs:
-    """Return the order in which LBANN loads the files with so many ranks: int64 [files].
+    """Return the order in which LBANN loads files with a number of ranks: int64 [files].
 
     Rank r reads the files r, r + ranks, ...; then LBANN concatenates the files of rank 0, of rank
-    1, and so on. keep_order: LBANN's --keep_sample_order. It restores the order of a SINGLE-SAMPLE
-    list. For other lists, LBANN deals the files to the ranks one by one and concatenates again,
-    which restores the order only for some numbers of files. Files without samples are dropped.
-    Raises ValueError for less than one rank.
+    1, and so on. keep_order: LBANN's --keep_sample_order, which restores the order of a
+    SINGLE-SAMPLE list. For other lists, LBANN then assigns the files to the ranks one by one and
+    concatenates again, which restores the order only for some numbers of files. Files without
+    samples are dropped. Raises ValueError for less than one rank.
     """
     if ranks < 1:
         raise ValueError(f"ranks must be at least 1, not {ranks}")
@@ -35,10 +35,10 @@ def rank_order(samples: SampleList, ranks: int, keep_order: bool = False) -> Lon
 
 
 def shuffled(samples: SampleList, seed: int, limits: Limits = DEFAULT) -> SampleList:
-    """Return the same samples with files, and the samples of each file, in random order (PCG64).
+    """Shuffle the files of a list, and the samples of each file (PCG64).
 
-    A list goes file by file, so the samples of a file stay together; those of an exclusion list
-    keep their order. Raises LimitError for more than `max_expand` samples.
+    The samples of a file stay together, because a list goes file by file; those of an exclusion
+    list keep their order. Raises LimitError for more than `max_expand` samples.
     """
     random = np.random.default_rng(seed)
     files = random.permutation(len(samples.name))

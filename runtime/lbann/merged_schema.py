@@ -21,8 +21,8 @@ Role: TypeAlias = Literal["data", "experiment"]
 class MergedDirective:
     """A directive of a field, and where it comes from.
 
-    role: the schema, and path: the node, that it is written in. replaced: the directive of the data
-    schema that it replaced.
+    role: the schema in which the directive is written. path: the node in this schema. replaced: the
+    directive of the data schema that it replaced.
     """
 
     name: str
@@ -46,15 +46,15 @@ class Field:
     path: Path
     metadata: Mapping[str, MergedDirective]
     place: Place | None = None
-    """The place of its name in the data schema."""
+    """The place of the field's name in the data schema."""
 
     @property
     def name(self) -> str:
-        """The path as LBANN writes it."""
+        """The path of the field as LBANN writes it."""
         return path_text(self.path)
 
     def to_json(self) -> dict[str, object] | None:
-        """Return the merged metadata for JSON; None if there are none, as in LBANN."""
+        """Return the merged metadata for JSON; None without metadata, as in LBANN."""
         return {name: to_json(each.value) for name, each in self.metadata.items()} or None
 
 
@@ -101,7 +101,7 @@ _Metadata: TypeAlias = dict[str, MergedDirective]
 
 
 def _leaves(schema: Schema, role: Role, start: Path = ()) -> Iterator[tuple[Path, Node, _Metadata]]:
-    """Yield the leaves at and below a path with their metadata: their own, then the inherited.
+    """Yield the leaves at and below a path, with their own and then their inherited metadata.
 
     Yields nothing if the schema has no such node.
     """

@@ -1,4 +1,4 @@
-"""Plan an experiment: the transform of each field, and which fields are packed, in which order.
+"""Plan an experiment: the transform of each field, and the order of fields in packed groups.
 
 LBANN: data_reader_HDF5.cpp, build_packing_map and pack.
 """
@@ -19,7 +19,7 @@ _PLURALS: Final = {
     "label": "labels",
     "response": "responses",
 }
-"""Names of groups that LBANN's readers do not look for, and those that they do."""
+"""Group names that LBANN's readers do not look for, with the names that they do look for."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def plan(schema: MergedSchema, *, compat: Compat = None, findings: Findings | No
     """Return the plan that the merged metadata describe.
 
     Raises FormatError for directives that cannot work, with `compat` for all that LBANN refuses;
-    ValueError for another `compat`.
+    ValueError for an unknown `compat`.
     """
     if compat not in (None, "lbann"):
         raise ValueError(f"compat must be 'lbann' or None, not {compat!r}")

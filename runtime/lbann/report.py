@@ -1,4 +1,4 @@
-"""What sample lists and schemas hold: the reports of `exset info` and `exset stats`, and names."""
+"""Report contents of sample lists and schemas, for `exset info` and `exset stats`; yield names."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -13,13 +13,13 @@ from exset.grammars.lbann.schema import METADATA, Schema
 from exset.runtime.reports.report import Report, limits_of, memory_of, some
 
 SHOWN = 12
-"""How many packed groups are shown to people."""
+"""The most packed groups that are shown to people."""
 
 
 def sample_list(model: SampleList, detailed: bool = False) -> Report:
-    """Report the numbers of a list: what the list says, without reading its files.
+    """Report the numbers of a list, without reading the files that it names.
 
-    detailed: whether to add what takes longer, such as files with a repeated id.
+    detailed: add numbers that take longer, such as the files with a repeated id.
     """
     files, samples, excluded = len(model.name), len(model), model.computed.excluded
     low, high = limits_of(model.included)
@@ -68,7 +68,7 @@ def _details(made: Report, model: SampleList) -> None:
 
 
 def sample_names(model: SampleList) -> Iterator[bytes]:
-    """Yield a name for each sample: its file and, where the list has ids, a slash and its id."""
+    """Yield a name for each sample: the file and, if the list has ids, a slash and the id."""
     for file, name in enumerate(model.name):
         path = name or b""
         if model.kind.is_single or model.kind.is_exclusion:
@@ -80,7 +80,7 @@ def sample_names(model: SampleList) -> Iterator[bytes]:
 
 
 def schema(model: Schema, detailed: bool = False) -> Report:
-    """Report the numbers of a schema; there are no details to add."""
+    """Report the numbers of a schema; `detailed` adds nothing."""
     nodes = dict(model.root.nodes())
     groups = sum(bool(node.children) for node in nodes.values()) - bool(model.root.children)
     described = [node.metadata for node in nodes.values() if node.metadata]

@@ -1,7 +1,7 @@
 """The layout of a set of samples: the stored type of every field, and its place in a batch.
 
-As in LBANN, the first sample defines the layout. exset checks all others against it; LBANN would
-truncate them, or read past their end.
+As in LBANN, the first sample defines the layout. exset compares all other samples with it; LBANN
+would truncate samples that differ, or read past their end.
 """
 
 import math
@@ -23,7 +23,7 @@ _FLOATS: Final = ("float32", "float64")
 class Column:
     """A field of the samples.
 
-    path: from the sample; stored: its type in the file; dtype: its type after the transform.
+    path: the path below the sample; stored: the type in the file; dtype: the type after transforms.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Packed:
-    """A packed group: its type, its length, and the index of each member's first value."""
+    """A packed group: the type, the length, and the index of each member's first value."""
 
     name: str
     dtype: str
@@ -59,14 +59,14 @@ class Packed:
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns to read, and the groups packed from them."""
+    """The columns to read, and the groups into which they are packed."""
 
     columns: tuple[Column, ...]
     groups: tuple[Packed, ...]
 
     @property
     def bytes(self) -> int:
-        """The bytes of one sample: all columns and all groups."""
+        """The size of one sample in bytes: all columns and all groups."""
         parts: tuple[Column | Packed, ...] = (*self.columns, *self.groups)
         return sum(each.count * numpy_type(each.dtype).itemsize for each in parts)
 
@@ -76,7 +76,7 @@ class Layout:
         return (*(each.name for each in self.columns), *(each.name for each in self.groups))
 
     def select(self, names: Container[str]) -> "Layout":
-        """Return the layout of some columns and groups, with the columns packed into the groups."""
+        """Return the layout of some columns and groups, and of the columns in these groups."""
         groups = tuple(each for each in self.groups if each.name in names)
         kept = {each.name for each in groups}
         columns = (c for c in self.columns if c.name in names or c.transform.pack in kept)
@@ -84,7 +84,7 @@ class Layout:
 
 
 class Sample:
-    """A sample in an open HDF5 file: the group at a path; FormatError if there is none."""
+    """A sample in an open HDF5 file: the group at a path; FormatError if there is no group."""
 
     def __init__(self, file: File, path: str) -> None:
         found = file.find(path)
@@ -108,9 +108,9 @@ class Sample:
         return found
 
     def find_column(self, column: Column) -> tuple[Any, DataType, str]:
-        """Return the dataset of a column, its type and its path in the file.
+        """Return the dataset of a column, its type, and its path in the file.
 
-        Raises FormatError if it is missing, or differs from the sample that defined the layout.
+        Raises FormatError for a missing dataset, or one that differs from the layout.
         """
         dataset = self.find(column.path)
         if dataset is None or is_group(dataset):
@@ -125,7 +125,7 @@ class Sample:
         return dataset, found, where
 
     def missing(self, field: str, place: Place | None) -> FormatError:
-        """Return the error of a field that the sample does not have; place: where it is named."""
+        """Return the error for a field that the sample lacks; place: of its name in a schema."""
         return FormatError(
             f"the sample has no field {field}",
             place=Place(self.file.path, field=f"{self.path}/{field}"),
@@ -135,7 +135,7 @@ class Sample:
 
 
 def unlike(column: Column, found: DataType, place: Place, other: str) -> Finding:
-    """Return the finding of a field with another size or type than in another sample."""
+    """Return the finding for a field whose size or type differs from another sample."""
     message = f"{column.name} is {found} here, but {column.stored} in {other}"
     hint = "each field must have one size and type in all samples of a list"
     return Finding("hdf5-odd-sample", Severity.ERROR, message, place, hint)
@@ -168,7 +168,7 @@ def lay_out(file: File, path: str, plan: Plan, findings: Findings) -> Layout:
 
 
 def _datasets(sample: Sample, transform: FieldTransform) -> list[tuple[tuple[str, ...], Any]]:
-    """Return the datasets of a field with their paths: itself, or all below it in a group."""
+    """Return the datasets of a field with their paths: the field, or all datasets of a group."""
     field = transform.field
     found = sample.find(field.path)
     if found is None:

@@ -1,7 +1,7 @@
 """Read batches of samples: the fields that two schemas select, from the HDF5 files of a list.
 
-Files are read one after the other, and the samples of each file in the order of their ids. Nothing
-is read past the end of an array: a sample of another size is an error.
+Files are read one after the other, and the samples of each file in the order of their ids. exset
+never reads past the end of an array: a sample of another size is an error.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -64,12 +64,12 @@ class SampleReader(Dataset):
         """Merge the schemas.
 
         samples: a sample list, or pairs of file and id. data, experiment: the schemas, or their
-        paths. fields: the arrays of a batch, fields or packed groups; no others are read. base: the
-        folder of the files. keep_packed: return packed fields separately, too. findings: collects
-        the findings; without it, they are in the attribute `findings`, and the first batch issues
-        one FormatWarning for all. Raises FormatError for schemas that do not fit together, OSError
-        for a schema that cannot be read, and TypeError without a schema; the first batch raises
-        ValueError for unknown fields.
+        paths. fields: the fields or packed groups to read into a batch. base: the folder of the
+        files. keep_packed: return packed fields separately, too. findings: collects the findings;
+        by default, the attribute `findings` has them, and the first batch issues one FormatWarning
+        for all. Raises FormatError for schemas that do not fit together, OSError for a schema that
+        cannot be read, and TypeError without a schema; the first batch raises ValueError for
+        unknown fields.
         """
         self._warns = findings is None
         self.findings = Findings() if findings is None else findings
@@ -95,7 +95,7 @@ class SampleReader(Dataset):
 
     @property
     def layout(self) -> Layout:
-        """The layout of the first sample, and so of all. Raises ValueError if there is none."""
+        """The layout of the first sample, and so of all. Raises ValueError without samples."""
         if self._layout is None:
             if not len(self):
                 raise ValueError("the list has no samples")
@@ -112,7 +112,7 @@ class SampleReader(Dataset):
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The names of the arrays of a batch: those chosen, or fields and then packed groups."""
+        """The names of the arrays of a batch: the chosen ones, or fields, then packed groups."""
         if not len(self):
             return ()
         layout = self.layout
@@ -142,7 +142,7 @@ class SampleReader(Dataset):
         return {name: arrays[name] for name in self.fields}
 
     def to_arrays(self, device: Device = "cpu") -> dict[str, Values]:
-        """Return the arrays of all samples; raises as `batch`."""
+        """Return the arrays of all samples; raise the errors of `batch`."""
         if len(self):
             self._check_size(self.layout, len(self))
         return super().to_arrays(device)
@@ -172,7 +172,7 @@ class SampleReader(Dataset):
             blocks: dict[str, tuple[Values, list[int], str]] = {}
             for path, row in samples:
                 dataset, found, where = opened[path].find_column(column)
-                if found.dtype not in blocks:  # others than the first are coerced
+                if found.dtype not in blocks:  # dtypes other than the first one are coerced
                     empty = np.empty((len(samples), column.count), numpy_type(found.dtype))
                     blocks[found.dtype] = empty, [], where
                 values, rows, _ = blocks[found.dtype]

@@ -23,7 +23,7 @@ Normalise: TypeAlias = Literal["range", "unit"]
 """The target of scale and bias: "range" is 0 to 1, "unit" is mean 0 and deviation 1."""
 
 STEP = 10
-"""The distance between two orderings, so that others fit between them."""
+"""The distance between two orderings, so that users can insert others."""
 
 _FLOATS = ("float32", "float64")
 
@@ -57,10 +57,10 @@ def build(
 ) -> Built:
     """Return a data schema of the samples in files.
 
-    sample: the path of the prototype in the first file that can be read; by default a sample that
-    most others are like. normalise: add scale and bias, which reads all values. Files that cannot
-    be read are findings. Raises FormatError or OSError, that of the first file, if no file has a
-    sample; ValueError for no files.
+    sample: the path of the prototype in the first file that can be read; by default a sample with
+    the most frequent structure. normalise: add scale and bias, which reads all values. Files that
+    cannot be read give findings. Raises the FormatError or OSError of the first file if no file has
+    a sample; ValueError without files.
     """
     if not files:
         raise ValueError("files must not be empty")
@@ -149,7 +149,7 @@ def _schema(
 def _normalised(
     name: str, stored: DataType, spread: Spread, normalise: Normalise, findings: Findings
 ) -> dict[str, Directive]:
-    """Return the directives that normalise a field; none if all its values are equal."""
+    """Return the directives that normalise a field; no directives if all values are equal."""
     if spread.not_finite:
         message = f"{spread.not_finite} values of {name} are not finite: scale and bias ignore them"
         findings.add(Finding("schema-not-finite", Severity.WARNING, message))

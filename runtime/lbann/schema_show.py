@@ -13,8 +13,8 @@ from exset.runtime.lbann.sample_layout import Layout
 def lines(schema: MergedSchema, plan: Plan, layout: Layout | None = None) -> Iterator[str]:
     """Yield the tree of the data schema with the merged metadata, then the packed groups.
 
-    layout: that of a sample, for types and sizes; without it, sizes come from channels and dims
-    only. The text may contain control characters from the files.
+    layout: the layout of a sample, for types and sizes; by default, sizes come only from channels
+    and dims. The text may contain control characters from the files.
     """
     sizes = _sizes(plan, layout)
     fields = {field.path: field for field in schema.fields}
@@ -34,7 +34,7 @@ def lines(schema: MergedSchema, plan: Plan, layout: Layout | None = None) -> Ite
 
 
 def to_dict(schema: MergedSchema, plan: Plan, layout: Layout | None = None) -> dict[str, object]:
-    """Return the same for JSON."""
+    """Return the contents of `lines` for JSON."""
     sizes = _sizes(plan, layout)
     types = {} if layout is None else {column.name: column.dtype for column in layout.columns}
     return {
@@ -70,7 +70,7 @@ def _node_lines(
 
 
 def _origin(directive: MergedDirective, path: Path) -> str:
-    """Return the place of a value, the node it is inherited from, and the value it replaced."""
+    """Describe the origin of a value: its place, the node it is from, and the replaced value."""
     place = directive.place
     words = [str(place) if place is not None else f"{directive.role} schema"]
     if directive.path != path:
@@ -104,7 +104,7 @@ def _sizes(plan: Plan, layout: Layout | None) -> dict[str, int]:
 
 
 def _total(group: Group, sizes: Mapping[str, int]) -> int | None:
-    """Return the number of values of a packed group, None if that of a member is unknown."""
+    """Return the number of values of a packed group, None if it is unknown for a member."""
     if not sizes.keys() >= set(group.members):
         return None
     return sum(sizes[name] for name in group.members)

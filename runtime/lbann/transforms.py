@@ -1,6 +1,6 @@
 """Derive the transform of each field from its merged metadata, without reading data.
 
-Where LBANN is stricter than its own manual, exset follows the manual and adds a finding; with
+If LBANN is stricter than its own manual, exset follows the manual and adds a finding; with
 `compat="lbann"` it raises an error. LBANN: data_reader_HDF5.cpp, load_sample, normalize, coerce and
 repack_image.
 """
@@ -71,7 +71,7 @@ def add_refusal(
     compat: Compat,
     findings: Findings,
 ) -> None:
-    """Add the finding of a problem that LBANN refuses; with `compat`, raise it as FormatError."""
+    """Add a finding for a problem that LBANN refuses; with `compat`, raise it as FormatError."""
     place = field.place if directive is None else directive.place
     finding = finding_at("lbann-refuses", place, what=f"{what} ({field.name})", hint=hint)
     if compat is not None:

@@ -67,7 +67,7 @@ def used_ranges(examples: ExampleSet, side: Side) -> Flags:
     """Return a mask of the ranges that a side uses: bool [ranges]."""
     numbers = getattr(examples.events, side)
     lists = np.zeros(examples.lists.size, np.bool_)
-    lists[numbers] = True  # -1, for no list, sets the last, unused element, unused element
+    lists[numbers] = True  # -1, for no list, sets the last, unused element
     return np.repeat(lists[:-1], np.diff(examples.lists))
 
 
