@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from exset.cli.cache_extract import extract
-from exset.cli.cache_plans import contents_option, manifest_option, plan_of, plan_options
+from exset.cli.cache_plans import (
+    contents_option,
+    file_options,
+    manifest_option,
+    plan_of,
+    plan_options,
+)
 from exset.cli.commands import Group
-from exset.cli.inputs import CommonOptions, common_options, roots_option
+from exset.cli.inputs import CommonOptions, common_options
 from exset.cli.options import option
 from exset.cli.output import require_option
 from exset.cli.paths import file_argument
@@ -74,8 +80,8 @@ def predict(
 @cache.command()
 @file_argument("manifest", "MANIFEST")
 @click.argument("cache_directory")
+@file_options
 @plan_options
-@roots_option
 @json_option("folder", *CHECK_KEYS, *BUILD_KEYS)
 @common_options
 def build(manifest: str, cache_directory: str, common: CommonOptions, **planning: Any) -> Report:
@@ -98,8 +104,8 @@ def build(manifest: str, cache_directory: str, common: CommonOptions, **planning
 @file_argument("folder", "FOLDER")
 @manifest_option
 @contents_option
+@file_options
 @plan_options
-@roots_option
 @json_option(*CHECK_KEYS, folder="folder")
 @common_options
 def check(folder: str, manifest: str | None, common: CommonOptions, **planning: Any) -> Report:
@@ -118,8 +124,8 @@ def check(folder: str, manifest: str | None, common: CommonOptions, **planning: 
 @file_argument("folder", "FOLDER")
 @manifest_option
 @contents_option
+@file_options
 @plan_options
-@roots_option
 @json_option(*CHECK_KEYS, *BUILD_KEYS, folder="folder")
 @common_options
 def repair(folder: str, manifest: str | None, common: CommonOptions, **planning: Any) -> Report:

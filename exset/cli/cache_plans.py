@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from exset import api
-from exset.cli.inputs import CommonOptions, base_option
+from exset.cli.inputs import CommonOptions, base_option, roots_option
 from exset.cli.manifest import selection_options
 from exset.cli.options import Whole, option, options, secondary_option
 from exset.cli.output import argument_errors
@@ -24,8 +24,10 @@ contents_option = option(
     "--contents", is_flag=True, help="Compare files byte by byte (default: by size)."
 )
 
+file_options = options(base_option, roots_option)
+"""Add the options of commands that open the files of a manifest."""
+
 plan_options = options(
-    base_option,
     option(
         "--block-size",
         type=Whole(1),
