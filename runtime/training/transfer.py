@@ -56,6 +56,6 @@ class Transfer:
 
     def _moved(self, array: Values) -> Values:
         if self.xp is np:
-            return array if namespace_of(array) is np else to_host(array)
+            return array if type(array) is np.ndarray else to_host(array)
         moved: Values = self.xp.asarray(array) if self._is_movable(array) else array
         return moved
