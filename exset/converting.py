@@ -10,7 +10,6 @@ from exset.core.errors import Findings, warn
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.protocols import OptionValue
-from exset.core.source import Source
 from exset.io.files import FilePath
 from exset.writing import writer
 
@@ -47,22 +46,24 @@ def convert(
     target_format.chosen(options)
     found = errors.collect_findings(strict, findings)
     with ExitStack() as stack:
-        blocks = stack.enter_context(streaming.opened(source, limits=limits))
-        fmt = streaming.recognise(blocks, from_format)
+        opened = streaming.opened(source, format=from_format, limits=limits)
+        file = stack.enter_context(opened)
+        fmt, name = file.format, file.blocks.name
         chosen = target if to is None else ""
-        api.check_convertible(fmt.family, target_format, chosen, blocks.name)
+        api.check_convertible(fmt.family, target_format, chosen, name)
         to = target_format.name
         is_chunked = fmt.streamer is not None and target_format.incremental_writer is not None
         if not is_chunked or fmt.family != target_format.family:
-            whole = Source(blocks.name, b"".join(blocks))
+            whole = file.source()
             stack.close()
             model = fmt.read(whole, limits=limits, findings=found, engine=engine, **reading)
-            api.save(model, target, format=to, name=whole.name, findings=found, **options)
+            api.save(model, target, format=to, name=name, findings=found, **options)
             count = len(model)
         else:
-            fmt.chosen(reading, reading=True)
-            models = fmt.stream(blocks, limits=limits, findings=found, engine=engine)
-            first, name = next(models), blocks.name  # errors come before anything is written
+            models = fmt.stream(
+                file.blocks, limits=limits, findings=found, engine=engine, **reading
+            )
+            first = next(models)  # errors come before anything is written
             with writer(target, format=to, name=name, findings=found, **options) as out:
                 out.write(first)
                 for model in models:

@@ -4,9 +4,11 @@ This takes little memory, however large the file. The file may still grow: from 
 as an example, is yielded as soon as it is complete.
 """
 
+import io
 import os
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Self
 
 from exset import formats, samples
@@ -14,13 +16,17 @@ from exset.core import errors
 from exset.core.errors import Findings, warn
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
-from exset.core.protocols import Model
+from exset.core.protocols import Model, OptionValue
+from exset.core.source import Source
 from exset.families.format import Format
 from exset.io import files
 from exset.io.blocks import Blocks
 from exset.io.files import FilePath
 
 _BLOCK = 1 << 19
+SMALL = 1 << 24
+"""The most bytes of a file that is read whole where it could be read in chunks."""
+_SMALL_BLOCK = 1 << 14  # if only the first units are needed
 _MAGIC = 4  # bytes of a pipe that `recognise` waits for
 
 
@@ -130,26 +136,88 @@ def chunks(
     """
     while True:
         count = 0
-        with opened(path, limits=limits) as blocks:
-            fmt = recognise(blocks, format)
-            for model in fmt.stream(blocks, limits=limits, findings=findings, engine=engine):
+        with opened(path, format=format, limits=limits) as file:
+            streamed = file.format.stream(
+                file.blocks, limits=limits, findings=findings, engine=engine
+            )
+            for model in streamed:
                 count += len(model)
                 yield model
         if not (loop and count):
             return
-        if not blocks.is_pipe:  # the same file would have the same findings
+        if not file.blocks.is_pipe:  # the same file would have the same findings
             findings = Findings(strict=findings.strict)
 
 
+@dataclass
+class OpenFile:
+    """A file that is open, and its format."""
+
+    path: str
+    blocks: Blocks
+    format: Format
+    limits: Limits
+    few: bool
+    """Whether only the first units are needed."""
+
+    def models(
+        self, findings: Findings, *, engine: Engine = "auto", **options: OptionValue
+    ) -> Iterator[Model]:
+        """Yield a model of each chunk; of the whole file, if it is small or if its format needs it.
+
+        Arguments and errors are those of `Format.read`; the errors of a large file end with the
+        first one.
+        """
+        fmt, limits = self.format, self.limits
+        if fmt.streamer is None or self._is_small():
+            whole = self.source()
+            yield fmt.read(whole, limits=limits, findings=findings, engine=engine, **options)
+            return
+        yield from fmt.stream(
+            self.blocks, limits=limits, findings=findings, engine=engine, **options
+        )
+
+    def _is_small(self) -> bool:
+        if self.few:
+            return False
+        if self.blocks.needed is None:
+            return len(self.blocks.head(SMALL + 1)) <= SMALL
+        return self.blocks.needed <= SMALL
+
+    def source(self) -> Source:
+        """Return the whole file; read it again from its path if it may be mapped."""
+        has_path = self.path != "-" and not self.path.startswith(samples.PREFIX)
+        if has_path and self.blocks.size is not None:
+            return files.read(self.path, limits=self.limits, maps=formats.maps)
+        whole = io.BytesIO()
+        for block in self.blocks:
+            whole.write(block)
+        return Source(self.blocks.name, whole.getvalue())
+
+
 @contextmanager
-def opened(path: FilePath, *, limits: Limits = DEFAULT) -> Iterator[Blocks]:
-    """Open a file, `-` or a bundled sample to read it in blocks; raise as `files.blocks` does."""
+def opened(
+    path: FilePath, *, format: str | None = None, limits: Limits = DEFAULT, few: bool = False
+) -> Iterator[OpenFile]:
+    """Open a file, `-` or a bundled sample, and recognise its format, unless `format` names it.
+
+    `few`: whether only the first units are needed. Raises as `files.blocks` does, and FormatError
+    for an unknown format.
+    """
     name = os.fsdecode(path)
+    with _blocks(name, limits, _SMALL_BLOCK if few else _BLOCK) as blocks:
+        if few:
+            blocks.needed = 0
+        yield OpenFile(name, blocks, recognise(blocks, format), limits, few)
+
+
+@contextmanager
+def _blocks(name: str, limits: Limits, size: int) -> Iterator[Blocks]:
     if name.startswith(samples.PREFIX):
         source = samples.read(name)
         yield Blocks(source.name, (source.data,), len(source.data))
         return
-    with files.blocks(name, limits=limits, size=_BLOCK) as blocks:
+    with files.blocks(name, limits=limits, size=size) as blocks:
         yield blocks
 
 

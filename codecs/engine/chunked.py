@@ -25,6 +25,7 @@ from exset.core.source import Source
 from exset.io.blocks import Blocks
 
 _WINDOW: Final = 1 << 20  # bytes to wait for, except from a pipe
+_FEW: Final = 1 << 14  # the same if only the first records are needed
 _FULL: Final = 0.95  # fill a window to this part, by the mean size: few records are read twice
 
 
@@ -118,6 +119,7 @@ class ChunkReader:
         self._blocks = blocks
         self._limits = limits
         self._engine = engine
+        self._window = _WINDOW if blocks.needed is None else max(min(_WINDOW, blocks.needed), _FEW)
         self.held = b""
         self._start = 0  # the offset of the held bytes in the file
 
@@ -167,7 +169,7 @@ class ChunkReader:
             read = chunk.fields.end - size
             first, mean = first + chunk.count, read / chunk.count
             self._drop(read)
-            if len(self.held) < _WINDOW and not self._blocks.is_pipe:
+            if len(self.held) < self._window and not self._blocks.is_pipe:
                 self._read_more()
 
     def rest(self) -> tuple[int, int]:
@@ -196,7 +198,7 @@ class ChunkReader:
         return Chunk(self._read(self._layout.tail, source), source, shift, count)
 
     def _read(self, layout: Layout, source: Source) -> Fields:
-        size = max(self._blocks.size or 0, self._start + len(self.held))
+        size = max(self._blocks.needed or 0, self._start + len(self.held))
         engine = "table" if self._engine == "auto" and KERNELS.use_compiled(size) else self._engine
         return read(layout, source, limits=self._limits, engine=engine)
 
@@ -232,7 +234,7 @@ class ChunkReader:
             return False
         blocks, size, until = [self.held], len(self.held), monotonic() + patience
         twice = 2 * size
-        needed = max(needed, size + 1 if self._blocks.is_pipe else max(_WINDOW, twice))
+        needed = max(needed, size + 1 if self._blocks.is_pipe else max(self._window, twice))
         while size < needed or (size < twice and self._blocks.is_ready(until - monotonic())):
             if (block := next(self._blocks, None)) is None:
                 break

@@ -1,13 +1,14 @@
 """Options that commands share: how files are read, what may be accessed, how many processes."""
 
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, TypeVar
 
 import click
 
-from exset import api, formats
+from exset import api, formats, streaming
 from exset.cli import format_options
 from exset.cli.options import Whole, option, options, secondary_option
 from exset.cli.output import usage_error
@@ -19,6 +20,7 @@ from exset.core.source import Source
 from exset.core.text import safe
 from exset.families.format import Format, OptionError
 from exset.io.access import Access
+from exset.streaming import OpenFile
 
 M = TypeVar("M", bound=Model)
 
@@ -71,6 +73,10 @@ class CommonOptions:
         findings = self.new_findings()
         model = fmt.read(source, limits=self.limits, findings=findings, **self.options)
         return LoadedFile(source, fmt, model, findings)
+
+    def opened(self, path: str, few: bool = False) -> AbstractContextManager[OpenFile]:
+        """Open a file to read it in chunks, as `streaming.opened`."""
+        return streaming.opened(path, format=self.format, limits=self.limits, few=few)
 
     def load_model(self, path: str, model: type[M], format: str | None = None) -> M:
         """Read a file that must contain a model of this class; add to the findings.

@@ -2,7 +2,7 @@
 
 import click
 
-from exset import api, formats, streaming
+from exset import api, formats
 from exset.cli.format_options import FormatCommand
 from exset.cli.inputs import CommonOptions, LoadedFile, reading_options
 from exset.cli.options import Whole, option, options
@@ -53,34 +53,26 @@ def head(file: str, count: int, common: CommonOptions, **writing: bool) -> Repor
     \b
       exset head -n 2 train.bex
 
-    Of Lens files, exset reads only as much as it needs.
+    Of Lens files and manifests, exset reads only as much as it needs.
     """
     return _as_text(_first(file, count, common), writing, common.verbosity)
 
 
 def _first(path: str, count: int, common: CommonOptions) -> LoadedFile:
     """Read the first units of a file; a usage error if its format has none."""
-    with streaming.opened(path, limits=common.limits) as blocks:
-        fmt = streaming.recognise(blocks, common.format)
-        if fmt.streamer is not None:
-            fmt.chosen(common.options, reading=True)
-            findings, chunks, left = common.new_findings(), [], count
-            for chunk in fmt.stream(blocks, limits=common.limits, findings=findings):
-                assert isinstance(chunk, Selectable)  # as models of all streamers are
-                chunks.append(chunk.select(slice(left)))
-                left -= len(chunks[-1])
-                if left <= 0:
-                    break
-            model = fmt.family.unit_functions().joined(chunks)
-            return LoadedFile(Source(blocks.name, b""), fmt, model, findings)
-        source = None
-        if path == "-" or blocks.is_pipe:
-            source = Source(blocks.name, b"".join(blocks))
-    file = common.load_source(source or api.read_source(path, limits=common.limits), fmt)
-    if not isinstance(file.model, Selectable):
-        noun = with_article(fmt.family.noun)
-        usage_error(f"{noun} has no first {fmt.family.unit}s: use exset cat")
-    return LoadedFile(file.source, fmt, file.model.select(slice(count)), file.findings)
+    findings, chunks, left = common.new_findings(), [], count
+    with common.opened(path, few=True) as file:
+        fmt = file.format
+        for chunk in file.models(findings, **common.options):
+            if not isinstance(chunk, Selectable):
+                noun = with_article(fmt.family.noun)
+                usage_error(f"{noun} has no first {fmt.family.unit}s: use exset cat")
+            chunks.append(chunk.select(slice(left)))
+            left -= len(chunks[-1])
+            if left <= 0:
+                break
+    model = chunks[0] if len(chunks) == 1 else fmt.family.unit_functions().joined(chunks)
+    return LoadedFile(Source(file.blocks.name, b""), fmt, model, findings)
 
 
 def _as_text(file: LoadedFile, writing: dict[str, bool], verbosity: int) -> Report:

@@ -22,6 +22,7 @@ MANIFEST: Final = Family(
     dataset="exset.runtime.aeon.manifest_dataset:ManifestDataset",
     names="exset.runtime.aeon.manifest_report:record_names",
     differences="exset.runtime.aeon.differences:manifests",
+    units="exset.grammars.aeon.units",
 )
 
 BLOCKS: Final = Family(
@@ -114,6 +115,7 @@ FORMATS: Final = (
         suffixes=(".tsv", ".csv"),
         signature=_MANIFEST_SIGNATURE,
         reader="exset.parsers.aeon.manifest:parse",
+        streamer="exset.parsers.aeon.manifest:stream",
         writer="exset.runtime.aeon.manifest_write:write",
         takes=(BLOCKS,),
         options=(

@@ -160,13 +160,16 @@ class Format:
         limits: Limits = DEFAULT,
         findings: "Findings | None" = None,
         engine: Engine = "auto",
+        **options: OptionValue,
     ) -> Iterator[Model]:
         """Read in chunks: yield a model of the units in each chunk.
 
-        Raises FormatError as `read` does, and for a format that has no streamer.
+        Raises FormatError and OptionError as `read` does, and FormatError for a format that has no
+        streamer.
         """
         streamer = cast(Streamer, self._loaded(self._chunked(self.streamer, blocks.name)))
-        return streamer(blocks, limits=limits, findings=findings, engine=engine)
+        chosen = self.chosen(options, reading=True)
+        return streamer(blocks, limits=limits, findings=findings, engine=engine, **chosen)
 
     def write_incrementally(
         self, name: str, findings: "Findings", **options: OptionValue

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from exset.core.kernels import Engine
 from exset.core.limits import Limits
-from exset.core.protocols import Model
+from exset.core.protocols import Model, OptionValue
 from exset.io.blocks import Blocks
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class Streamer(Protocol):
         limits: Limits = ...,
         findings: "Findings | None" = ...,
         engine: Engine = ...,
+        **options: OptionValue,
     ) -> Iterator[Any]:
         """Yield one or more models; joined, they equal the model that the reader returns."""
 

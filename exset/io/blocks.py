@@ -71,7 +71,8 @@ class Blocks(Iterator[bytes]):
     """The decompressed bytes of an input, in blocks that are not empty, as they arrive.
 
     `name`: the name in messages. `size`: the number of bytes, None if unknown. `is_pipe`: whether
-    data may arrive later, as from a pipe, a terminal or a socket.
+    data may arrive later, as from a pipe, a terminal or a socket. `needed`: how many bytes will be
+    read, None if unknown; fewer than `size` if only the first units are needed.
     """
 
     def __init__(
@@ -84,7 +85,7 @@ class Blocks(Iterator[bytes]):
     ) -> None:
         """`chunks` may be empty bytes. `ready`: tells if one arrives within a number of seconds."""
         self.name = name
-        self.size = size
+        self.size = self.needed = size
         self.is_pipe = is_pipe
         self._chunks = filter(None, chunks)
         self._ready = ready

@@ -6,12 +6,13 @@ follows the parsers: the last public one (7938b99), that of the user guide (f99a
 `exset.runtime.aeon.manifest_files` checks files.
 """
 
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.core.errors import Findings, FormatError, Place
+from exset.core.errors import Finding, Findings, FormatError, Place
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.lookalikes import foreign
@@ -22,15 +23,19 @@ from exset.grammars.aeon.manifest_findings import finding_at
 from exset.grammars.aeon.manifest_types import Dialect, ElementType
 from exset.grammars.columns.arrays import Longs, constant, row_indices
 from exset.grammars.columns.strings import Strings
+from exset.io.blocks import Blocks
 from exset.parsers.aeon import manifest_columns as c
 from exset.parsers.aeon import manifest_dialects as dialects
 from exset.parsers.aeon.manifest_checks import check_elements
 from exset.parsers.aeon.manifest_columns import KERNELS
+from exset.parsers.engine.grammar import size_of
 from exset.parsers.engine.recovery import with_later_errors
 from exset.parsers.engine.stream import ParseStream
+from exset.parsers.engine.window import Window
 
 _TOKENS: Final = 1 << 16
 _FIELDS: Final = 1 << 10
+_LINE_END: Final = b"\n"
 
 
 def parse(
@@ -49,6 +54,33 @@ def parse(
     an unknown dialect.
     """
     findings = Findings() if findings is None else findings
+    [manifest] = _Parser(source, findings, engine, _dialect(source, findings, dialect)).manifests()
+    return manifest
+
+
+def stream(
+    blocks: Blocks,
+    *,
+    limits: Limits = DEFAULT,
+    findings: Findings | None = None,
+    engine: Engine = "auto",
+    dialect: Dialect | str | None = None,
+) -> Iterator[Manifest]:
+    """Parse a manifest in chunks: yield manifests of their records, at least one.
+
+    Together they equal what `parse` returns for the same bytes, with the same findings; an error is
+    raised after all records before it. A record is yielded when the next one begins.
+    """
+    findings = Findings() if findings is None else findings
+    head = b"" if dialect is not None else dialects.beginning(blocks)
+    source = Source(blocks.name, head)
+    chosen = _dialect(source, findings, dialect)
+    window = Window(blocks, _LINE_END, (_LINE_END,))
+    yield from _Parser(source, findings, engine, chosen, window).manifests()
+
+
+def _dialect(source: Source, findings: Findings, dialect: Dialect | str | None) -> Dialect:
+    """Return the dialect of a text by its first lines, if it is None; add a finding if unusual."""
     chosen = dialects.guess_dialect(source.data) if dialect is None else Dialect(dialect)
     if dialect is None and chosen is not Dialect.HEAD:
         if advice := foreign(source.data):
@@ -58,23 +90,31 @@ def parse(
         advice = "if the first line is the header, put `@` before it; else " if has_words else ""
         place = Place(source.name)
         findings.add(finding_at("aeon-dialect", place, dialect=chosen, advice=advice))
-    return _Parser(source, findings, engine, chosen).parse()
+    return chosen
 
 
 class _Parser:
-    """Collects the records of a text from chunks, each of which ends with a record."""
+    """Collects the records of a text from chunks, each of which ends with a record.
+
+    Without a `window` the source is the whole text.
+    """
 
     def __init__(
-        self, source: Source, findings: Findings, engine: Engine, dialect: Dialect
+        self,
+        source: Source,
+        findings: Findings,
+        engine: Engine,
+        dialect: Dialect,
+        window: Window | None = None,
     ) -> None:
         self.source = source
+        self.window = window
         self.findings = findings
         self.engine = engine
         self.dialect = dialect
         self.grammar = dialects.GRAMMARS[dialect]
-        self.compiled = KERNELS.use_compiled(len(source.data), engine)
-        self.find = KERNELS.choose(c.find_fields, self.compiled)
         self.buffer = np.frombuffer(source.data, np.uint8)
+        self.compiled = False
         names = ["BREAK", "COMMA_CELL" if dialect is Dialect.CSV else "CELL"]
         self.line_break, self.cell = map(self.grammar.terminal, names)
         self.types: tuple[ElementType, ...] | None = None
@@ -85,10 +125,16 @@ class _Parser:
         self.state = np.zeros(c.STATE_SIZE, np.int64)
         self.state[c.LINE] = 1
         self.fields = 0
+        self.records = 0  # that were yielded
+        self.checked = 0  # bytes known to be UTF-8
+        self.not_utf8: Finding | None = None
+        self.first_return: Place | None = None
 
-    def parse(self) -> Manifest:
+    def manifests(self) -> Iterator[Manifest]:
+        """Yield the records, with a window those of each chunk."""
+        text = self.window or self.source
         streams = self.grammar.parse(
-            self.source,
+            text,
             self.engine,
             hint=dialects.hint,
             boundary=dialects.RECORD,
@@ -96,38 +142,60 @@ class _Parser:
             check=self.check,
         )
         for stream in streams:
+            self.compiled = KERNELS.use_compiled(size_of(text), self.engine)
+            if self.window is not None:
+                self.source = self.window.source
+                self.buffer = np.frombuffer(self.source.data, np.uint8)
+                self.data = np.empty(self.buffer.size, np.uint8)
+                self.check_utf8(is_end=False)
             try:
                 self.add_chunk(stream)
             except FormatError as error:
+                if self.window is not None:
+                    raise
                 record = dialects.RECORD
                 raise with_later_errors(error, stream, streams, record, self.check) from None
-        records = int(self.state[c.RECORDS])
-        types = self.types or ()
-        width = len(types) if self.width is None else self.width
-        self.report(len(types), width)
-        return Manifest.unchecked(
+            if self.window is not None and self.fields:
+                yield self.taken()
+                self.window.release(int(stream.ends[-1]))
+        if self.window is not None:
+            self.source = self.window.source
+        self.check_utf8(is_end=True)
+        manifest = self.taken()
+        self.report(len(manifest.types), manifest.width)
+        if self.window is None or not self.records:
+            yield manifest
+
+    def taken(self) -> Manifest:
+        """Return the records that were added since the last time."""
+        fields, records, types = self.fields, int(self.state[c.RECORDS]), self.types or ()
+        self.records += records
+        self.state[c.RECORDS] = self.fields = 0
+        manifest = Manifest.unchecked(
             dialect=self.dialect,
             types=types,
-            width=width,
+            width=len(types) if self.width is None else self.width,
             fields=Strings.unchecked(
-                data=self.data[: self.offsets[self.fields]],
-                offsets=self.offsets[: self.fields + 1],
-                present=constant(True, self.fields, np.bool_),
+                data=self.data[: self.offsets[fields]],
+                offsets=self.offsets[: fields + 1],
+                present=constant(True, fields, np.bool_),
             ),
             lines=self.lines[:records],
         )
+        self.offsets, self.lines = np.zeros(_FIELDS, np.int64), np.empty(_FIELDS, np.int32)
+        return manifest
 
     def check(self, stream: ParseStream) -> None:
         """Raise the error of a chunk after an error: the records and other findings are lost."""
-        self.findings = Findings()
         if self.width is not None:
-            self.add_chunk(stream)
+            self.find_fields(stream, self.first_token(stream), self.width)
+            if self.state[c.WRONG] >= 0:
+                raise self.wrong_width(stream)
 
     def add_chunk(self, stream: ParseStream) -> None:
-        """Add the records of a chunk."""
-        begin = 0
-        if stream.steps.size and stream.steps[0] == dialects.HEADER:
-            begin = int(stream.tokens_before[0])
+        """Add the records of a chunk; raise FormatError after those before an error."""
+        begin = self.first_token(stream)
+        if begin:
             self.types = tuple(
                 ElementType(self.grammar.terminals[kind])
                 for kind in stream.kinds[:begin].tolist()
@@ -136,21 +204,38 @@ class _Parser:
         if self.width is None:
             self.set_width(stream, begin)
         width = self.width or 0
+        starts, ends = self.find_fields(stream, begin, width)
+        self.add_fields(starts, ends)
+        if self.types and starts.size:
+            text = self.source, self.buffer, self.types, width
+            check_elements(*text, starts, ends, self.compiled, self.findings)
+        if self.state[c.WRONG] >= 0:
+            raise self.wrong_width(stream)
+
+    def first_token(self, stream: ParseStream) -> int:
+        """Return the first token after the header of a chunk, 0 without a header."""
+        has_header = stream.steps.size and stream.steps[0] == dialects.HEADER
+        return int(stream.tokens_before[0]) if has_header else 0
+
+    def find_fields(self, stream: ParseStream, begin: int, width: int) -> tuple[Longs, Longs]:
+        """Return where the fields of the records start and end in the buffer: int64 [fields].
+
+        `begin`: the first token of a record. Stops at a record that has not `width` fields.
+        """
         before = int(self.state[c.RECORDS])
         _make_room(self.lines, before + stream.steps.size)
         starts, ends = (np.empty(stream.kinds.size - begin, np.int64) for _ in range(2))
         self.state[c.WRONG] = -1
-        spans = stream.kinds, stream.starts, stream.ends
+        base, returns = self.source.start, int(self.state[c.RETURNS])
+        spans = (stream.starts - base, stream.ends - base) if base else (stream.starts, stream.ends)
         marks = begin, self.line_break, self.cell, width
-        self.find(self.buffer, *spans, *marks, starts, ends, self.lines, self.state)
-        if self.state[c.WRONG] >= 0:
-            raise self.wrong_width(stream)
+        find = KERNELS.choose(c.find_fields, self.compiled)
+        find(self.buffer, stream.kinds, *spans, *marks, starts, ends, self.lines, self.state)
+        if not returns and self.state[c.RETURNS]:
+            at = int(self.state[c.RETURN]) + base
+            self.first_return = Place.in_text(self.source, Span(at, at + 1))
         count = (int(self.state[c.RECORDS]) - before) * width
-        starts, ends = starts[:count], ends[:count]
-        self.add_fields(starts, ends)
-        if self.types and count:
-            text = self.source, self.buffer, self.types, width
-            check_elements(*text, starts, ends, self.compiled, self.findings)
+        return starts[:count], ends[:count]
 
     def set_width(self, stream: ParseStream, begin: int) -> None:
         """Set the number of fields of a record, from the first one."""
@@ -194,18 +279,28 @@ class _Parser:
     def report(self, types: int, width: int) -> None:
         """Add the findings about the manifest as a whole."""
         place = Place(self.source.name)
-        if not self.state[c.RECORDS]:
+        if not self.records:
             self.findings.add(finding_at("aeon-no-records", place))
         if width > types:
             self.findings.add(finding_at("aeon-extra-fields", place, width=width, types=types))
-        if (at := invalid_utf8(self.source.data)) is not None:
-            byte = f"0x{self.source.data[at]:02x}"
-            place = Place.in_text(self.source, Span(at, at + 1))
-            self.findings.add(finding_at("aeon-not-utf8", place, byte=byte))
-        if count := int(self.state[c.RETURNS]):
-            at = int(self.state[c.RETURN])
-            place = Place.in_text(self.source, Span(at, at + 1))
-            self.findings.add(finding_at("aeon-carriage-return", place), count)
+        if self.not_utf8 is not None:
+            self.findings.add(self.not_utf8)
+        if self.first_return is not None:
+            count = int(self.state[c.RETURNS])
+            self.findings.add(finding_at("aeon-carriage-return", self.first_return), count)
+
+    def check_utf8(self, is_end: bool) -> None:
+        """Look for the first byte that is not UTF-8, in the lines read since the last time."""
+        if self.not_utf8 is not None:
+            return
+        data = self.source.data[self.checked - self.source.start :]
+        if not is_end:
+            data = data[: data.rfind(_LINE_END) + 1]
+        if (at := invalid_utf8(data)) is not None:
+            span = Span(self.checked + at, self.checked + at + 1)
+            place, byte = Place.in_text(self.source, span), f"0x{data[at]:02x}"
+            self.not_utf8 = finding_at("aeon-not-utf8", place, byte=byte)
+        self.checked += len(data)
 
     def wrong_width(self, stream: ParseStream) -> FormatError:
         """Return the error for a record with another number of fields."""
@@ -220,10 +315,9 @@ class _Parser:
     def error(self, stream: ParseStream, token: int, message: str) -> FormatError:
         """Return the error for the record after a line break."""
         start = int(stream.ends[token])
-        end = self.source.data.find(b"\n", start)
-        span = Span(start, len(self.source.data) if end < 0 else end)
-        hint = dialects.width_hint(self.source.data[span.start : span.end], self.dialect)
-        place = Place.in_text(self.source, span)
+        line = self.source.data[start - self.source.start :].partition(_LINE_END)[0]
+        hint = dialects.width_hint(line, self.dialect)
+        place = Place.in_text(self.source, Span(start, start + len(line)))
         return FormatError(message, place=place, hint=hint, code="aeon-record-width")
 
 

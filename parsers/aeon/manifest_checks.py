@@ -1,14 +1,15 @@
 """Check the fields of a manifest: numbers, base64 and empty paths."""
 
+from collections.abc import Iterator
 from types import MappingProxyType
 from typing import Final
 
 import numpy as np
 
-from exset.core.errors import Finding, Findings, Place
+from exset.core.errors import Findings, Place
 from exset.core.source import Source, Span
 from exset.grammars.aeon.manifest_findings import finding_at
-from exset.grammars.aeon.manifest_types import ElementType
+from exset.grammars.aeon.manifest_types import NUMBER_DTYPES, ElementType
 from exset.grammars.columns.arrays import Bytes, Flags, Longs
 from exset.parsers.aeon import base64
 from exset.parsers.aeon import manifest_columns as c
@@ -43,32 +44,41 @@ def check_elements(
     findings: Findings,
 ) -> None:
     """Add findings for the fields buffer[starts:ends], record after record."""
-    last_byte = buffer[ends[width - 1 :: width] - 1]
+    if len(types) == width and types[-1] in NUMBER_DTYPES:
+        # A CR at the end of the line has a finding of its own.
+        last = slice(width - 1, None, width)
+        is_return = (buffer[ends[last] - 1] == 13) & (ends[last] > starts[last])
+        ends = ends.copy()
+        ends[last] -= is_return
+    found: dict[str, list[Longs]] = {}
     for column, kind in enumerate(types):
         first, end = starts[column::width], ends[column::width]
-        if kind is ElementType.FILE:
-            _report("aeon-empty-path", first == end, source, first, end, findings)
-        elif kind is ElementType.BINARY:
-            issues = base64.issues(buffer, first, end, compiled)
-            for issue, code in BASE64_FINDINGS.items():
-                _report(code, issues == issue, source, first, end, findings)
-        elif kind is not ElementType.STRING:
-            if column == width - 1:  # a CR at the end of the line has a finding of its own
-                end = end - ((last_byte == 13) & (end > first))
-            issues = numbers(kind, buffer, first, end, compiled).issues
-            if issues.any():
-                for issue, code in NUMBER_FINDINGS.items():
-                    _report(code, issues == issue, source, first, end, findings)
+        for code, mask in _issues(kind, buffer, first, end, compiled):
+            if mask.any():
+                found.setdefault(code, []).append(np.flatnonzero(mask) * width + column)
+    rows: list[tuple[int, str, int]] = []  # a field, the code, and how many findings it represents
+    for code, columns in found.items():
+        fields = np.sort(np.concatenate(columns))
+        kept, more = fields[: findings.keep].tolist(), max(fields.size - findings.keep, 0)
+        rows += ((field, code, 1 + more * (field == kept[-1])) for field in kept)
+    for field, code, times in sorted(rows):
+        span = Span(int(starts[field]) + source.start, int(ends[field]) + source.start)
+        raw = shown(buffer[starts[field] : ends[field]].tobytes())
+        findings.add(finding_at(code, Place.in_text(source, span), raw=raw), times)
 
 
-def _report(
-    code: str, mask: Flags, source: Source, starts: Longs, ends: Longs, findings: Findings
-) -> None:
-    """Add a finding for each field of a mask."""
-
-    def finding(row: int) -> Finding:
-        span = Span(int(starts[row]), int(ends[row]))
-        raw = shown(source.data[span.start : span.end])
-        return finding_at(code, Place.in_text(source, span), raw=raw)
-
-    findings.add_each(np.flatnonzero(mask).tolist(), finding)
+def _issues(
+    kind: ElementType, buffer: Bytes, starts: Longs, ends: Longs, compiled: bool
+) -> Iterator[tuple[str, Flags]]:
+    """Yield each code of the fields of a column, and a mask of the fields that have it."""
+    if kind is ElementType.FILE:
+        yield "aeon-empty-path", starts == ends
+    elif kind is ElementType.BINARY:
+        issues = base64.issues(buffer, starts, ends, compiled)
+        for issue, code in BASE64_FINDINGS.items():
+            yield code, issues == issue
+    elif kind in NUMBER_DTYPES:
+        issues = numbers(kind, buffer, starts, ends, compiled).issues
+        if issues.any():
+            for issue, code in NUMBER_FINDINGS.items():
+                yield code, issues == issue

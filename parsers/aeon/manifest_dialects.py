@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import Final
 
 from exset.grammars.aeon.manifest_types import Dialect, ElementType
+from exset.io.blocks import Blocks
 from exset.parsers.engine.errors import Unexpected
 from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.recovery import Records
@@ -31,6 +32,7 @@ GRAMMARS: Final = MappingProxyType({Dialect.HEAD: HEAD, Dialect.SEED: SEED, Dial
 
 BOM: Final = b"\xef\xbb\xbf"
 _START: Final = re.compile(rb"(?:#[^\n]*+(?:\n|\Z)|\n)*+([^\n]*+)")
+_BEGIN: Final = 512  # bytes that show files of other formats
 
 
 def guess_dialect(data: bytes) -> Dialect:
@@ -41,6 +43,21 @@ def guess_dialect(data: bytes) -> Dialect:
     if not line or line.removeprefix(BOM).startswith(b"@"):
         return Dialect.HEAD
     return Dialect.CSV if b"," in line and b"\t" not in line else Dialect.SEED
+
+
+def beginning(blocks: Blocks) -> bytes:
+    """Return the first bytes of a text, up to the end of the line that decides the dialect."""
+    head = b""
+    while True:
+        # Of a pipe, wait for no more than is needed.
+        least = len(head) + 1 if blocks.is_pipe else max(2 * len(head), _BEGIN)
+        more = blocks.head(least + _BEGIN, least)
+        is_whole, head = len(more) < least, more
+        found = _START.match(head)
+        assert found
+        is_decided = found.end() < len(head) and bool(found[1])
+        if is_whole or (is_decided and (len(head) >= _BEGIN or found[1].startswith(b"@"))):
+            return head
 
 
 def is_header_without_at(data: bytes) -> bool:

@@ -21,10 +21,13 @@ class Window:
     are kept until `release`.
     """
 
-    def __init__(self, blocks: Blocks, mark: bytes) -> None:
+    def __init__(
+        self, blocks: Blocks, mark: bytes, line_ends: tuple[bytes, ...] = (b"\n", b"\r")
+    ) -> None:
         """Prepare to read. `mark` ends an example: a chunk waits for a line that contains it."""
         self._blocks = blocks
         self._mark = mark
+        self._line_ends = line_ends
         self._known = Source(blocks.name, b"")
         self._new: list[bytes] = []
         self._first = 0
@@ -32,8 +35,8 @@ class Window:
 
     @property
     def size(self) -> int:
-        """The size of the text in bytes, or the number of bytes read if that is larger."""
-        return max(self._blocks.size or 0, self._read)
+        """How many bytes will be read, or have been read if that is more."""
+        return max(self._blocks.needed or 0, self._read)
 
     @property
     def source(self) -> Source:
@@ -54,7 +57,7 @@ class Window:
             self._new.append(block)
             self._read += len(block)
             waiting += block
-            end = max(waiting.rfind(b"\n"), waiting.rfind(b"\r")) + 1
+            end = max(map(waiting.rfind, self._line_ends)) + 1
             if len(waiting) >= _LONG:
                 end = max(end, len(waiting) - _AHEAD)
             elif waiting.find(self._mark, 0, end) < 0:

@@ -7,13 +7,12 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from queue import Queue
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
 import exset
 from exset import ExampleSet, FormatError, samples, streaming
-from exset.io.blocks import Blocks
 from tests.io.pipes import BEX, SECONDS, SET, TEXT, XOR, Pipe, meanwhile
 
 WARNING = b"I:1 T:1;\n[max:] I:2 T:0;\n"
@@ -116,7 +115,7 @@ def test_a_loop_begins_again(folder: Path) -> None:
 def test_a_pipe_is_opened_again(pipe: Pipe, monkeypatch: pytest.MonkeyPatch) -> None:
     name, opened, asked = pipe("x.ex"), streaming.opened, Queue[str]()
 
-    def watched(path: str, **options: exset.Limits) -> AbstractContextManager[Blocks]:
+    def watched(path: str, **options: Any) -> AbstractContextManager[streaming.OpenFile]:
         asked.put(path)
         return opened(path, **options)
 

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import exset
-from exset import ExampleSet, FormatError, streaming, writing
+from exset import ExampleSet, FormatError, writing
 from exset.cli import cli
 from exset.io.blocks import Blocks
 from exset.testing import example_sets
@@ -196,7 +196,7 @@ def test_conversion_in_chunks_gives_the_same_bytes(
         yield Blocks("x", chunks, None, is_pipe=True)
 
     with (
-        patch.object(streaming, "opened", opened),
+        patch("exset.io.files.blocks", opened),
         patch.object(sys, "stdout", SimpleNamespace(buffer=out, flush=lambda: None)),
         warnings.catch_warnings(),
     ):

@@ -1,0 +1,37 @@
+"""Manifests taken apart into records and put together, for streams and writers."""
+
+from collections.abc import Iterable, Sequence
+from typing import cast
+
+from exset.grammars.aeon.manifest import Field, Manifest
+
+
+def of(model: Manifest, /) -> Iterable[object]:
+    """Return the records, each a tuple of fields."""
+    return model
+
+
+def header(model: Manifest, /) -> Manifest:
+    """Return a manifest without records, which has the types and the dialect."""
+    return model.select(slice(0))
+
+
+def no_header() -> Manifest:
+    """Return a manifest without types and records."""
+    return Manifest.of([], [])
+
+
+def model(units: object, header: object, /) -> Manifest:
+    """Return a manifest of one record, or the manifest itself.
+
+    `header`: of the manifest to be written; a record gets its types.
+    """
+    if isinstance(units, Manifest):
+        return units
+    header = cast(Manifest, header)
+    return Manifest.of(header.types, [cast(Sequence[Field], units)], dialect=header.dialect)
+
+
+def joined(models: Sequence[Manifest], /) -> Manifest:
+    """Return one manifest of at least one, with their records one after the other."""
+    return models[0].concat(*models[1:])
