@@ -1,8 +1,8 @@
-"""Decode base64 as aeon does: in groups of four bytes, whatever these are.
+"""Decode base64 as aeon does: in groups of four bytes of any value.
 
 A byte outside the alphabet decodes as zero; `=` as the third or fourth byte of a group ends the
-field. aeon reads beyond a field whose last group is incomplete, and beyond its table for a byte
-above 127: the result then depends on other data in memory.
+field. aeon reads past the end of a field whose last group is incomplete, and past its table for a
+byte above 127: the result then depends on other data in memory.
 """
 
 import binascii
@@ -17,7 +17,7 @@ from exset.parsers.aeon import manifest_columns as c
 from exset.parsers.aeon.manifest_columns import KERNELS
 
 CLEAN, LAX, MEMORY = range(3)
-"""The issues of a field: none, invalid base64 that aeon decodes, other data in memory."""
+"""The issue of a field: none; invalid base64 that aeon decodes; aeon reads undefined memory."""
 
 _ALPHABET: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _VALUES: Final = np.array(
@@ -27,7 +27,7 @@ _AS_READ: Final = bytes(byte if byte in _ALPHABET else _ALPHABET[0] for byte in 
 
 
 def decode(field: bytes | memoryview) -> tuple[bytes, int]:
-    """Return the bytes that aeon makes of a field, and its issue; no bytes for `MEMORY`."""
+    """Return the bytes that aeon makes from a field, and the issue; no bytes for `MEMORY`."""
     try:
         return binascii.a2b_base64(field, strict_mode=True), CLEAN
     except binascii.Error:

@@ -1,4 +1,4 @@
-"""aeon's loader configurations: JSON to `LoaderConfig`, and back.
+"""Convert aeon's loader configurations from JSON to `LoaderConfig`, and back.
 
 `exset.grammars.aeon.config.schema` declares what each version of aeon accepts.
 """
@@ -23,9 +23,9 @@ def parse(
 ) -> LoaderConfig:
     """Read a configuration from JSON, and check it as a version of aeon does.
 
-    `dialect` is the version. With None, exset tries the last version, then the others; then it
-    reads outdated members under their later names, each with a finding `aeon-refuses`.
-    `findings` collects the warnings; a FormatError has all errors. `engine` is as in
+    `dialect` is the version of aeon. With None, exset tries the last version, then the others; then
+    it reads outdated members by their later names, each with a finding `aeon-refuses`. `findings`
+    collects the warnings; a FormatError has all errors. `engine` is as in
     `exset.parsers.shared.json_tree`. Raises FormatError and LimitError; ValueError for an unknown
     `dialect`.
     """
@@ -43,9 +43,9 @@ def render(
     dialect: str | None = None,
     lossy: bool = False,
 ) -> bytes:
-    """Return a configuration as JSON that reads back equal: its given values, without defaults.
+    """Return a configuration as JSON that reads back equal: the given values, without defaults.
 
-    `compact` leaves out blanks. `dialect`, `lossy`, `findings` and errors are as in
+    `compact` leaves out white space. `dialect`, `lossy`, `findings` and errors are as in
     `LoaderConfig.translated`.
     """
     import json

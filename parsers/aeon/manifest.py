@@ -1,9 +1,9 @@
 """Parse aeon's manifests (.tsv, .csv) into `Manifest`; `manifest_text` writes them.
 
-The language is `grammars/manifest.lark`. Where aeon's user guide and its parsers differ, exset
-follows the parsers: the last public one (7938b99), that of the user guide (f99a69a), and an old one
-(v0.2.7). Fields of numbers and base64 are checked; `exset.runtime.aeon.elements` decodes them, and
-`exset.runtime.aeon.manifest_files` checks files.
+`grammars/manifest.lark` defines the syntax. Where aeon's user guide and its parsers differ, exset
+follows the parsers: the last public one (7938b99), the one from the time of the user guide
+(f99a69a), and an old one (v0.2.7). This module checks fields of numbers and base64;
+`exset.runtime.aeon.elements` decodes them, `exset.runtime.aeon.manifest_files` checks files.
 """
 
 from collections.abc import Iterator
@@ -48,10 +48,10 @@ def parse(
 ) -> Manifest:
     """Parse a manifest.
 
-    dialect: "head", "seed" or "csv", by default guessed from the first line. findings: collects
-    likely mistakes that aeon accepts, and elements that aeon fails to read. engine: as in
-    `Grammar.parse`. Raises FormatError where aeon rejects the text or crashes, and ValueError for
-    an unknown dialect.
+    dialect: "head", "seed" or "csv", by default detected from the first line. findings: collects
+    likely mistakes that aeon accepts, and elements that aeon cannot read. engine: as in
+    `Grammar.parse`. Raises FormatError for a text that aeon rejects, or on which aeon crashes, and
+    ValueError for an unknown dialect.
     """
     findings = Findings() if findings is None else findings
     [manifest] = _Parser(source, findings, engine, _dialect(source, findings, dialect)).manifests()
@@ -238,7 +238,7 @@ class _Parser:
         return starts[:count], ends[:count]
 
     def set_width(self, stream: ParseStream, begin: int) -> None:
-        """Set the number of fields of a record, from the first one."""
+        """Set the number of fields of a record, from the first record."""
         width = self.fields_of(stream, begin)
         if self.dialect is Dialect.HEAD or not width:
             self.width = len(self.types or ()) if self.types or width else None
@@ -256,7 +256,7 @@ class _Parser:
         self.width = width
 
     def fields_of(self, stream: ParseStream, token: int) -> int:
-        """Return the number of fields of the record after a line break, 0 for no record."""
+        """Return the number of fields of the record after a line break, 0 without a record."""
         kinds = stream.kinds[token + 1 :]
         breaks = np.flatnonzero(kinds == self.line_break)
         count = int(breaks[0]) if breaks.size else kinds.size

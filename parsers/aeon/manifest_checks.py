@@ -25,12 +25,12 @@ NUMBER_FINDINGS: Final = MappingProxyType(
         c.RANGE: "aeon-number-range",
     }
 )
-"""The codes of the findings, by the issue with a number."""
+"""The codes of the findings, by the issue of a number."""
 
 BASE64_FINDINGS: Final = MappingProxyType(
     {base64.LAX: "aeon-lax-base64", base64.MEMORY: "aeon-base64-memory"}
 )
-"""The codes of the findings, by the issue with base64."""
+"""The codes of the findings, by the issue of base64."""
 
 
 def check_elements(

@@ -11,12 +11,12 @@ from exset.grammars.columns.arrays import Bytes, Flags, Ints, Longs
 KERNELS: Final = Kernels("exset.parsers.engine.conversion", "exset.parsers.aeon.manifest_columns")
 
 # The state of `find_fields`: the number of records, the line of the last line break, the number of
-# records that end with a carriage return and where the first of these is, and the line break before
-# the first record of another width.
+# records that end with a carriage return, the place of the first of these, and the line break
+# before the first record of another width.
 (RECORDS, LINE, RETURNS, RETURN, WRONG, STATE_SIZE) = range(6)
 
-# The issues of a number: none, ignored bytes after it, a dropped fraction, more than 32 bits, not a
-# number, outside the range that aeon reads.
+# The issue of a number: none, ignored bytes after the number, a dropped fraction, more than 32
+# bits, not a number, outside the range that aeon reads.
 (FINE, TAIL, FRACTION, OVERFLOW, NO_NUMBER, RANGE) = range(6)
 
 _DIGITS: Final = 18  # fit in 63 bits
@@ -93,9 +93,9 @@ def copy_fields(
 
 @entry_kernel
 def partition(buffer: Bytes, starts: Longs, ends: Longs, fields: Longs) -> int:
-    """Fill `fields` with the fields that start with a digit or a sign and a digit, then the others.
+    """Fill `fields` with the fields that start with a digit, or a sign and a digit; then others.
 
-    Returns the number of the former.
+    Returns the number of the first kind.
     """
     count, rest = 0, len(fields)
     for field in range(len(starts)):
@@ -117,7 +117,7 @@ def read_ints(
 ) -> int:
     """Read integers as aeon does, with their issues.
 
-    Fills `hard` with the fields that it cannot read, and returns their count.
+    Fills `hard` with the fields that this kernel cannot read, and returns their number.
     """
     left = 0
     for field in range(len(starts)):
@@ -152,7 +152,7 @@ def read_ints(
 def find_invalid(buffer: Bytes, starts: Longs, ends: Longs, values: Bytes, invalid: Flags) -> None:
     """Fill a mask of the fields that are not base64 with its padding.
 
-    values: of each byte, 0 to 63, or 128 outside the alphabet.
+    values: the value of each byte, 0 to 63, or 128 for a byte outside the alphabet.
     """
     for field in range(len(starts)):
         start, end = starts[field], ends[field]
@@ -168,7 +168,7 @@ def find_invalid(buffer: Bytes, starts: Longs, ends: Longs, values: Bytes, inval
 
 @entry_kernel
 def decode_plain(buffer: Bytes, starts: Longs, values: Bytes, out: Bytes, offsets: Longs) -> None:
-    """Decode fields of valid base64 into out; offsets: the start and end of each there."""
+    """Decode fields of valid base64 into `out`; offsets: the start and end of each in `out`."""
     for field in range(len(starts)):
         place, at, stop = starts[field], offsets[field], offsets[field + 1]
         while at + 3 <= stop:

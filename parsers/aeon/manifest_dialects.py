@@ -1,4 +1,4 @@
-"""The grammars of the three dialects, the guess of a dialect, and advice for errors."""
+"""The grammars of the three dialects, the detection of a dialect, and advice for errors."""
 
 import re
 from types import MappingProxyType
@@ -11,7 +11,7 @@ from exset.parsers.engine.grammar import Grammar
 from exset.parsers.engine.recovery import Records
 
 TYPES: Final = tuple(kind.value for kind in ElementType)
-"""The types, as the header names them."""
+"""The names of types in a header."""
 
 _WORDS: Final = MappingProxyType(
     {
@@ -36,7 +36,7 @@ _BEGIN: Final = 512  # bytes that show files of other formats
 
 
 def guess_dialect(data: bytes) -> Dialect:
-    """Guess the dialect of a text from its first line that is neither empty nor a comment."""
+    """Detect the dialect of a text from the first line that is neither empty nor a comment."""
     found = _START.match(data)
     assert found
     line = found[1]
@@ -61,7 +61,7 @@ def beginning(blocks: Blocks) -> bytes:
 
 
 def is_header_without_at(data: bytes) -> bool:
-    """Whether the first line of a text has only names of types, but no `@`."""
+    """Return whether the first line of a text has only names of types, but no `@`."""
     found = _START.match(data)
     words = re.split(rb"[\t ,;]+", found[1].strip()) if found else []
     return bool(words) and {word.upper() for word in words} <= {name.encode() for name in TYPES}

@@ -22,9 +22,9 @@ def render(
     """Return the text of a manifest, by default in its own dialect.
 
     Raises FormatError for records that the dialect cannot store: a line break or a separator in a
-    field, a record that reads as a comment, a header or an empty line, fields without a type, and
-    in `csv` elements of other types than FILE. With `lossy`, fields without a type and the types
-    are dropped, each with a finding. Raises ValueError for an unknown dialect.
+    field, a record that would be read as a comment, a header or an empty line, fields without a
+    type, and in `csv` elements of types other than FILE. With `lossy`, fields without a type, and
+    types, are dropped, each with a finding. Raises ValueError for an unknown dialect.
     """
     chosen = manifest.dialect if dialect is None else Dialect(dialect)
 

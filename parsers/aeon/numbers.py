@@ -1,8 +1,8 @@
 """Read the numbers of a manifest as aeon does, with stod and stof of C++.
 
-They read the longest number at the start of a field, in any form that C's strtod accepts, and
-ignore the rest. A result outside the range of the type is an error. So is a result that rounds to a
-denormal, but not one that equals a denormal exactly.
+These functions read the longest number at the start of a field, in any form that C's strtod
+accepts, and ignore the rest. A result outside the range of the type is an error. A result that is
+rounded to a denormal is an error, too, but not a result that equals a denormal exactly.
 """
 
 import re
@@ -33,7 +33,7 @@ _TOO_LARGE: Final = 2**64
 
 
 class Numbers(NamedTuple):
-    """Numbers and their issues (`FINE` ... `RANGE`); 0 where there is no number."""
+    """Numbers and their issues (`FINE` ... `RANGE`); 0 for a field without a number."""
 
     values: NDArray[np.int32] | NDArray[np.float32]
     issues: NDArray[np.uint8]
@@ -117,7 +117,7 @@ def _payload(digits: bytes | None) -> int:
 
 
 def _underflows(found: re.Match[bytes], value: float, lowest: int, precision: int) -> bool:
-    """Whether a number rounds to a denormal, a value below 2**lowest, and does not equal it.
+    """Return whether a number is rounded to a denormal (below 2**lowest) that it does not equal.
 
     value: the rounded number. precision: the bits of a normal number.
     """

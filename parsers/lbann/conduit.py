@@ -1,6 +1,6 @@
-"""Conduit's types of YAML scalars: integer, float, text, or None.
+"""Convert YAML scalars to conduit's types: integer, float, text, or None.
 
-Quotes do not matter: a text that `strtol` reads to its end is an int64, and a text that `strtod`
+Conduit ignores quotes: a text that `strtol` reads to its end is an int64, and a text that `strtod`
 reads to its end is a float64 (conduit 0.9.2, conduit_generator.cpp: yaml_leaf_to_numeric_dtype).
 """
 
@@ -45,7 +45,7 @@ def scalar(text: str) -> int | float | str | None:
 
 
 def surprise(text: str, plain: bool, value: Value) -> tuple[str, str] | None:
-    """Return what conduit reads a scalar as, with a hint, if that may surprise; else None."""
+    """If conduit may read a scalar in an unexpected way, return how, and a hint; else None."""
     if isinstance(value, str):
         if plain and SPECIAL_IN_YAML.fullmatch(text):
             return "text", "other YAML readers differ: quote it if you mean text"

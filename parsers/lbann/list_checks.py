@@ -54,7 +54,7 @@ def hint(unexpected: Unexpected) -> str | None:
 def check_files(
     header: Header, samples: SampleList, starts: Longs, source: Source, findings: Findings
 ) -> None:
-    """Check the number of files, and repeated files. starts: the offsets of their names."""
+    """Check the number of files, and repeated files. starts: the offsets of the files' names."""
     _check_file_count(header, len(samples.name), source)
     if samples.kind.is_single and not header.kind.is_single:
         _check_included(header, len(samples.name), source)
@@ -106,7 +106,7 @@ def _check_file_count(header: Header, count: int, source: Source) -> None:
 
 
 def _check_included(header: Header, count: int, source: Source) -> None:
-    """Check the number of samples for the image reader, for which each file is one."""
+    """Check the number of samples for the image reader, which reads each file as a sample."""
     declared = header.counts["included"]
     if declared == count:
         return

@@ -13,7 +13,7 @@ Bytes = NDArray[np.uint8]
 
 
 class Verdict(IntEnum):
-    """The result of reading the ranges of all records: valid, or why not."""
+    """The result of reading the ranges of all records: valid, or the kind of error."""
 
     VALID = 0
     NOT_A_NUMBER = 1
@@ -24,7 +24,7 @@ class Verdict(IntEnum):
 
 
 class Note(IntEnum):
-    """A surprising way in which LBANN reads an id: the bits of a byte for each id."""
+    """An unexpected way in which LBANN reads an id: bits in a byte for each id."""
 
     NO_BEGIN = 1
     DOWN = 2
@@ -61,7 +61,7 @@ def copy_words(
 def whole_number(buffer: Bytes, start: int, end: int, out: Ints) -> int:
     """Read a sign and digits into `out`, and return their end.
 
-    Returns -1 without digits, with 0 in `out`; and for a number beyond 63 bits, with 1 in `out`.
+    Without digits, the result is -1, and 0 in `out`; for a number of more than 63 bits, -1 and 1.
     """
     at = start
     negative = at < end and buffer[at] == 45
@@ -113,9 +113,9 @@ def read_ranges(
 ) -> Verdict:
     """Read the ids of records as LBANN does (get_samples_per_file).
 
-    offsets: of each record's words. Fills `first` and `last` with the spans, `span_offsets` with
-    their offsets for each record, `counts` with the number of ids of each record, and `notes` with
-    the notes on each word. state: the current word, and room for a number.
+    offsets: the offsets of each record's words. Fills `first` and `last` with the spans,
+    `span_offsets` with the offsets of each record's spans, `counts` with the number of ids of each
+    record, and `notes` with the notes on each word. state: the current word, and room for a number.
     """
     spans = 0
     span_offsets[0] = 0

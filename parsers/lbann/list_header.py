@@ -15,7 +15,7 @@ LINES: Final = ("type", "count", "base directory", "label file")
 
 
 class Header(NamedTuple):
-    """The content of the header. spans: of the counts in line 2."""
+    """The content of the header. spans: the spans of the counts in line 2."""
 
     kind: Kind
     counts: dict[str, int]
@@ -38,7 +38,7 @@ def count_names(kind: Kind) -> tuple[str, ...]:
 
 
 def header_of(words: Words, stream: ParseStream) -> Header:
-    """Return the header, from the first chunk of a list."""
+    """Return the header of a list, read from the first chunk."""
     kind = KINDS[words.grammar.terminals[words.kinds[1]]]
     ends = stream.tokens_before[: 4 if kind.has_label_file else 3].tolist()
     # The words of each line, after the line break.
@@ -80,7 +80,7 @@ def _counts(words: Words, kind: Kind, line: range) -> tuple[dict[str, int], dict
 
 
 def _check_length(words: Words, name: str, line: range) -> None:
-    """Raise FormatError for an empty header line; LBANN accepts one of blanks."""
+    """Raise FormatError for an empty header line; LBANN accepts a line of white space."""
     data = words.source.data
     at = min(int(words.ends[line.start - 1]), len(data))
     if not line and data[at : at + 1] in (b"", b"\n"):

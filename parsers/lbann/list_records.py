@@ -1,4 +1,4 @@
-"""The records of a sample list, a line for each file, as columns."""
+"""The records of a sample list as columns; each record is a line for a file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ _ERRORS: Final[Mapping[Verdict, tuple[str, str]]] = MappingProxyType(
 class Records:
     """The records of a chunk, as indices of words.
 
-    names: int64 [records]. ids: int64, all ids; offsets: int64 [records + 1], of each record's ids.
+    names: int64 [records]. ids: int64, all ids. offsets: int64 [records + 1], offsets in `ids`.
     """
 
     words: Words
@@ -60,7 +60,7 @@ class Records:
     offsets: Ints
 
     def columns(self, sort: str, limits: Limits) -> dict[str, object]:
-        """Return the columns of a `SampleList`. sort: of the ids, "text" or "integer"."""
+        """Return the columns of a `SampleList`. sort: the type of the ids, "text" or "integer"."""
         words = self.words
         name, _ = words.strings(self.names)
         words.check_lengths(limits)
@@ -97,7 +97,7 @@ class Records:
     def _check_counts(self, declared: Ints, found: Ints, tails: Ints | None = None) -> None:
         """Raise FormatError for a record whose number of ids differs from its count.
 
-        tails: indices of ids of which LBANN reads the first digits only.
+        tails: indices of ids of which LBANN reads only the first digits.
         """
         values, _ = self.words.counts(declared)
         wrong = np.flatnonzero(values != found.astype(np.uint64))
@@ -191,7 +191,7 @@ def records_of(words: Words, stream: ParseStream, kind: Kind) -> Records:
 
 
 def repeated(ids: Strings, hashes: Ints, offsets: Ints) -> Ints:
-    """Return the indices of ids that come earlier in the same row, too."""
+    """Return the indices of ids that also occur earlier in the same row."""
     row = np.repeat(np.arange(offsets.size - 1, dtype=np.uint64), np.diff(offsets))
     keys = hashes.view(np.uint64) + row * _HASH_OF_ROW
     ordered = np.sort(keys)

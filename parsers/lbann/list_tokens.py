@@ -1,4 +1,4 @@
-"""The words of a sample list, by number."""
+"""The words of a sample list, by index."""
 
 from dataclasses import replace
 from types import MappingProxyType
@@ -24,7 +24,7 @@ from exset.parsers.lbann.list_columns import Ints
 KERNELS: Final = Kernels("exset.parsers.engine.conversion", "exset.parsers.lbann.list_columns")
 
 KINDS: Final = MappingProxyType({kind.name: kind for kind in Kind})
-"""The kinds by their terminals."""
+"""The kinds of lists, by the names of their terminals."""
 
 _STEPS: Final = (
     *("single_sample", "multi_sample", "multi_sample_v2", "conduit_hdf5"),
@@ -48,7 +48,7 @@ GRAMMAR: Final = Grammar(
 HDF5: Final = replace(GRAMMAR, start="hdf5_list")
 IMAGE: Final = replace(GRAMMAR, start="image_list")
 GRAMMARS: Final = MappingProxyType({None: GRAMMAR, Reader.HDF5: HDF5, Reader.IMAGE: IMAGE})
-"""The grammars by the reader; None: the type decides."""
+"""The grammars, by LBANN's reader; None: the type of the list decides."""
 
 
 class Words(Tokens):
@@ -66,7 +66,7 @@ class Words(Tokens):
         return Strings.unchecked(data=data, offsets=offsets, present=present), hashes
 
     def counts(self, words: Ints) -> tuple[Counts, Ints]:
-        """Return numbers as C++ reads them, modulo 2**64, and the indices of negative ones.
+        """Return numbers as C++ reads them, modulo 2**64, and the indices of negative numbers.
 
         Raises FormatError for a number beyond 64 bits.
         """

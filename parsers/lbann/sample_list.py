@@ -1,8 +1,8 @@
 """Parse LBANN sample lists, and write them as text that LBANN reads back as the same list.
 
-The language is `grammars/sample_list.lark`. exset reads what LBANN reads (commit 04c297bd), with
-the same values. A list on which LBANN hangs, or uses uninitialised memory, is an error. The files
-that a list names are not opened: `exset.runtime.lbann.list_files` checks them.
+`grammars/sample_list.lark` defines the syntax. exset reads the lists that LBANN reads (commit
+04c297bd), with the same values. A list on which LBANN hangs, or uses uninitialised memory, is an
+error. This module does not open the files of a list: `exset.runtime.lbann.list_files` checks them.
 """
 
 import re
@@ -35,7 +35,7 @@ from exset.parsers.lbann.list_tokens import GRAMMARS, KERNELS, RECORD, Words
 _BOM: Final = b"\xef\xbb\xbf"
 _NUMBERS: Final = re.compile(rb"(?:\d++|\.\.\.)(?:\s++(?:\d++|\.\.\.))*+")
 _HDF5: Final = (*(suffix.encode() for suffix in HDF5_SUFFIXES), b".hdf5_file", b".bundle")
-# One pattern for each blank: a search that starts with a single byte is 5x faster.
+# One pattern for each white space: a search that starts with a single byte is 5x faster.
 _PADDED: Final = tuple(
     (blank, re.compile(blank + rb"[-+0]\d")) for blank in (b" ", b"\t", b"\r", b"\f", b"\v")
 )
@@ -53,10 +53,10 @@ def parse(
 ) -> SampleList:
     """Return the list of a text.
 
-    ids: "text"; or "integer", with ranges `first ... last`, as LBANN's SMILES reader; by default
-    text for a `reader`, else guessed. reader: "hdf5" or "image", as `Reader`; by default the type
-    decides. findings: collects warnings. engine: as in `Grammar.parse`. Raises FormatError where
-    LBANN fails, crashes or hangs; LimitError.
+    ids: "text"; or "integer", with ranges `first ... last`, as for LBANN's SMILES reader; by
+    default text if `reader` is given, else detected. reader: "hdf5" or "image", see `Reader`; by
+    default the type decides. findings: collects warnings. engine: as in `Grammar.parse`. Raises
+    FormatError for a list on which LBANN fails, crashes or hangs, and LimitError.
     """
     who = None if reader is None else Reader(reader)
     findings = Findings() if findings is None else findings
@@ -84,7 +84,7 @@ def parse(
 
 @dataclass
 class _Reading:
-    """A list that is read in chunks of records. starts: the offsets of the names of files."""
+    """A list that is read in chunks of records. starts: the offsets of the files' names."""
 
     source: Source
     grammar: Grammar
@@ -102,7 +102,7 @@ class _Reading:
         return Words(self.grammar, self.source, stream, compiled=compiled, findings=findings)
 
     def begin(self, stream: ParseStream, findings: Findings) -> None:
-        """Read the header, from the first chunk."""
+        """Read the header in the first chunk."""
         words = self.words(stream, findings)
         self.header = header_of(words, stream)
         self.kind, self.label_file = _as_read(self.header, self.reader, words)
@@ -147,7 +147,7 @@ def _begin(source: Source, findings: Findings) -> int:
 
 
 def _as_read(header: Header, reader: Reader | None, words: Words) -> tuple[Kind, bytes | None]:
-    """Return the type of the list for a reader, and the label file."""
+    """Return the type as which a reader reads the list, and the label file."""
     kind = header.kind if reader is None else reader.kind_of(header.kind)
     if kind is not header.kind:
         words.report("lbann-other-type", [1], reader=reader, kind=header.kind, other=kind)
@@ -158,7 +158,7 @@ def _as_read(header: Header, reader: Reader | None, words: Words) -> tuple[Kind,
 
 
 def _guess_ids(words: Words, records: Records) -> str | None:
-    """Return the probable type of the ids, or None without ids."""
+    """Return the probable type of the ids, "text" or "integer", or None without ids."""
     if not records.ids.size or records.kind.is_exclusion:
         return None
     names = (words.raw(name) for name in records.names[:_COMPARED].tolist())
@@ -210,7 +210,7 @@ def _records(samples: SampleList, expand: bool) -> Iterator[bytes]:
 
 
 def _texts(ids: Strings, id_offsets: Longs) -> Iterator[bytes]:
-    """Yield the ids of each file, separated by blanks."""
+    """Yield the ids of each file, separated by spaces."""
     words = np.insert(ids.data, ids.offsets[1:-1], 0x20).tobytes()
     begins = ids.offsets[id_offsets] + id_offsets
     for begin, end in zip(begins[:-1].tolist(), begins[1:].tolist(), strict=True):

@@ -38,13 +38,13 @@ def parse(
     """Return the schema of a text; ruamel.yaml is the only engine.
 
     findings: collects warnings. Raises FormatError for a text that LBANN cannot load, LimitError
-    for one beyond `max_text`, `max_depth`, `max_nodes` or `max_name`.
+    for a text that exceeds `max_text`, `max_depth`, `max_nodes` or `max_name`.
     """
     return _Reader(source, limits, Findings() if findings is None else findings).schema()
 
 
 class _Reader:
-    """Builds nodes and values from a YAML tree; content behind an alias is built again."""
+    """Builds nodes and values from a YAML tree; the content of an alias is built again."""
 
     def __init__(self, source: Source, limits: Limits, findings: Findings) -> None:
         self._source = source
@@ -109,12 +109,12 @@ class _Reader:
         return directives
 
     def _pairs(self, item: tree.Node) -> Iterator[tuple[str, Span | None, tree.Node]]:
-        """Yield the name, its span and its content of each pair."""
+        """Yield each pair: the name, the span of the name, and the content."""
         seen: set[str] = set()
         for text, member in item.members.items():
             self._visit(member.name, member.style, 0)
             name = self._text(text, member.name)
-            if name in seen:  # once it is cut at a NUL
+            if name in seen:  # equal after the cut at a NUL
                 raise self._bad_key(BadKey(member.name, name))
             seen.add(name)
             if name == "<<" and not member.style.quoted:

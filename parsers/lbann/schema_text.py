@@ -1,7 +1,7 @@
 """Write schemas as YAML.
 
-A schema that was read from a text is written into that text: unchanged parts keep their comments
-and order. Other schemas are written plainly, indented by two blanks a level.
+A schema that was read from a text is written into this text: unchanged parts keep their comments
+and order. Other schemas are written plainly, indented by two spaces for each level.
 """
 
 import io
@@ -32,9 +32,9 @@ _UNLIMITED: Final = DEFAULT.with_(
 def render(schema: Schema, *, findings: Findings | None = None) -> bytes:
     """Return the text of a schema, which parses to an equal schema.
 
-    It is the source text of the schema, with the differences changed. If that fails, comments are
-    lost, with a finding. Raises FormatError for names and values that conduit cannot read from
-    any YAML.
+    The result is the source text of the schema, with changes for all differences. If that fails,
+    comments are lost, with a finding. Raises FormatError for names and values that conduit cannot
+    read from any YAML.
     """
     if schema.source is None:
         return written(schema.root)
@@ -55,7 +55,7 @@ def render(schema: Schema, *, findings: Findings | None = None) -> bytes:
 def written(
     root: Node, notes: AnyMapping[Path, str] | None = None, head: Iterable[str] = ()
 ) -> bytes:
-    """Return the plain text of a tree; raises FormatError as `render`.
+    """Return the plain text of a tree; raise FormatError as `render` does.
 
     notes: comments for nodes, by path. head: comment lines at the start.
     """
@@ -65,7 +65,7 @@ def written(
 
 
 def scalar_text(value: int | float | str | None) -> str:
-    """Return the YAML of a value; FormatError if conduit would not read it back."""
+    """Return the YAML of a value; FormatError if conduit would read another value."""
     if value is None:
         return "''"
     if isinstance(value, float):
@@ -132,7 +132,7 @@ def _parsed(text: bytes) -> Schema | None:
 
 
 def _changed(text: bytes, old: Node, new: Node) -> bytes | None:
-    """Return a text with the differences of two trees changed; None if that fails."""
+    """Change a text from one tree to another, and return the result; None if that fails."""
     yaml = YAML(typ="rt", pure=True)
     yaml.preserve_quotes = True
     yaml.width = 2**20
@@ -144,7 +144,7 @@ def _changed(text: bytes, old: Node, new: Node) -> bytes | None:
         out = io.BytesIO()
         yaml.dump(root, out)
     except (YAMLError, ValueError, LookupError, TypeError, AttributeError, OverflowError):
-        # ruamel.yaml reads more into the text than a schema, for example unknown tags.
+        # ruamel.yaml also interprets parts that a schema ignores, for example unknown tags.
         return None
     return out.getvalue()
 

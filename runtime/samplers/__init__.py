@@ -1,4 +1,4 @@
-"""Samplers: which samples make a batch, N classes and M samples of each."""
+"""Samplers, which choose the samples of each batch: N classes and M samples of each class."""
 
 from exset.runtime.samplers.base import BatchSampler, NxMSampler
 from exset.runtime.samplers.nxm import ExhaustiveNxMSampler, RandomNxMSampler

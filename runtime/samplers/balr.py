@@ -1,4 +1,4 @@
-"""The batches of BA-LR's own samplers (inria-defense/balr, nxm_samplers.py), with their defects.
+"""Make the batches of BA-LR's own samplers (inria-defense/balr, nxm_samplers.py), with their bugs.
 
 They draw from NumPy's Generator. NumPy does not promise to keep its streams (NEP 19).
 """

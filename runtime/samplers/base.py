@@ -26,14 +26,14 @@ _MOST_AT_ONCE = 1 << 16
 
 
 EpochItems: TypeAlias = Callable[[Longs], Longs]
-"""Returns the items of the batches of an epoch with these numbers: int64 [batches, N*M]."""
+"""A function that returns the items of batches, by their numbers in the epoch: int64 [k, N*M]."""
 
 
 class BatchSampler:
     """The batches of one replica as lists of int, for `DataLoader(batch_sampler=...)`."""
 
     def __init__(self, sampler: "NxMSampler", **others: object) -> None:
-        """Take a sampler; an iteration gives the batches of the epoch that is then current.
+        """Take a sampler; an iteration yields the batches of the current epoch at its start.
 
         Raises TypeError for the arguments with which Lightning replaces the sampler.
         """
@@ -70,14 +70,14 @@ class BatchSampler:
 class NxMSampler(ABC):
     """Batches of N classes and M samples of each, as a flat stream of indices into the labels.
 
-    Use it as `DataLoader(sampler=..., batch_size=N*M)`, or its `batches()` as `batch_sampler=`. It
-    does not need torch. Call `set_epoch` before each epoch. Without `compat`, the labels, the seed
-    and the epoch decide the items.
+    Use a sampler as `DataLoader(sampler=..., batch_size=N*M)`, or its `batches()` as
+    `batch_sampler=`. It does not need torch. Call `set_epoch` before each epoch. Without `compat`,
+    the labels, the seed and the epoch decide the items.
 
     The arguments are BA-LR's. Without `rank` there is one replica. With `rank`, but without
     `num_replicas`, the number of replicas is the size of torch's process group. Replica r has the
-    batches r, r + num_replicas, r + 2*num_replicas and so on. If the replicas would not have the
-    same number of batches, the first batches are repeated, or with `drop_last` the last dropped.
+    batches r, r + num_replicas, r + 2*num_replicas and so on. If numbers of batches of replicas
+    would differ, the first batches are repeated, or with `drop_last` the last batches dropped.
 
     Raises ValueError for fewer than N classes, a `batch_size` other than N*M, a `rank` outside of
     [0, num_replicas), and N or M below 1; RuntimeError without a process group.
@@ -85,7 +85,7 @@ class NxMSampler(ABC):
 
     grouping: Grouping
     _start = 0
-    """The first batch of the next iteration, among those of all replicas."""
+    """The first batch of the next iteration, counting the batches of all replicas."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class NxMSampler(ABC):
         *,
         compat: Compat | None = None,
     ) -> None:
-        """Group the labels. compat="balr": draw what BA-LR itself draws, with its defects."""
+        """Group the labels. compat="balr": draw the items that BA-LR draws, with its bugs."""
         if compat not in (None, "balr"):
             raise ValueError(f"compat must be 'balr' or None, not {compat!r}")
         # NumPy's integers overflow, and lack methods of int.
@@ -147,7 +147,7 @@ class NxMSampler(ABC):
 
     @abstractmethod
     def _draw(self) -> EpochItems:
-        """Return the items of the current epoch, as a function of the batches."""
+        """Draw the current epoch; return a function that gives the items of batches."""
 
     def batches(self) -> BatchSampler:
         """Return this replica's batches, for `DataLoader(batch_sampler=...)`."""
@@ -188,7 +188,7 @@ class NxMSampler(ABC):
     def __len__(self) -> int:
         """Return the number of items of a whole epoch, also after a resume.
 
-        Loops that count batches themselves, as Lightning's, add those before the resume.
+        Loops that count batches themselves, such as Lightning's, add the batches before a resume.
         """
         return self.num_batches_per_replica * self.batch_size
 
@@ -231,10 +231,10 @@ class NxMSampler(ABC):
         return whole + (rest > 0 and not self.drop_last)
 
     def _batch_numbers(self, rank: int, start: int = 0) -> Longs:
-        """Return the numbers of the batches of a replica, if all replicas begin at `start`."""
+        """Return the batch numbers of a replica, if all replicas together begin at `start`."""
         count = self._share(self.num_batches - start)
         numbers = np.arange(count) * self.num_replicas + (start + rank)
-        if self.compat:  # BA-LR repeats each batch once at most
+        if self.compat:  # BA-LR repeats each batch at most once
             numbers = numbers[numbers < 2 * self.num_batches]
         return numbers % self.num_batches
 
@@ -255,7 +255,7 @@ class NxMSampler(ABC):
 
 def _world_size() -> int:
     """Return the size of torch's process group. Raises RuntimeError if there is none."""
-    # There can be no group as long as nobody has imported torch.
+    # Without an import of torch, there is no group.
     distributed = sys.modules.get("torch.distributed")
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():
         raise RuntimeError(

@@ -1,8 +1,8 @@
-"""One epoch of a planned sampler: any of its batches, computed without the others.
+"""One epoch of a planned sampler: compute any batch without the others.
 
 A batch is a column of the layout (`exset.runtime.samplers.layout`), or one of the batches that
-share the remaining slots. A keyed order maps batch numbers to columns. The last batch is always the
-one that is filled up.
+share the remaining slots. A keyed order maps batch numbers to columns. If a batch must be filled
+up, it is always the last one.
 """
 
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ from exset.runtime.samplers.layout import Layout
 from exset.runtime.samplers.slots import Drawing
 from exset.runtime.training.generator import Words, number, ordered, places, words
 
-# The purposes of the keys that are made from the key of an epoch.
+# The purposes of keys: a key for each is made from the key of an epoch.
 ORDER, BATCHES, ITEMS, ROWS = range(4)
 
 _WHOLE_FROM = 4
@@ -44,7 +44,7 @@ class Epoch:
         return self.layout.batches
 
     def items(self, batches: Longs) -> Longs:
-        """Return the items of the batches with these numbers, int64 [batches, N*M]."""
+        """Return the items of batches, given by number, int64 [batches, N*M]."""
         cells = self._cells(batches)
         if len(batches) * _WHOLE_FROM >= len(self):
             items = self.drawing.fill(*self.runs.slots).take(cells, axis=0)
@@ -55,14 +55,14 @@ class Epoch:
 
     @cached_property
     def drawing(self) -> Drawing:
-        """The items of the slots."""
+        """The object that fills slots with items."""
         return Drawing(self.grouping, self.samples, number(self.key, ITEMS), self.shuffle)
 
     @cached_property
     def runs(self) -> Runs:
-        """The cells of the layout, then the remaining slots, each class after class; then the fill.
+        """The cells of the layout by class, the remaining slots by class, then slots to fill up.
 
-        The classes are in the order of the epoch, but classes of all distinct batches come last.
+        Classes are in the order of the epoch, but classes with a slot in each distinct batch last.
         """
         xp = namespace_of(self.slots)
         layout, count = self.layout, len(self.slots)
@@ -92,7 +92,7 @@ class Epoch:
         rows = list(map(Row, firsts.tolist(), widths.tolist()))
         if not self.shuffle:
             return tuple(rows)
-        # The number of cells of the class at the first cell of a row: before it, and from it on.
+        # Of the class at the first cell of each row: the number of cells before the row, and after.
         begins = xp.asarray(firsts)
         at = xp.searchsorted(self.runs.ends, begins, side="right")
         before = to_host(begins - self.runs.begins[at])
@@ -106,7 +106,7 @@ class Epoch:
         return tuple(rows)
 
     def _cells(self, batches: Longs) -> Longs:
-        """Return the cells of `runs` that batches have, int64 [batches, N]."""
+        """Return the cells of `runs` in the given batches, int64 [batches, N]."""
         xp = namespace_of(self.slots)
         layout = self.layout
         distinct, placed = np.uint64(layout.distinct), np.uint64(layout.placed)
@@ -130,9 +130,9 @@ class Epoch:
         return result
 
     def _columns(self, batches: Words) -> tuple[Words, NDArray[np.bool_]]:
-        """Return the columns of batches, and which batch is the one that is filled up.
+        """Return the columns of batches, and a mask of the batch that is filled up.
 
-        The distinct columns come first; the last of them is the column that is filled up.
+        Columns of distinct batches come first; the last of these is the column to fill up.
         """
         xp = namespace_of(batches)
         size = len(self) - bool(self.layout.short)

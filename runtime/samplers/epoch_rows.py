@@ -1,9 +1,9 @@
 """The rows of an epoch: their runs of slots, and their orders of columns.
 
-In each row the columns have a different order, so that the same classes do not meet again and
-again. A class that continues from the row before must not meet itself. Of all such orders, each
-row has one that is made of two affine maps: `turn` moves the columns that the class does not have
-in the row before, `skew` those that it does not have in this row.
+In each row the columns have a different order, so that the same classes are not always together in
+a batch. A class that continues from the row before must not get a column twice. Each row uses an
+order made of two affine maps: `turn` moves the columns without this class in the row before, `skew`
+the columns without this class in the row itself.
 """
 
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ from exset.runtime.training.generator import Words, number
 
 @dataclass(frozen=True)
 class Runs:
-    """Slots in runs: each run has slots of one class, from number `firsts` on.
+    """Slots in runs: each run has slots of one class, which are numbered from `firsts` on.
 
-    `begins`, `ends`: the places of a run among all slots. All arrays are int64 [runs].
+    `begins`, `ends`: the positions of a run in all slots. All arrays are int64 [runs].
     """
 
     classes: Longs
@@ -30,18 +30,18 @@ class Runs:
 
     @classmethod
     def of(cls, classes: Longs, firsts: Longs, counts: Longs) -> "Runs":
-        """Return runs that have `counts` slots each."""
+        """Return runs with `counts` slots."""
         ends = namespace_of(counts).cumsum(counts)
         return cls(classes, firsts, ends - counts, ends)
 
     def at(self, places: Longs) -> tuple[Longs, Longs]:
-        """Return the classes of the slots at some places, and their numbers in the class."""
+        """Return the classes of the slots at some positions, and the numbers of these slots."""
         run = namespace_of(places).searchsorted(self.ends, places, side="right")
         return self.classes[run], self.firsts[run] + (places - self.begins[run])
 
     @property
     def slots(self) -> tuple[Longs, Longs]:
-        """The result of `at` for all places in order."""
+        """The result of `at` for all positions in order."""
         xp, counts = namespace_of(self.ends), self.ends - self.begins
         return repeat(xp, self.classes, counts), spread(xp, self.firsts, counts)
 
@@ -68,7 +68,7 @@ class Affine:
         """Map values; uint64 in and out."""
         found = values * np.uint64(self.times)
         found += np.uint64(self.plus)
-        # NumPy divides by one number much faster than it takes remainders.
+        # NumPy divides by a constant much faster than it computes remainders.
         whole: Words = found // np.uint64(self.size)
         whole *= np.uint64(self.size)
         found -= whole
@@ -77,17 +77,17 @@ class Affine:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of `width` cells, from cell `first` of the layout on, and its order of columns."""
+    """A row of the layout: `width` cells from cell `first` on, with an order of columns."""
 
     first: int
     width: int
     turn: Affine | None = None
-    """Moves the first columns of the row before; None keeps them."""
+    """Moves the first columns of the row before; None: no move."""
     skew: Affine | None = None
-    """Moves the last columns; None keeps them."""
+    """Moves the last columns; None: no move."""
 
     def under(self, above: Words) -> Words:
-        """Return the cells of this row in the columns of cells of the row before; uint64."""
+        """Return the cells of this row in the same columns as cells of the row before; uint64."""
         xp = namespace_of(above)
         cells = above
         if self.turn is not None:

@@ -24,7 +24,7 @@ class Grouping:
     """Items by class. Classes are numbered in the order in which they first appear.
 
     `labels`: the label of each class. `starts`, `sizes`: uint64 [classes]. `items`: uint32. Class c
-    has the items `items[starts[c] : starts[c] + sizes[c]]`, which rise.
+    has the items `items[starts[c] : starts[c] + sizes[c]]`, in ascending order.
     """
 
     labels: Sequence[Hashable]
@@ -37,7 +37,7 @@ class Grouping:
 
     @property
     def label_array(self) -> NDArray[np.generic]:
-        """The label of each class as an array on the host; of objects if the types differ."""
+        """The label of each class, as an array on the host; dtype object if types differ."""
         if hasattr(self.labels, "dtype"):
             return to_host(cast("NDArray[np.generic]", self.labels))
         kinds = set(map(type, self.labels))
@@ -68,7 +68,7 @@ def group(labels: Labels) -> Grouping:
     if not hasattr(labels, "dtype"):
         return _of_objects(labels)
     xp = namespace_of(labels)
-    # Columns of data frames have a dtype too.
+    # Columns of data frames have a dtype, too.
     array = cast("NDArray[np.generic]", labels if xp is not np else np.asarray(labels))
     if array.ndim != 1:
         raise ValueError(f"labels must have one dimension, not {array.ndim}")
@@ -84,7 +84,7 @@ def _of_objects(labels: Iterable[Hashable]) -> Grouping:
     known: dict[Hashable, int] = {}
     codes = []
     for item, label in enumerate(labels):
-        if hasattr(label, "detach"):  # a tensor is equal to itself only
+        if hasattr(label, "detach"):  # a tensor equals only itself
             label = cast("NDArray[np.generic]", label).item()
         if label != label:
             _reject_nan(item)
@@ -98,12 +98,12 @@ def _reject_nan(item: int) -> NoReturn:
 
 
 def _codes(labels: NDArray[np.generic]) -> Words:
-    """Return numbers below 2**32 that are equal where the labels are equal."""
+    """Return a number below 2**32 for each label, equal for equal labels."""
     xp = namespace_of(labels)
     if labels.dtype.kind in "iu" and labels.size:
         low, high = int(labels.min()), int(labels.max())
         if high - low <= MOST:
-            # Modulo 2**64 the difference is right for all types.
+            # Modulo 2**64 the difference is correct for all types.
             codes = labels.astype(np.uint64)
             codes -= np.uint64(low & (1 << 64) - 1)
             return codes
@@ -132,7 +132,7 @@ def _sorted(codes: Words) -> tuple[Words, Words, NDArray[np.uint32], Longs | NDA
 
 
 def classes_of_items(grouping: Grouping) -> Longs:
-    """Return the number of the class of each item, int64 [items], on the host."""
+    """Return the class of each item by its number, int64 [items], on the host."""
     starts, sizes = (to_host(each).astype(np.int64) for each in (grouping.starts, grouping.sizes))
     classes = np.empty(len(grouping.items), np.int64)
     order = np.argsort(starts)

@@ -1,4 +1,4 @@
-"""Labels from files: a column of a CSV file, a NumPy array, an HDF5 dataset."""
+"""Read labels from files: a column of a CSV file, a NumPy array, an HDF5 dataset."""
 
 import csv
 import io
@@ -124,7 +124,7 @@ def _hdf5(source: Source, column: str | None) -> NDArray[np.generic]:
 
 
 def _is_hard_link(group: "h5py.Group", name: str) -> bool:
-    """Return whether a name is in the file itself; soft and external links are not followed."""
+    """Return whether a name is a hard link; soft and external links are not followed."""
     import h5py
 
     return isinstance(group.get(name, getlink=True), h5py.HardLink)

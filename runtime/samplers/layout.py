@@ -1,4 +1,4 @@
-"""Find how many batches can have N distinct classes, and which slots go to them.
+"""Find how many batches can have N distinct classes, and which slots they get.
 
 A slot is M samples of one class. Class c has g(c) slots, and u(c) of them are in distinct batches.
 At most f(h) = sum of min(g(c), h) slots fit in h batches in which no class occurs twice. A column
@@ -17,7 +17,7 @@ from exset.runtime.arrays import namespace_of
 
 @dataclass(frozen=True)
 class Layout:
-    """The numbers of a plan that are the same in all epochs.
+    """The numbers of a plan, the same in all epochs.
 
     `width` is N, `slots` is G, `batches` is B, `short` is R, `distinct` is D. u(c) is
     min(g(c), `level`), minus one for `excess` of the classes at the level.

@@ -1,9 +1,9 @@
-"""BA-LR's samplers: each class once an epoch, or every item of the data set.
+"""BA-LR's samplers: draw each class once per epoch, or every item of the data set.
 
-Without compat="balr" they follow the documentation of BA-LR, without the defects of its code:
+Without compat="balr" they follow the documentation of BA-LR, without the bugs of its code:
 
 - All randomness is seeded.
-- Chance decides which items are repeated; no item is repeated in a slot of a class with M items.
+- Repeated items are random; no item is repeated in a slot of a class with at least M items.
 - As many batches as possible have N distinct classes.
 - All replicas have the same number of batches.
 """
@@ -25,21 +25,21 @@ from exset.runtime.training.generator import number, ordered
 
 KERNELS: Final = Kernels("exset.runtime.samplers.round_robin", load_from=1 << 13)
 
-# The purposes of the keys that are made from the key of an epoch.
+# The purposes of keys: a key for each is made from the key of an epoch.
 ORDER, ITEMS = range(2)
 
 
 class BalrSampler(NxMSampler):
-    """A sampler of BA-LR: it computes the slots of a whole epoch at once."""
+    """The base class of BA-LR's samplers, which compute the slots of a whole epoch at once."""
 
     _always_shuffles: ClassVar[bool] = False
     """Whether the items of a class are in random order even without `shuffle`."""
     _stream: ClassVar[Callable[..., Longs]]
-    """The function of `balr` that returns what BA-LR draws."""
+    """The function of `balr` that returns the batches that BA-LR draws."""
 
     @abstractmethod
     def _slots_of_batches(self) -> tuple[Longs, Longs]:
-        """Return the class and the number in the class of each slot: int64 [batches, N]."""
+        """Return the class of each slot, and its number in the class: int64 [batches, N] each."""
 
     def _draw(self) -> EpochItems:
         samples = self.M_samples_per_class
@@ -65,7 +65,7 @@ class BalrSampler(NxMSampler):
 
 
 class RandomNxMSampler(BalrSampler):
-    """Draws each class once per epoch, with M random items of it, even without `shuffle`.
+    """Draws each class once per epoch, with M random items, even without `shuffle`.
 
     The last batch is filled with more items of the first classes; `drop_last` drops it instead.
     If a class has fewer than M items, all its items repeat about equally often.
@@ -86,11 +86,11 @@ class RandomNxMSampler(BalrSampler):
 
 
 class ExhaustiveNxMSampler(BalrSampler):
-    """Every item once an epoch, except for at most N - 1 slots that do not fill a batch.
+    """Draws every item once per epoch, except for at most N - 1 slots that do not fill a batch.
 
     Classes take turns, as in BA-LR, but as many batches as possible have N distinct classes. If all
-    batches of BA-LR have, the batches have the same classes as its own, except for random choices.
-    The last slot of a class is filled up from its other items.
+    batches of BA-LR have N distinct classes, the batches have the same classes as in BA-LR, except
+    for random choices. The last slot of a class is filled up with other items of the class.
     """
 
     _stream = staticmethod(balr.exhaustive_stream)

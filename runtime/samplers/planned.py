@@ -17,7 +17,7 @@ from exset.runtime.samplers.grouping import MOST, Grouping, Labels, group
 from exset.runtime.samplers.layout import Layout, lay_out
 
 Weights: TypeAlias = Mapping[Hashable, float] | Sequence[float]
-"""How often to draw classes: by label, default 1, or one number for each of `unique_labels`."""
+"""How often to draw each class: by label, default 1; or a number for each of `unique_labels`."""
 
 
 class State(TypedDict):
@@ -35,25 +35,25 @@ class PlannedBatchSampler(BatchSampler):
     sampler: "PlannedNxMSampler"
 
     def state_dict(self, yielded: int | None = None) -> State:
-        """Return the state of the sampler, as its own `state_dict`."""
+        """Return the state of the sampler, as the sampler's `state_dict` does."""
         return self.sampler.state_dict(yielded)
 
     def load_state_dict(self, state: State) -> None:
-        """Resume there, as the sampler's own `load_state_dict`."""
+        """Resume at a position, as the sampler's `load_state_dict` does."""
         self.sampler.load_state_dict(state)
 
 
 class PlannedNxMSampler(NxMSampler):
-    """Every item in every epoch, with as many batches of N distinct classes as possible.
+    """Draws every item in every epoch, with as many batches of N distinct classes as possible.
 
-    G slots of M samples give ceil(G/N) batches; the last is filled up from classes that are not in
-    it. No such plan has more batches of N distinct classes (proof: docs/samplers.md). Labels, N, M,
-    seed and epoch decide the batches of an epoch; the number of replicas does not. So a training
-    can be resumed with more or fewer replicas, in the same order. For labels in a CuPy array, all
-    is computed on their device, with the same result. The memory is that of the grouped labels and
+    G slots of M samples give ceil(G/N) batches; the last batch is filled up with other classes. No
+    such plan has more batches of N distinct classes (proof: docs/samplers.md). Labels, N, M, seed
+    and epoch decide the batches of an epoch; the number of replicas does not. So a training can be
+    resumed with more or fewer replicas, in the same order. Labels in a CuPy array are processed on
+    their device, with the same result. The sampler needs memory for the grouped labels, and
     O(classes).
 
-    `weights`: how many times as often to draw a class; below 1, an epoch has some of its items.
+    `weights`: a factor for how often to draw a class; below 1, an epoch has some of its items.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class PlannedNxMSampler(NxMSampler):
         *,
         weights: Weights | None = None,
     ) -> None:
-        """Group the labels and plan. Raises ValueError as `NxMSampler`, and for wrong weights."""
+        """Group the labels and plan. Raises the ValueError of `NxMSampler`, and for wrong weights."""
         self._weights = weights
         self._epoch: tuple[tuple[int, int], Epoch] | None = None
         self._first = self._next = 0
@@ -83,7 +83,7 @@ class PlannedNxMSampler(NxMSampler):
         return PlannedBatchSampler(self)
 
     def batch(self, which: int | slice) -> Longs:
-        """Return a batch of the current epoch, int64 [N*M], by its number among all replicas'.
+        """Return a batch of the current epoch, int64 [N*M], by its number in all replicas' batches.
 
         A slice gives several, int64 [count, N*M]; `slice(None)` gives the whole epoch. The array is
         on the device of the labels. Raises IndexError for a number that is out of range.
@@ -137,7 +137,7 @@ class PlannedNxMSampler(NxMSampler):
         if self._weights is not None:
             with np.errstate(over="ignore"):  # checked below
                 exact = sizes * self._factors(self._weights) / self.M_samples_per_class
-                # Without rounding, 30 * 0.1 would give a slot more for its last digit.
+                # Without rounding, 30 * 0.1, slightly above 3, would give one more slot.
                 whole = np.maximum(np.ceil(np.round(exact, 9)), 1)
             if whole.sum() > MOST:
                 raise ValueError(f"weights are too large: they give more than {MOST:,} slots")
@@ -151,7 +151,7 @@ class PlannedNxMSampler(NxMSampler):
 
     @cached_property
     def _digest(self) -> str:
-        """A digest of all that the plan depends on, except for seed and epoch."""
+        """Return a digest of everything that determines the plan, except for seed and epoch."""
         groups = self.grouping
         digest = blake2b(digest_size=8)
         width, samples = self.N_classes_per_batch, self.M_samples_per_class

@@ -1,4 +1,4 @@
-"""Samplers by name, for configurations."""
+"""Find samplers by name, for configurations."""
 
 from importlib.metadata import entry_points
 from inspect import signature
@@ -22,11 +22,11 @@ SAMPLERS: Final[dict[str, type[NxMSampler]]] = {
 
 
 def sampler_class(name: str) -> type[NxMSampler]:
-    """Return the sampler class of a name.
+    """Return the sampler class with a name.
 
-    `name`: a key of `SAMPLERS`, the name of its class, BA-LR's dotted path of it, or an entry point
-    of the group exset.samplers. Other modules are never imported. Raises ValueError for an unknown
-    name, and FormatError for an entry point that cannot be used.
+    `name`: a key of `SAMPLERS`, the name of a class there, BA-LR's dotted path of the class, or an
+    entry point of the group exset.samplers. Other modules are never imported. Raises ValueError for
+    an unknown name, and FormatError for an entry point that cannot be used.
     """
     classes = {each.__name__: each for each in SAMPLERS.values()}
     known = {**SAMPLERS, **classes}
@@ -60,7 +60,7 @@ def build_sampler(
     """Return a new sampler of the class with the name `sampler_path`, as `sampler_class` finds it.
 
     `compat` is for BA-LR's samplers, `weights` for the planned one. The other arguments, and the
-    errors, are those of the sampler. Raises ValueError for an argument that its class lacks.
+    errors, are those of the sampler. Raises ValueError for an argument that the class lacks.
     """
     cls = sampler_class(sampler_path)
     given = {"compat": compat, "weights": weights}

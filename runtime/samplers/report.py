@@ -1,4 +1,4 @@
-"""Statistics of one epoch of a sampler."""
+"""Compute statistics of one epoch of a sampler."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -17,7 +17,7 @@ class Plan:
     items: int
     classes: int
     small_classes: int
-    """Classes of fewer than M items, which repeat items in every slot."""
+    """Classes with fewer than M items, which repeat items in every slot."""
     largest_class: int
     """The number of items of the largest class."""
     batches: int
@@ -39,7 +39,7 @@ class Plan:
     repeats: int
     """Drawn indices that are repetitions."""
     imbalance: float | None
-    """The highest rate of draws per item of a class, divided by the lowest; None if that is 0."""
+    """The highest number of draws per item of a class, divided by the lowest; None if this is 0."""
 
     def to_dict(self) -> dict[str, object]:
         """Return the statistics for JSON."""

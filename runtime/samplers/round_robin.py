@@ -1,4 +1,4 @@
-"""Kernels that deal the slots of classes out to batches; the classes take turns."""
+"""Kernels that assign the slots of classes to batches; the classes take turns."""
 
 from typing import NamedTuple
 
@@ -67,8 +67,8 @@ def deal(counts: Longs, width: int, room: Room, classes: Longs) -> None:
 
     `counts`: the number of slots of each class; the sum is the length of `classes`, and no count is
     above the number of batches. As in BA-LR, classes take turns, one slot each, until they have no
-    more. But a class is urgent if it has one slot for each batch that is left: it then has
-    a place in each of them before all others. So every batch can be completed.
+    more slots. But a class is urgent if it has one slot for each remaining batch: it then gets a
+    slot in each of these batches, before other classes. So every batch can be completed.
     """
     count = len(counts)
     batches = len(classes) // width

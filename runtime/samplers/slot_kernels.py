@@ -44,7 +44,7 @@ def room_for(samples: int) -> Room:
 
 @kernel
 def word(key: np.uint64, counter: np.uint64) -> np.uint64:
-    """Return a number of SplitMix64, as `generator.number`."""
+    """Return a number of SplitMix64, as `generator.number` does."""
     mixed = key + (counter + _ONE) * GAMMA
     mixed = (mixed ^ (mixed >> _S30)) * FIRST
     mixed = (mixed ^ (mixed >> _S27)) * SECOND
@@ -62,7 +62,7 @@ def place(
 ) -> None:
     """Replace items by their places in keyed orders, as `generator.places`: a column for each key.
 
-    The compiler can vectorise these loops over columns: they read all values before they choose.
+    The compiler can vectorise these loops over columns, because they first read all values.
     """
     for step in range(ROUNDS):
         for slot in range(np.uint64(count)):
@@ -92,7 +92,7 @@ def fill_slots(
 ) -> None:
     """Fill row s of `out`, int64 [S, M], with the items of slot `slots[s]` of class `classes[s]`.
 
-    `starts`, `sizes`, `grouped`: the arrays of a `Grouping`. `key`: of the orders, if `shuffle`.
+    `starts`, `sizes`, `grouped`: arrays of a `Grouping`. `key`: the key of orders, if `shuffle`.
     `room`: overwritten.
     """
     width = out.shape[1]

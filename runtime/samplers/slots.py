@@ -1,8 +1,8 @@
-"""Map slots to items: which M items of a class each slot has.
+"""Map slots to items: find the M items of each slot.
 
 The epoch's key and the class define an order of the items of the class. Slot j has the items
-j*M to j*M + M - 1 of that order; after the last item comes the first again. So no item comes twice
-in a slot of a class with M items or more, and every item is equally likely to be repeated.
+j*M to j*M + M - 1 of this order; after the last item comes the first again. So no item is twice in
+a slot of a class with at least M items, and every item is equally likely to be repeated.
 
 Large inputs use a compiled kernel, others operations on arrays. Both give the same items.
 """
@@ -23,7 +23,7 @@ from exset.runtime.training.generator import numbers, places, words
 KERNELS: Final = Kernels("exset.runtime.samplers.slot_kernels", load_from=1 << 13, use_from=0)
 
 _ARRAY_BLOCK = 1 << 14
-"""The items of one step of the array operations: on the host their arrays fit in a cache."""
+"""The number of items in a step of the array operations; on the host, a step fits in a cache."""
 
 
 @dataclass(frozen=True)

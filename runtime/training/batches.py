@@ -37,8 +37,8 @@ class Batches:
     `device`: "cpu", which copies nothing; or "cuda", "cuda:1" or a `torch.device` for arrays of
     CuPy, for the stream of the device that is current when you take a batch. Strings and objects
     stay on the host. `prefetch`: the most batches that a background thread reads ahead, from
-    sampler and dataset; 0 for no thread. Their errors are raised when you take the batch that they
-    belong to.
+    sampler and dataset; 0: no thread. Errors of sampler and dataset are raised when you take the
+    batch with the error.
 
     `state_dict` gives the position after the batch yielded last, regardless of batches read ahead.
     Iterations begin at a loaded state until one of them reaches the end of the epoch. Only one
@@ -82,7 +82,7 @@ class Batches:
         namespace(device)
         self._epoch = 0
         self._loaded: State | None = None
-        """The loaded state, at which iterations begin; None: they begin with the epoch."""
+        """The loaded state, at which iterations begin; None: iterations begin with the epoch."""
         self._last: State | None = None
         """The state after the batch yielded last; None: the state at which iterations begin."""
         self._running: Prefetcher[tuple[Sent, State]] | None = None
@@ -94,7 +94,7 @@ class Batches:
 
     @property
     def epoch(self) -> int:
-        """The epoch of the next iteration; the sampler's, if it has one."""
+        """The epoch of the next iteration: the sampler's epoch, if the sampler has one."""
         return cast(int, getattr(self.sampler, "epoch", self._epoch))
 
     def set_epoch(self, epoch: int) -> None:
@@ -109,8 +109,8 @@ class Batches:
     def state_dict(self) -> State:
         """Return the position after the batch yielded last.
 
-        Raises TypeError if the sampler cannot repeat its order: if it is not a sequence and has
-        neither `state_dict` nor `set_epoch`, as torch's RandomSampler.
+        Raises TypeError if the sampler cannot repeat its order: it is not a sequence, and has
+        neither `state_dict` nor `set_epoch`, such as torch's RandomSampler.
         """
         self._check_sampler()
         return deepcopy(self._last or self._first())
@@ -118,9 +118,9 @@ class Batches:
     def load_state_dict(self, state: State) -> None:
         """Resume at the position of a `Batches` with an equal sampler.
 
-        Raises ValueError for a state of another form, and TypeError as `state_dict`. For a sampler
-        without a state, iterations skip the indices of the batches already yielded, and read
-        nothing of them. The first batch raises ValueError if these indices have changed.
+        Raises ValueError for an invalid state, and TypeError as `state_dict` does. For a sampler
+        without a state, iterations skip the indices of the batches already yielded, and do not read
+        these batches. The first batch raises ValueError if these indices have changed.
         """
         self._check_sampler()
         own = {"batch", "checksum"} if self._stateful is None else {"sampler"}
@@ -152,7 +152,7 @@ class Batches:
         try:
             for sent, self._last in source:
                 yield carrier.receive(sent)
-                del sent  # do not hold it while waiting for the next
+                del sent  # free the memory while waiting for the next batch
                 if self._iteration != mine:
                     break
             if self._iteration != mine:
@@ -164,7 +164,7 @@ class Batches:
                 self._end()
 
     def _end(self) -> None:
-        """End the running iteration, so that no thread takes from the sampler any more."""
+        """End the running iteration, so that no thread uses the sampler any more."""
         self._iteration += 1
         if self._running is not None:
             self._running.close()
@@ -172,7 +172,7 @@ class Batches:
         self._rewind()
 
     def _rewind(self) -> None:
-        """Move the sampler back to where iterations begin, even if it was read ahead."""
+        """Move the sampler back to the state at which iterations begin."""
         if self._stateful is not None and self._loaded is not None:
             self._stateful.load_state_dict(deepcopy(cast(SamplerState, self._loaded)["sampler"]))
             if isinstance(self.sampler, Epochs):  # stay at the end of this epoch
@@ -184,7 +184,7 @@ class Batches:
 
     @property
     def _skipped(self) -> tuple[int, int]:
-        """The number of batches that iterations skip, and the checksum of their indices."""
+        """Return the number of batches that iterations skip, and the checksum of their indices."""
         if self._loaded is None or self._stateful is not None:
             return 0, 0
         counted = cast(CountedState, self._loaded)
@@ -198,14 +198,14 @@ class Batches:
             )
 
     def _state(self, batch: int, checksum: int) -> State:
-        """Return the state after the batch that was taken from the sampler last."""
+        """Return the state after the last batch that was taken from the sampler."""
         if self._stateful is not None:
             # Some samplers return an object that they change later.
             return {"epoch": self.epoch, "sampler": deepcopy(self._stateful.state_dict())}
         return {"epoch": self.epoch, "batch": batch, "checksum": checksum}
 
     def _read(self, carrier: Transfer) -> Generator[tuple[Sent, State], None, None]:
-        """Yield batch after batch, each with the state after it."""
+        """Yield each batch with the state after the batch."""
         skipped, expected = self._skipped
         batches = batches_of(self.sampler, self.batch_size, self.drop_last)
         checksum = 0

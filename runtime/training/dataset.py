@@ -27,7 +27,7 @@ class Dataset(ABC):
     """
 
     name = "dataset"
-    """The name in errors that concern no other file; `exset.dataset` sets it to the path."""
+    """The name in errors that name no other file; `exset.dataset` sets the path of the source."""
 
     @property
     @abstractmethod
@@ -36,7 +36,7 @@ class Dataset(ABC):
 
     @property
     def dtypes(self) -> dict[str, np.dtype[Any]]:
-        """The dtypes of the arrays of a batch by their names; that of text is `object`."""
+        """The dtypes of the arrays of a batch, by name; text has the dtype `object`."""
         return {name: array.dtype for name, array in self.batch([]).items()}
 
     @abstractmethod
@@ -45,7 +45,7 @@ class Dataset(ABC):
 
     @abstractmethod
     def batch(self, indices: ArrayLike) -> dict[str, Values]:
-        """Return the arrays of some samples, one row a sample, in the order of the indices.
+        """Return the arrays of some samples, one row for each sample, in the order of the indices.
 
         `indices`: integers, which may repeat and be negative, or a mask, bool [len(self)]. A field
         in `ragged` has two arrays: NAME.values, the concatenated samples, and NAME.offsets, int64
@@ -84,7 +84,7 @@ class Dataset(ABC):
         return (self[index] for index in range(len(self)))
 
     def __array__(self, dtype: object = None, copy: bool | None = None) -> NoReturn:
-        """Raise TypeError, as a batch has several arrays."""
+        """Raise TypeError, because a batch has several arrays."""
         raise TypeError(f"{type(self).__name__} has several arrays: use to_arrays() or batch()")
 
     def check_sampler(self, sampler: object) -> None:  # noqa: B027
@@ -96,7 +96,7 @@ class Dataset(ABC):
         return ()
 
     def to_arrays(self, device: Device = "cpu") -> dict[str, Values]:
-        """Return the arrays of all samples, on a device. Raises as `batch`, and ImportError."""
+        """Return the arrays of all samples, on a device. Raises errors of `batch`; ImportError."""
         with on_device(device) as xp:
             arrays = self.batch(np.arange(len(self)))
             return {
@@ -118,7 +118,7 @@ class Dataset(ABC):
 def checked_names(
     what: str, names: Iterable[str], known: Sequence[str] | None = None
 ) -> tuple[str, ...]:
-    """Return names as a tuple. Raises ValueError for repeated ones, and for others than `known`.
+    """Return names as a tuple. Raises ValueError for repeated names, and for names not in `known`.
 
     what: the name of the argument.
     """

@@ -1,13 +1,13 @@
-"""Random numbers that only depend on a key and a counter, and keyed orders made of them.
+"""Random numbers that depend only on a key and a counter, and keyed orders made of these numbers.
 
 Number i of the key k is the i-th output of SplitMix64 seeded with k (Steele, Lea and Flood, "Fast
-splittable pseudorandom number generators", OOPSLA 2014; constants of Vigna's splitmix64.c), which
-is a counter-based generator: it computes any number without the numbers before it. A number of one
-key serves as the key of further numbers, so seed, epoch, purpose, class and round each have a
-stream of their own.
+splittable pseudorandom number generators", OOPSLA 2014; constants of Vigna's splitmix64.c). This is
+a counter-based generator: it computes any number without the numbers before. A number of one key
+can be the key of further numbers, so that each seed, epoch, purpose, class and round has its own
+stream.
 
 Keyed orders are swap-or-not shuffles (Hoang, Morris and Rogaway, CRYPTO 2012): bijections of
-[0, n) for any n, evaluated at one place without the others. With 24 rounds even orders of few items
+[0, n) for any n, which can be evaluated at a single place. With 24 rounds even orders of few items
 are uniform, which Feistel networks do not achieve.
 
 All computations are in unsigned 64-bit integers that wrap around, so NumPy and CuPy give the same
@@ -41,7 +41,7 @@ def number(key: int, counter: int) -> int:
 
 
 def numbers(keys: Words, counters: Words) -> Words:
-    """Return the numbers of keys and counters: uint64 arrays that broadcast, not scalars."""
+    """Return the numbers for keys and counters: uint64 arrays that broadcast, not scalars."""
     words = (counters + np.uint64(1)) * GAMMA
     words = words + keys
     words ^= words >> np.uint64(30)
@@ -53,14 +53,14 @@ def numbers(keys: Words, counters: Words) -> Words:
 
 
 def words(xp: ModuleType, *values: int) -> Words:
-    """Return numbers below 2**64 as an array of a namespace."""
+    """Return numbers below 2**64 as a uint64 array of a namespace."""
     array: Words = xp.asarray(np.array(values, np.uint64))
     return array
 
 
 def ordered(values: NDArray[np.int64], key: int) -> NDArray[np.int64]:
     """Return the numbers 0, 1, ... in an order that the key decides."""
-    # The numbers of one key all differ, so the order is unique.
+    # All numbers of one key are different, so the order is unique.
     order: NDArray[np.int64] = numbers(
         words(namespace_of(values), key), values.astype(np.uint64)
     ).argsort()
@@ -73,7 +73,7 @@ def below(words: Words, bounds: Words) -> Words:
 
 
 def places(keys: Words, sizes: Words, items: Words) -> Words:
-    """Return the places of items in keyed orders: for each key, a bijection of [0, size).
+    """Return the positions of items in keyed orders: for each key, a bijection of [0, size).
 
     `keys`, `sizes`, `items`: uint64 arrays that broadcast, not scalars. Sizes are below 2**32, and
     items below their sizes.
@@ -84,7 +84,7 @@ def places(keys: Words, sizes: Words, items: Words) -> Words:
     for step in range(ROUNDS):
         round_keys = numbers(keys, steps[step : step + 1])
         sums = below(round_keys, sizes)
-        # The partner of x is sum - x, modulo the size; a pair swaps or not by one random bit.
+        # The partner of x is sum - x, modulo the size; a random bit decides if a pair is swapped.
         partners = sums - items + sizes * (items > sums)
         highest = xp.maximum(items, partners)
         bits = numbers(round_keys, highest >> shift) >> (highest & low) & one

@@ -1,4 +1,4 @@
-"""The indices that a sampler gives, batch after batch, and its states."""
+"""The indices that a sampler yields, batch after batch, and the states of samplers."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
@@ -22,7 +22,7 @@ class CountedState(TypedDict):
 
 
 class SamplerState(TypedDict):
-    """The state of a sampler just after it gave the batch that was yielded last."""
+    """The state of a sampler just after it gave the last yielded batch."""
 
     epoch: int
     sampler: Mapping[str, object]
@@ -33,7 +33,7 @@ State: TypeAlias = CountedState | SamplerState
 
 @runtime_checkable
 class Stateful(Protocol):
-    """A sampler that can save its position and resume there."""
+    """A sampler that can save its position, and resume at a position."""
 
     def state_dict(self) -> Mapping[str, object]:
         """Return the position."""
@@ -44,7 +44,7 @@ class Stateful(Protocol):
 
 @runtime_checkable
 class FixedSize(Protocol):
-    """A sampler of indices with a batch size of its own, such as an `NxMSampler`."""
+    """A sampler of indices that has a batch size, such as an `NxMSampler`."""
 
     @property
     def batch_size(self) -> int:
@@ -84,7 +84,7 @@ def batches_of(
 
 
 def _checked(batch: object) -> Indices:
-    """Return a batch of indices as an array. Raises TypeError as `batches_of`."""
+    """Return a batch of indices as an array. Raises TypeError as `batches_of` does."""
     array = to_host(cast("Indices", batch))
     if array.ndim != 1:
         hint = "omit batch_size for batches of" if array.ndim else "pass batch_size for single"
@@ -95,5 +95,5 @@ def _checked(batch: object) -> Indices:
 
 
 def checksum_after(indices: Indices, before: int) -> int:
-    """Return the checksum (CRC-32) of all batches up to this; `before`: of those before it."""
+    """Return the checksum (CRC-32) of all batches up to this; `before`: the checksum before it."""
     return crc32(indices.astype("<i8", copy=False).tobytes(), before)

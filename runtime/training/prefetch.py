@@ -14,7 +14,7 @@ Item = TypeVar("Item")
 
 @dataclass
 class _End:
-    """Marks the end of the items, with the error that ended them, if any."""
+    """A mark for the end of the items, with the error that ended them, if any."""
 
     error: BaseException | None = None
 
@@ -31,7 +31,7 @@ class Prefetcher(Generic[Item]):
     def __init__(self, source: Generator[Item, None, None], most: int) -> None:
         """Take a generator; only the thread uses and closes it."""
         self._source, self._most = source, most
-        # These queues are reentrant: garbage collection can call `close` in any thread.
+        # Garbage collection can call `close` in any thread, so these queues must be reentrant.
         self._requests: SimpleQueue[None] = SimpleQueue()
         self._items: SimpleQueue[Item | _End] = SimpleQueue()
         self._is_over = self._is_closed = False
@@ -89,6 +89,6 @@ _RUNNING: "WeakSet[Prefetcher[Any]]" = WeakSet()
 
 @atexit.register
 def _close_all() -> None:
-    """Close all: a thread that runs while the interpreter shuts down can crash it."""
+    """Close all prefetchers: a running thread can crash the interpreter when this shuts down."""
     for each in list(_RUNNING):
         each.close()

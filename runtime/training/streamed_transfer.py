@@ -11,14 +11,14 @@ from exset.runtime.training.dataset import Values
 from exset.runtime.training.transfer import Event, Sent, Transfer
 
 _MOST_IN_FLIGHT = 4
-"""The most batches that are copied at a time: a fast host would need memory for all batches."""
+"""The most batches that are copied at a time, because a fast host could fill the memory."""
 
 
 class StreamedTransfer(Transfer):
-    """Copies from pinned memory in a stream of its own.
+    """Copies from pinned memory in a separate stream.
 
     A batch is for the stream of the device that is current when the batch is received. The arrays
-    are allocated in the memory pool of that stream, so that memory in use is never overwritten.
+    are allocated in the memory pool of this stream, so that memory in use is never overwritten.
     """
 
     def __init__(self, xp: ModuleType) -> None:
@@ -54,7 +54,7 @@ class StreamedTransfer(Transfer):
         return Sent(arrays, arrived)
 
     def receive(self, sent: Sent) -> dict[str, Values]:
-        """Return the arrays. The current stream waits for their arrival, the host does not."""
+        """Return the arrays. The current stream waits for their arrival; the host does not wait."""
         with self._device:  # which CUDA's default stream depends on
             self._user = self.xp.cuda.get_current_stream()
             self._user.wait_event(sent.arrived)
@@ -66,7 +66,7 @@ class StreamedTransfer(Transfer):
         self._in_flight.clear()
 
     def _pinned(self, array: Values) -> NDArray[np.generic]:
-        """Return a copy in memory that the device reads directly."""
+        """Return a copy in pinned memory, which the device reads directly."""
         kind = array.dtype.newbyteorder("=")
         memory = self.xp.cuda.alloc_pinned_memory(max(array.size, 1) * kind.itemsize)
         pinned = np.frombuffer(memory, kind, array.size).reshape(array.shape)

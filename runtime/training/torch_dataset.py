@@ -24,21 +24,21 @@ class Sample(dict[str, Any]):
 
 
 class Batched(Protocol):
-    """What `TorchDataset` needs of a `Dataset`."""
+    """The part of a `Dataset` that `TorchDataset` needs."""
 
     @property
     def ragged(self) -> tuple[str, ...]:
-        """As `Dataset.ragged`."""
+        """The names of the fields of different sizes, as `Dataset.ragged`."""
 
     def __len__(self) -> int:
-        """As `Dataset`."""
+        """Return the number of samples."""
 
     def batch(self, indices: ArrayLike) -> dict[str, NDArray[Any]]:
-        """As `Dataset.batch`."""
+        """Return the arrays of some samples, as `Dataset.batch`."""
 
 
 class Samples(Sequence[Sample]):
-    """The samples of a batch. torch's loader takes the batch as it is, and never splits it."""
+    """The samples of a batch. torch's loader uses the whole batch, and never splits it."""
 
     def __init__(self, columns: Columns, ragged: Sequence[str], count: int) -> None:
         """Take the columns of a batch, which has `count` samples."""
@@ -63,7 +63,7 @@ class Samples(Sequence[Sample]):
 
     @cached_property
     def _samples(self) -> list[Sample]:
-        """The rows of all columns, with ragged fields split."""
+        """The samples: a row of all columns for each, with ragged fields split."""
         rows = dict(self.columns)
         for name in self.ragged:
             lengths = rows.pop(f"{name}.offsets").diff().tolist()

@@ -24,7 +24,7 @@ class Event(Protocol):
 
 @dataclass(frozen=True)
 class Sent:
-    """The arrays of a batch, and the event of their arrival; None if they have arrived."""
+    """The arrays of a batch, and the event of their arrival, None if they have arrived."""
 
     arrays: dict[str, Values]
     arrived: Event | None = None
@@ -33,7 +33,7 @@ class Sent:
 class Transfer:
     """Copies batches to the device of a namespace, and waits for it; NumPy needs no copy.
 
-    Strings and objects stay on the host, as no device can hold them.
+    Strings and objects stay on the host, because no device can store them.
     """
 
     def __init__(self, xp: ModuleType) -> None:
