@@ -186,7 +186,11 @@ roots_option = secondary_option(
     help="Open no file outside of this folder.",
 )
 access_options = options(
-    secondary_option("--follow-links", is_flag=True, help="Follow links in HDF5 files."),
+    secondary_option(
+        "--follow-links",
+        is_flag=True,
+        help="Follow links in HDF5 files, and to data in others.",
+    ),
     roots_option,
     secondary_option(
         "--allow-plugins", is_flag=True, help="Let HDF5 load its plugins to decompress data."

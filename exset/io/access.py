@@ -12,10 +12,11 @@ from typing import Final, NoReturn
 class Access:
     """Which files may be opened, and how.
 
-    `links`: follow soft and external links of HDF5, within `roots`. `roots`: the folders that must
-    contain all files; by default any folder for a file, and the file's own folder for its links.
-    `plugins`: let HDF5 load filter plugins. `locking`: lock HDF5 files; None: as HDF5 does by
-    default; use False on parallel file systems.
+    `links`: follow soft and external links of HDF5, and read data of its datasets from other files,
+    within `roots`. `roots`: the folders that must contain all files; by default any folder for a
+    file, and the file's own folder for its links and other files. `plugins`: let HDF5 load filter
+    plugins. `locking`: lock HDF5 files; None: as HDF5 does by default; use False on parallel file
+    systems.
     """
 
     links: bool = False
@@ -64,12 +65,18 @@ def check_regular_file(path: str) -> None:
 
     Call it for files that the user did not name: to open a pipe could wait forever.
     """
+    file_size(path)
+
+
+def file_size(path: str) -> int:
+    """Return the bytes of a regular file. Raises as `check_regular_file`."""
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     try:
-        mode = os.fstat(handle).st_mode
+        found = os.fstat(handle)
     finally:
         os.close(handle)
-    if stat.S_ISDIR(mode):
+    if stat.S_ISDIR(found.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-    if not stat.S_ISREG(mode):
+    if not stat.S_ISREG(found.st_mode):
         raise OSError(errno.EINVAL, "not a regular file", path)
+    return found.st_size

@@ -46,7 +46,8 @@ def hint(unexpected: Unexpected) -> str | None:
         if before.count(b"\n") == 3 and found in (b"\n", b"") and not kind.has_label_file:
             advice += f"; a {kind} list has no label file line"
         if kind.is_single:
-            advice += '; only an image reader reads one file in each line (reader="image")'
+            advice += "; only the image reader reads one file in each line:"
+            advice += ' <--reader image or reader="image">'
         return advice
     return None
 

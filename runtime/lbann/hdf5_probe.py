@@ -13,8 +13,9 @@ from exset.grammars.columns.strings import Strings
 from exset.grammars.lbann.list_types import Kind
 from exset.grammars.lbann.sample_list import SampleList
 from exset.io.access import DEFAULT_ACCESS, Access
-from exset.runtime.lbann.hdf5 import File, is_group
+from exset.runtime.lbann.hdf5 import File
 from exset.runtime.lbann.hdf5_files import failure, run_in_batches
+from exset.runtime.lbann.hdf5_objects import is_group
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ from exset.core.errors import Finding, Findings, FormatError, Place, Severity
 from exset.core.limits import DEFAULT, Limits
 from exset.grammars.lbann.schema import METADATA
 from exset.io.access import DEFAULT_ACCESS, Access
-from exset.runtime.lbann.hdf5 import DEEPEST, DataType, File, is_group
+from exset.runtime.lbann.hdf5 import DataType, File
 from exset.runtime.lbann.hdf5_files import run_in_batches
+from exset.runtime.lbann.hdf5_objects import DEEPEST, is_group
 
 _COMPARED = 64
 _FILES_COMPARED = 16

@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from exset.core.errors import Finding, Findings, FormatError, Place, Severity
 from exset.grammars.lbann.schema_findings import finding_at
-from exset.runtime.lbann.hdf5 import DataType, File, is_group, numpy_type
+from exset.runtime.lbann.hdf5 import DataType, File, numpy_type
+from exset.runtime.lbann.hdf5_objects import is_group
 from exset.runtime.lbann.packing import Plan
 from exset.runtime.lbann.transforms import Compat, FieldTransform, add_refusal, error_of
 

@@ -33,7 +33,8 @@ from exset.runtime.aeon.cache_plan import Plan
 from exset.runtime.aeon.elements import encoded
 from exset.runtime.aeon.manifest_dataset import ManifestDataset
 from exset.runtime.lbann import list_build, list_convert, list_journal, schema_build
-from exset.runtime.lbann.hdf5 import File, is_group
+from exset.runtime.lbann.hdf5 import File
+from exset.runtime.lbann.hdf5_objects import is_group
 from exset.runtime.lbann.hdf5_probe import Probe
 from exset.runtime.lbann.list_exclusion import to_inclusion
 from exset.runtime.lbann.list_files import check
