@@ -15,6 +15,9 @@ from exset.core.text import safe
 from exset.families.format import Format
 from exset.grammars.columns.findings import Rules
 
+# A variable part of a message, such as {name!r}, or a count with its noun, {count:sample}.
+_VARIABLE = re.compile(r"\{\w+(?:!r)?(?::((?:[^{}]|\{\w+\})+))?\}")
+
 
 @dataclass(frozen=True)
 class Explanation:
@@ -59,6 +62,10 @@ def explain(code: str) -> Explanation:
     raise ValueError(f"no finding has the code {safe(code)!r}{there}")
 
 
+def _varied(variable: re.Match[str]) -> str:
+    return f"... {_VARIABLE.sub('...', variable[1])}s" if variable[1] else "..."
+
+
 def texts(among: tuple[Format, ...]) -> dict[str, Rules]:
     """Return the texts of findings of some formats, then the general text, by their names."""
     names = [name for fmt in among for name in fmt.findings]
@@ -79,7 +86,7 @@ def _explained(rules: Rules, texts: dict[str, Rules]) -> Iterator[Explanation]:
         declared = [each[code] for each in texts.values() if code in each]
         severities = (word for each in declared for word in each.severity.split(" or "))
         messages = (each.message for each in declared if each.message)
-        says = dict.fromkeys(re.sub(r"\{\w+(!r)?\}", "...", message) for message in messages)
+        says = dict.fromkeys(_VARIABLE.sub(_varied, message) for message in messages)
         yield Explanation(
             code=code,
             family=rules.title,

@@ -76,7 +76,7 @@ def bounds(count: int, sizes: Sequence[float | None]) -> list[int]:
     if total > count * (1 + 1e-9) + 1e-6:
         counted = any(isinstance(size, int) for size in sizes)
         share = "; 0.8, or 80% on the command line, is a share" if counted else ""
-        raise ValueError(f"the parts are more than the {count:,} there are{share}")
+        raise ValueError(f"the parts need more units than there are, {count:,}{share}")
     rest = count - total
     ends, at = [], 0.0
     for size in exact:
@@ -84,7 +84,9 @@ def bounds(count: int, sizes: Sequence[float | None]) -> list[int]:
         ends.append(min(round(at), count))
     for size, start, end in zip(sizes, [0, *ends], ends, strict=False):
         if start == end and (size is not None or shares):
-            raise ValueError(f"a part would be empty: {count:,} are too few to split so")
+            raise ValueError(
+                f"a part would be empty: there are too few units, {count:,}, to split so"
+            )
     return ends
 
 

@@ -187,9 +187,8 @@ def _header(entries: Entries, source: Source, limits: Limits, engine: Engine) ->
     at, size = int(entries.data.starts[0]), int(entries.data.lengths[0])
     if size != layout.HEADER_SIZE:
         place = Place.in_bytes(source, 0, "entries[0]")
-        message = (
-            f"the first entry has {size} bytes, but the header of a block has {layout.HEADER_SIZE}"
-        )
+        has = counted(size, "byte")
+        message = f"the first entry has {has}, but the header of a block has {layout.HEADER_SIZE}"
         hint = 'if the file is another cpio archive, use <--from cpio or format="cpio">'
         raise FormatError(message, place=place, hint=hint)
     inner = Source(source.name, bytes(source.view[at : at + size]))

@@ -14,6 +14,7 @@ from exset.codecs.engine import Fields
 from exset.core.errors import FormatError, LimitError
 from exset.core.limits import Limits, limit_hint
 from exset.core.source import Source
+from exset.core.text import counted
 from exset.grammars.columns.arrays import Flags, Ints, Longs, offsets_of, row_indices
 
 INPUTS, SHARED, TARGETS = (
@@ -185,5 +186,5 @@ def check_expansion(
         entry -= lengths[number].size
         number += 1
     place = fields.place(source, f"{kinds[number].path}.event_num", entry)
-    message = f"the event lists name more than {limits.max_expand} events in all"
+    message = f"the event lists name more than {counted(limits.max_expand, 'event')} in all"
     raise LimitError(message, place=place, hint=limit_hint("max_expand"))

@@ -23,7 +23,10 @@ SECTIONS = {
         "cache": "cache",
         "sampler": "sampler",
     },
-    "exset itself": {"itself": "demo formats doctor completion"},
+    "exset itself": {
+        "itself": "demo formats doctor completion",
+        "help:show_help": "help",
+    },
 }
 """The sections of the help, and the commands of each module: see `MainGroup`."""
 

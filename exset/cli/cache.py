@@ -67,7 +67,7 @@ def predict(
     sizes = [len(block) for block in plan.blocks]
     last = f", the last {sizes[-1]:,}" if sizes[-1] != sizes[0] else ""
     blocks = f"{counted(len(sizes), 'block')} of {sizes[0]:,}{last}"
-    lines = [plan.folder, f"{len(plan.manifest):,} records in {blocks}"]
+    lines = [plan.folder, f"{counted(len(plan.manifest), 'record')} in {blocks}"]
     exists = None
     if cache_directory is not None:
         folder = os.path.join(cache_directory, plan.folder)
@@ -167,7 +167,9 @@ def _check(
     records = sum(len(block) for block in intact.values())
     row: dict[str, object] = {"uid": cache.uid, "complete": cache.is_complete, "records": records}
     row |= {"blocks": len(cache), "intact": sorted(intact)}
-    summary = f"{len(intact):,} of {len(cache):,} blocks intact, {records:,} records"
+    summary = (
+        f"{len(intact):,} of {counted(len(cache), 'block')} intact, {counted(records, 'record')}"
+    )
     failed = common.is_failure(findings)
     lines = verdict(folder, findings, failed, summary, common.verbosity < 0)
     return Report(row, findings, lines, shown=0, failed=failed)

@@ -75,7 +75,7 @@ def extract(
         done, fmt = _extract_file(source, output, damaged, common, settings)
     written = counted(done.files, "file")
     if done.records is not None:
-        written += f", {done.records:,} records in manifest.tsv"
+        written += f", {counted(done.records, 'record')} in manifest.tsv"
     elif fmt == "block":
         written += ", no manifest.tsv (it needs --types)"
     return Report(

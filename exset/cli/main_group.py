@@ -41,10 +41,10 @@ class MainGroup(commands.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Import a command and return it; None if the name is unknown."""
         if name not in self.modules:
-            from difflib import get_close_matches
+            from exset.core.suggestions import nearest
 
-            if (near := get_close_matches(name, self.modules, 1)) and not ctx.resilient_parsing:
-                ctx.fail(f"No such command {name!r}. Did you mean {near[0]!r}?")
+            if (near := nearest(name, self.modules)) and not ctx.resilient_parsing:
+                ctx.fail(f"No such command {name!r}. Did you mean {near!r}?")
             return None
         module, _, attribute = self.modules[name].partition(":")
         command: click.Command = getattr(import_module(module), attribute or name)

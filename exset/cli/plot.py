@@ -13,7 +13,7 @@ from exset.cli.output import argument_errors, usage_error
 from exset.cli.paths import one_file
 from exset.cli.reports import Report, json_option
 from exset.core.errors import with_source_name
-from exset.core.text import safe
+from exset.core.text import counted, safe
 from exset.families.lens import LENS
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _indices(examples: "ExampleSet", chosen: tuple[str, ...]) -> "Longs | None":
                 usage_error(f"{each} has a step of 0")
             found = range(len(examples))[first:end:step]
         if not found:
-            usage_error(f"{safe(each)} selects none of the {len(examples):,} examples")
+            usage_error(f"{safe(each)} selects none of the {counted(len(examples), 'example')}")
         numbers += found
     return np.array(list(dict.fromkeys(numbers)), np.int64)
 

@@ -10,6 +10,7 @@ from exset.cli.options import Whole, option, secondary_option
 from exset.cli.output import argument_errors
 from exset.cli.paths import file_argument
 from exset.cli.reports import Report, json_option
+from exset.core.text import counted
 
 PLAN_KEYS = (
     *("items", "classes", "small_classes", "largest_class", "batches", "distinct_batches"),
@@ -77,7 +78,8 @@ def plan(
 
 def _rows(numbers: dict[str, object], classes: int, samples: int) -> list[tuple[str, str]]:
     """Return the numbers of a plan as (label, text)."""
-    text = {name: f"{value:,}" for name, value in numbers.items() if isinstance(value, int)}
+    counts = {name: value for name, value in numbers.items() if isinstance(value, int)}
+    text = {name: f"{value:,}" for name, value in counts.items()}
     extra = {"repeated_batches": "repeated", "dropped_batches": "dropped"}
     extras = "".join(f", {text[name]} {verb}" for name, verb in extra.items() if numbers[name])
     imbalance = "some classes are never drawn"
@@ -85,13 +87,15 @@ def _rows(numbers: dict[str, object], classes: int, samples: int) -> list[tuple[
         times = f"{numbers['imbalance']:.3g}"
         imbalance = f"items of one class are drawn up to {times} times as often as of another"
     return [
-        ("items", f"{text['items']} in {text['classes']} classes,"
+        ("items", f"{text['items']} in {counted(counts['classes'], 'class')},"
          f" the largest has {text['largest_class']}"),
-        ("too small", f"{text['small_classes']} classes have fewer than {samples} items"),
+        ("too small", f"{counted(counts['small_classes'], 'class')} with fewer than"
+         f" {counted(samples, 'item')}"),
         ("batches", f"{text['batches']} of {classes} x {samples},"
-         f" {text['distinct_batches']} with {classes} distinct classes"),
-        ("ranks", f"{text['replicas']}, {text['batches_per_replica']} batches each{extras}"),
-        ("coverage", f"{numbers['coverage']:.2%}: {text['items_drawn']} items"),
+         f" {text['distinct_batches']} with {counted(classes, 'distinct class')}"),
+        ("ranks", f"{text['replicas']}, {counted(counts['batches_per_replica'], 'batch')} each"
+         f"{extras}"),
+        ("coverage", f"{numbers['coverage']:.2%}: {counted(counts['items_drawn'], 'item')}"),
         ("repeats", f"{text['repeats']} of {text['drawn']} indices"),
         ("imbalance", imbalance),
     ]  # fmt: skip

@@ -365,5 +365,5 @@ def warn(findings: Findings, level: int) -> None:
     if not kept:
         return
     more = sum(findings.count(code) for code in {finding.code for finding in kept}) - 1
-    message = str(kept[0]) + (f"\n(and {more} more such findings)" if more else "")
+    message = str(kept[0]) + (f"\n(and {counted(more, 'more such finding')})" if more else "")
     warnings.warn(FormatWarning(message), stacklevel=level)

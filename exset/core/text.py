@@ -34,8 +34,20 @@ class Advice(str):
 
 
 def counted(count: int, noun: str) -> str:
-    """Return a count with its noun: `1 event`, `2,000 events`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    """Return a count with its noun: `1 event`, `2,000 events`, `3 classes`."""
+    ending = "es" if noun.endswith(("s", "ch")) else "s"
+    return f"{count:,} {noun}{'' if count == 1 else ending}"
+
+
+class Count(int):
+    """A count that writes its noun: `format(Count(2), "event")` is `2 events`."""
+
+    def __format__(self, noun: str) -> str:
+        return (
+            counted(self, noun)
+            if noun[-1:].isalpha() and len(noun) > 1
+            else super().__format__(noun)
+        )
 
 
 def size(count: int) -> str:

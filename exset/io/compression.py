@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, TypeVar, cast
 from exset.core.errors import FormatError, LimitError, Place
 from exset.core.limits import Limits, limit_hint
 from exset.core.source import Span
+from exset.core.text import counted
 from exset.io.compressors import KINDS, WINDOW, Compressor, Kind
 
 if TYPE_CHECKING:
@@ -82,7 +83,8 @@ def decompressed(
 
     def failed(what: str, length: int = 0) -> FormatError:
         start, before = checked
-        hint = f"the first {start:,} bytes are good and decompress to {before:,} bytes"
+        good, made = counted(start, "byte"), counted(before, "byte")
+        hint = f"the part before is good: {good}, which decompress to {made}"
         place = Place(name, Span(start, start + length))
         return FormatError(what, place=place, hint=hint, code="compression")
 

@@ -12,6 +12,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from itertools import islice
 from typing import BinaryIO, TextIO, TypeAlias
 
 from exset.core.limits import DEFAULT, Limits
@@ -25,6 +26,7 @@ FilePath: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 _CHUNK = 1 << 16
 _HEAD = 4096
+_COMPARED = 1000  # files of a folder, to suggest one
 _FILES = "name the files in it, as in 'FOLDER/*'"
 _STREAMS = ("/dev/fd/", "/dev/std", "/proc/")  # links to open files, not to paths
 
@@ -141,13 +143,29 @@ def _open(name: str) -> tuple[str, BinaryIO]:
         block = os.path.exists(os.path.join(name, "block_0.cpio"))
         advice = f"look at a cache with: exset cache check {name}" if cache or block else _FILES
         raise IsADirectoryError(error.errno, f"{error.strerror}; {advice}", name) from None
-    except FileNotFoundError:
-        if not os.path.basename(name) or name.endswith(tuple(SUFFIXES)):
-            raise
-        for suffix in SUFFIXES:
+    except FileNotFoundError as error:
+        is_whole = not os.path.basename(name) or name.endswith(tuple(SUFFIXES))
+        for suffix in () if is_whole else SUFFIXES:
             with suppress(FileNotFoundError):
                 return name + suffix, open(name + suffix, "rb")
-        raise
+        if (near := _nearest(name)) is None:
+            raise
+        advice = f"{error.strerror}; did you mean {near}?"
+        raise FileNotFoundError(error.errno, advice, name) from None
+
+
+def _nearest(name: str) -> str | None:
+    """Return the path of the file in the same folder whose name is the most similar, or None."""
+    from exset.core.suggestions import nearest
+
+    folder, base = os.path.split(name)
+    with suppress(OSError), os.scandir(folder or os.curdir) as entries:
+        # Names are compared up to their first dot: a suffix that two files share says nothing.
+        some = (each.name for each in islice(entries, _COMPARED) if each.is_file())
+        names = {each.partition(".")[0]: each for each in some}
+        if near := nearest(base.partition(".")[0], names):
+            return os.path.join(folder, names[near])
+    return None
 
 
 @contextmanager

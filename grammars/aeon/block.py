@@ -66,7 +66,7 @@ class Entries(Rows):
         check_kind("data", self.data, Blobs)
         count = len(self.name)
         if len(self.data) != count:
-            raise ValueError(f"data: {count} rows are needed, not {len(self.data)}")
+            raise ValueError(f"data: expected {counted(count, 'row')}, not {len(self.data)}")
         check_column("time", self.time, np.int64, count)
         for word in STATUS:
             check_column(word, getattr(self, word), np.uint16, count)

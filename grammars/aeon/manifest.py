@@ -55,11 +55,12 @@ class Manifest(Table):
         for i, each in enumerate(self.types):
             check_kind(f"types[{i}]", each, ElementType)
         if self.width < len(self.types):
-            raise ValueError(f"width: {self.width} is less than the {len(self.types)} types")
+            raise ValueError(f"width: {self.width} is less than {counted(len(self.types), 'type')}")
         check_column("lines", self.lines, np.int32)
         if len(self.fields) != self.lines.size * self.width:
             raise ValueError(
-                f"fields: {self.lines.size} records of {self.width} fields are needed,"
+                f"fields: needed for {counted(self.lines.size, 'record')} of"
+                f" {counted(self.width, 'field')}: {self.lines.size * self.width},"
                 f" not {len(self.fields)}"
             )
         if self.lines.size and not self.types:
@@ -86,7 +87,8 @@ class Manifest(Table):
         count = 0
         for count, record in enumerate(records, 1):
             if len(record) != len(kinds):
-                message = f"records[{count - 1}]: {len(kinds)} fields are needed, not {len(record)}"
+                needed = counted(len(kinds), "field")
+                message = f"records[{count - 1}]: expected {needed}, not {len(record)}"
                 raise ValueError(message)
             rows += (_field(f"records[{count - 1}][{i}]", field) for i, field in enumerate(record))
         lines = constant(0, count, np.int32)

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
+from exset.core.text import counted
+
 Flags = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
 Ints = NDArray[np.int32]
@@ -166,7 +168,7 @@ def chosen_rows(which: ArrayLike | slice, n: int) -> Longs:
         raise ValueError("expected a slice, a mask, or a list of indices")
     if array.dtype.kind == "b":
         if array.size != n:
-            raise ValueError(f"the mask has {array.size} rows, not {n}")
+            raise ValueError(f"the mask has {counted(array.size, 'row')}, not {n}")
         return np.flatnonzero(array)
     if array.size == 0:
         return np.empty(0, np.int64)
@@ -219,7 +221,7 @@ def check_column(
         )
         raise ValueError(f"{what}: expected a one-dimensional {np.dtype(dtype)} array, not {found}")
     if n is not None and array.size != n:
-        raise ValueError(f"{what}: expected {n} rows, not {array.size}")
+        raise ValueError(f"{what}: expected {counted(n, 'row')}, not {array.size}")
 
 
 def check_offsets(what: str, offsets: Longs, total: int) -> None:

@@ -6,6 +6,7 @@ from typing import Self
 
 import numpy as np
 
+from exset.core.text import counted
 from exset.grammars.columns.arrays import Bytes, Longs, check_column, compact, offsets_of, take
 from exset.grammars.columns.inputs import items_of, shown
 from exset.grammars.columns.rows import Column
@@ -84,7 +85,7 @@ class Blobs(Column[memoryview]):
         return all(a == b for a, b in zip(self, other, strict=True))
 
     def __repr__(self) -> str:
-        return f"Blobs({len(self)}, {self.nbytes} bytes)"
+        return f"Blobs({len(self)}, {counted(self.nbytes, 'byte')})"
 
     def __getstate__(self) -> dict[str, object]:
         return super(Blobs, self.of(self)).__getstate__()

@@ -10,6 +10,8 @@ A text begins with a title, `# Lens example files`. The findings follow, separat
     matters: Why it matters.
     fix: How to fix it.
 
+`{count:sample}` in a message is a count with its noun: `1 sample`, `2 samples`.
+
 A code without a message is used by errors whose messages are in the source code. If a code has
 several severities, such as `error or note`, the message has the first one. Two texts may have
 messages of the same code; only one of them explains the code. `python -m tests.findings` writes
@@ -20,9 +22,11 @@ import os
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from importlib import import_module
+from numbers import Integral
 from typing import NamedTuple
 
 from exset.core.errors import Finding, Place, Severity
+from exset.core.text import Count
 
 
 class Rule(NamedTuple):
@@ -73,8 +77,14 @@ class Rules(Mapping[str, Rule]):
         return Severity(self[code].severity.partition(" ")[0])
 
     def finding(self, code: str, place: Place | None, /, **words: object) -> Finding:
-        """Make a finding of a code; `words` fill in the message and the hint."""
+        """Make a finding of a code; `words` fill in the message and the hint.
+
+        `{count:event}` in a text becomes `1 event`, or `2 events`.
+        """
         rule = self[code]
+        for name, word in words.items():
+            if isinstance(word, Integral) and not isinstance(word, bool):
+                words[name] = Count(word)
         message, hint = rule.message.format(**words), rule.hint.format(**words) or None
         severity = self.severity(code)
         return Finding(code=code, severity=severity, message=message, place=place, hint=hint)

@@ -12,6 +12,7 @@ from typing import Generic, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from exset.core.text import counted
 from exset.grammars.columns import arrays
 from exset.grammars.columns.arrays import Flags, Floats, Longs, T
 from exset.grammars.columns.inputs import float_row, items_of
@@ -54,7 +55,7 @@ class Ragged(Column[NDArray[T]], Generic[T]):
         return self.values[self.offsets[row] : self.offsets[row + 1]]
 
     def __repr__(self) -> str:
-        return f"Ragged({len(self)} rows, {self.values.size} {self.values.dtype})"
+        return f"Ragged({counted(len(self), 'row')}, {self.values.size} {self.values.dtype})"
 
     @property
     def lengths(self) -> Longs:

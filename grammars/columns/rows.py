@@ -10,6 +10,7 @@ from typing import Generic, NamedTuple, Self, SupportsIndex, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from exset.core.text import counted
 from exset.grammars.columns.arrays import Longs, concat, frozen, same, take
 from exset.grammars.columns.inputs import numbers_like, raw
 
@@ -79,7 +80,7 @@ class Rows(Table, ABC):
         """Return the number of rows."""
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({len(self)} rows)"
+        return f"{type(self).__name__}({counted(len(self), 'row')})"
 
     def _row(self, index: SupportsIndex) -> int:
         """Return the number of a row, counted from the start. Raises IndexError, TypeError."""

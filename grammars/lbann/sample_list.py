@@ -100,7 +100,8 @@ class SampleList(Table):
         arrays.check_column("others", self.others, np.uint64, len(self.name))
         arrays.check_offsets("id_offsets", self.id_offsets, len(self.ids))
         if self.id_offsets.size != len(self.name) + 1:
-            message = f"id_offsets: must have {len(self.name) + 1} rows, not {self.id_offsets.size}"
+            rows = counted(len(self.name) + 1, "row")
+            message = f"id_offsets: must have {rows}, not {self.id_offsets.size}"
             raise ValueError(message)
         check_word("directory", self.directory)
         if self.kind.has_label_file:

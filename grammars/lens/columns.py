@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from exset.core.text import counted
 from exset.grammars.columns import arrays
 from exset.grammars.columns.arrays import Floats, Ints, Longs
 from exset.grammars.columns.inputs import check_kind, raw, real
@@ -248,7 +249,7 @@ def _check_rows(
 ) -> None:
     check_kind(what, column, kind)
     if len(column) != n:
-        raise ValueError(f"{what}: expected {n} rows, not {len(column)}")
+        raise ValueError(f"{what}: expected {counted(n, 'row')}, not {len(column)}")
 
 
 def _check_numbers(what: str, numbers: Longs | Ints, n: int) -> None:

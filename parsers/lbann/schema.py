@@ -10,6 +10,7 @@ from exset.core.errors import Findings, FormatError, Place
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source, Span
+from exset.core.suggestions import did_you_mean
 from exset.grammars.columns import tree
 from exset.grammars.columns.tree import DEEPEST, Style
 from exset.grammars.lbann.schema import (
@@ -101,7 +102,7 @@ class _Reader:
         directives = {}
         for name, key, value in self._pairs(item):
             if name not in DIRECTIVES:
-                hint = f"LBANN knows {', '.join(DIRECTIVES)}"
+                hint = did_you_mean(name, DIRECTIVES) or f"LBANN knows {', '.join(DIRECTIVES)}"
                 if name == HWC:
                     hint = "a scale for each channel needs it, with any value"
                 self._report("lbann-unknown-directive", key, raw=name, hint=hint)

@@ -173,7 +173,7 @@ def impossible(text: Text, columns: Columns, limits: Limits) -> FormatError:
             advice = "a span is written from its lower unit to its higher, as 4-6"
             return text.error(token, "lens-unit-order", message, advice)
         case Reason.TOO_MANY:
-            message = f"the event lists name more than {limits.max_expand} events in all"
+            message = f"the event lists name more than {counted(limits.max_expand, 'event')} in all"
             return text.limit_error(token, "max_expand", message)
 
 

@@ -16,6 +16,7 @@ from exset.core.errors import Findings, FormatError, Place
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source, Span
+from exset.core.text import counted
 from exset.grammars.lens.columns import REAL_FIELDS, SetHeader
 from exset.grammars.lens.examples import ExampleSet
 from exset.grammars.lens.findings import MAX_GROUPS, finding_at, too_many_groups
@@ -211,7 +212,7 @@ def _begin(source: Source, findings: Findings) -> int:
     if not data:
         raise FormatError("the file is empty", source=source, span=Span(0, 0), code="lens-empty")
     if len(data) < _SMALLEST:
-        what = f"a file of {len(data)} bytes, which it calls empty"
+        what = f"a file of {counted(len(data), 'byte')}, which it calls empty"
         advice = "add a line break, or `;` before the first example"
         findings.add(finding_at("lens-refuses", place, what=what, hint=advice))
     elif len(data) == _SMALLEST and (unseen := _LAST_COMMENT.search(data)):

@@ -96,7 +96,9 @@ class Comparison:
                 continue
             name = safe((path or b"").decode("utf-8", "surrogateescape"))
             if size != len(element):
-                yield _Element(row, column, f" ({name}: {size:,} bytes, not {len(element):,})")
+                yield _Element(
+                    row, column, f" ({name}: {counted(size, 'byte')}, not {len(element):,})"
+                )
             elif self.compare == "contents":
                 data = contents(*place)
                 if isinstance(data, ElementError):

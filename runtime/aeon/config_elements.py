@@ -7,10 +7,10 @@ from typing import Final
 
 from exset.core.errors import FormatError
 from exset.core.source import Source
+from exset.core.suggestions import did_you_mean
 from exset.core.text import counted, invalid_utf8
 from exset.grammars.aeon.config.findings import finding_at
 from exset.grammars.aeon.config.numbers import integer
-from exset.grammars.aeon.config.suggestions import did_you_mean
 from exset.grammars.aeon.manifest_types import NUMBER_DTYPES, ElementType
 from exset.runtime.aeon import annotations
 from exset.runtime.aeon.config_column import Column

@@ -1,5 +1,6 @@
 """Report the contents of configurations, for `exset info` and `exset stats`."""
 
+from exset.core.text import counted
 from exset.grammars.aeon.config.model import LoaderConfig
 from exset.grammars.aeon.config.schema_types import TITLES
 from exset.runtime.reports.report import Report
@@ -17,7 +18,10 @@ def report(model: LoaderConfig, detailed: bool = False) -> Report:
     made.add(outputs=[output.to_dict() for output in model.outputs])
     made.row("for", TITLES[model.dialect])
     made.row("manifest", manifest)
-    batches, blocks = f"batches of {model.batch_size:,}", f"blocks of {model.block_size:,} records"
+    batches, blocks = (
+        f"batches of {model.batch_size:,}",
+        f"blocks of {counted(model.block_size, 'record')}",
+    )
     made.row("sizes", batches, blocks, mode)
     made.row("etl", *etl or ["none"])
     made.row("augmentation", *changes)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from exset.core.text import counted
 from exset.grammars.aeon.block import Block
 from exset.grammars.aeon.config.model import LoaderConfig
 from exset.grammars.aeon.manifest import Manifest
@@ -60,7 +61,7 @@ def blocks(one: Block, other: Block, tolerance: float, keep: int, /) -> Differen
 def _hex(data: Blobs, row: int) -> str:
     blob = data[row]
     more = "..." if len(blob) > _SHOWN else ""
-    return f"{len(blob):,} bytes {bytes(blob[:_SHOWN]).hex()}{more}"
+    return f"{counted(len(blob), 'byte')} {bytes(blob[:_SHOWN]).hex()}{more}"
 
 
 def configs(one: LoaderConfig, other: LoaderConfig, tolerance: float, keep: int, /) -> Differences:

@@ -7,7 +7,7 @@ from typing import Final
 
 from exset.core.errors import Findings, LimitError, Place
 from exset.core.limits import DEFAULT, Limits, limit_hint
-from exset.core.text import safe
+from exset.core.text import counted, safe
 from exset.grammars.aeon.manifest import Manifest, joined
 from exset.grammars.aeon.manifest_findings import finding_at
 from exset.grammars.aeon.manifest_types import Dialect, ElementType
@@ -104,7 +104,8 @@ def read_file(path: bytes, dialect: Dialect, max_bytes: int | None) -> bytes:
     size = size_of(path, dialect)
     if max_bytes is not None and size > max_bytes:
         raise LimitError(
-            f"{safe(os.fsdecode(path))} has {size:,} bytes, but only {max_bytes:,} are left",
+            f"{safe(os.fsdecode(path))} has {counted(size, 'byte')}, but only"
+            f" {max_bytes:,} are left",
             hint=f"take fewer records at a time; or {limit_hint('max_array')}",
         )
     with open(path, "rb") as file:

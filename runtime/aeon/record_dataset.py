@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from exset.core.errors import LimitError, with_source_name
 from exset.core.limits import Limits, limit_hint
+from exset.core.text import counted
 from exset.grammars.aeon.manifest_types import NUMBER_DTYPES, ElementType
 from exset.grammars.columns.arrays import Bytes, Floats, Ints, Longs, chosen_rows
 from exset.runtime.arrays import Device, on_device, padded, to_device
@@ -74,7 +75,7 @@ class RecordDataset(Dataset):
 
     def __repr__(self) -> str:
         columns = ", ".join(f"{name} {kind}" for _, name, kind in self.columns)
-        return f"{type(self).__name__}({len(self)} records: {columns})"
+        return f"{type(self).__name__}({counted(len(self), 'record')}: {columns})"
 
     def batch(self, indices: ArrayLike) -> dict[str, Values]:
         """Return the arrays of some records. Raises the errors of `Dataset.batch`."""

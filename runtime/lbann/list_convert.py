@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 
 from exset.core.errors import Finding, Findings, FormatError, Place, Severity
+from exset.core.text import counted
 from exset.grammars.columns.arrays import constant
 from exset.grammars.columns.ragged import Strings
 from exset.grammars.lbann.list_findings import finding_at
@@ -107,7 +108,8 @@ def _single(samples: SampleList, add_loss: Callable[[str], None]) -> SampleList:
     if several.size:
         file = samples.files[int(several[0])]
         raise FormatError(
-            f"{file.name} has {file.included:,} samples: in a SINGLE-SAMPLE list each file is one",
+            f"{file.name} has {counted(file.included, 'sample')}: in a SINGLE-SAMPLE list each file"
+            " is one",
             hint="choose another type with <--kind or kind=...>",
             code="lbann-kind",
         )

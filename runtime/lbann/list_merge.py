@@ -6,6 +6,7 @@ from typing import Any
 
 from exset.core.errors import Finding, Findings, FormatError, LimitError, Place, Severity
 from exset.core.limits import DEFAULT, Limits
+from exset.core.text import counted
 from exset.grammars.lbann.list_files import File
 from exset.grammars.lbann.sample_list import SampleList
 from exset.runtime.lbann.list_convert import recast
@@ -47,7 +48,7 @@ def merged(
                 row = _both(rows[name], row, first.kind.is_exclusion)
             rows[name] = row
     if repeated:
-        message = f"several lists name {repeated:,} files: their samples are combined"
+        message = f"several lists name {counted(repeated, 'file')}, whose samples are combined"
         findings.add(Finding("list-merged", Severity.NOTE, message, Place("sample list")))
     made = SampleList.of(first.kind, base, rows.values(), label_file=first.label_file)
     return made.with_integer_ids() if first.has_integer_ids else made

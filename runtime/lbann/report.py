@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from exset.core.text import size
+from exset.core.text import counted, size
 from exset.grammars.columns.spans import Spans
 from exset.grammars.lbann.list_ids import overlaps
 from exset.grammars.lbann.sample_list import SampleList, duplicate_files
@@ -35,12 +35,12 @@ def sample_list(model: SampleList, detailed: bool = False) -> Report:
     made.row("type", model.kind.value)
     made.row("directory", directory)
     made.row("samples", f"{samples:,}", f"{excluded:,} excluded")
-    each = f"{low:,} to {high:,} samples each" if low != high else f"{high:,} samples each"
+    each = f"{low:,} to {high:,} samples each" if low != high else f"{counted(high, 'sample')} each"
     made.row("files", f"{files:,}", each if files else "")
     made.row("", some(repeated, "named again"))
     if label_file is not None:
         made.row("label file", label_file or "none")
-    made.row("ids", "text" if ranges is None else f"whole numbers in {ranges:,} ranges")
+    made.row("ids", "text" if ranges is None else f"whole numbers in {counted(ranges, 'range')}")
     made.row("memory", size(memory))
     if detailed:
         _details(made, model)
@@ -64,7 +64,7 @@ def _details(made: Report, model: SampleList) -> None:
     made.row("per file", f"{median:g} samples (median)")
     made.row("folders", f"{folders:,}")
     made.row("ids", f"{bounds[0]:,} to {bounds[1]:,}{unit}")
-    made.row("repeating", f"{repeating:,} files with a repeated id")
+    made.row("repeating", f"{counted(repeating, 'file')} with a repeated id")
 
 
 def sample_names(model: SampleList) -> Iterator[bytes]:

@@ -91,7 +91,7 @@ class SampleReader(Dataset):
         return len(self._samples)
 
     def __repr__(self) -> str:
-        return f"SampleReader({len(self)} samples, {', '.join(self.fields)})"
+        return f"SampleReader({counted(len(self), 'sample')}, {', '.join(self.fields)})"
 
     @property
     def layout(self) -> Layout:
@@ -149,7 +149,7 @@ class SampleReader(Dataset):
 
     def _check_size(self, layout: Layout, count: int) -> None:
         if layout.bytes * count > self._limits.max_array:
-            size = f"{counted(count, 'sample')} of {layout.bytes:,} bytes each"
+            size = f"{counted(count, 'sample')} of {counted(layout.bytes, 'byte')} each"
             hint = "read fewer at a time, or raise the limit: limits=Limits(max_array=N)"
             raise LimitError(f"the batch is too large: {size}", hint=hint)
 

@@ -151,7 +151,8 @@ def _normalised(
 ) -> dict[str, Directive]:
     """Return the directives that normalise a field; no directives if all values are equal."""
     if spread.not_finite:
-        message = f"{spread.not_finite} values of {name} are not finite: scale and bias ignore them"
+        ignored = counted(spread.not_finite, "infinite or NaN value")
+        message = f"scale and bias of {name} ignore {ignored}"
         findings.add(Finding("schema-not-finite", Severity.WARNING, message))
     line = spread.to_range() if normalise == "range" else spread.to_unit()
     if line is None:

@@ -58,8 +58,9 @@ class ExampleArrays:
 
     def __repr__(self) -> str:
         rows = " x ".join(map(str, self.present.shape))
-        sides = f"{self.input_layout.units} inputs, {self.target_layout.units} targets"
-        return f"ExampleArrays({rows} events, {sides})"
+        inputs = counted(self.input_layout.units, "input")
+        targets = counted(self.target_layout.units, "target")
+        return f"ExampleArrays({rows} events, {inputs}, {targets})"
 
     def __array__(self, dtype: object = None, copy: bool | None = None) -> NoReturn:
         """Raise TypeError, because the object contains several arrays."""

@@ -97,8 +97,9 @@ class ExampleDataset(Dataset):
         kinds = ExampleSampler | ExampleBatchSampler
         if isinstance(sampler, kinds) and sampler.among != len(self):
             raise ValueError(
-                f"the sampler is for {sampler.among} samples, but the dataset has {len(self)}"
-                f" {self.by}s: pass by='example' to the dataset, or events=True to batches()"
+                f"the sampler is for {counted(sampler.among, 'sample')}, but the dataset has"
+                f" {counted(len(self), self.by)}: pass by='example' to the dataset, or events=True"
+                " to batches()"
             )
 
     def to_arrays(self, device: Device = "cpu") -> dict[str, Values]:
@@ -133,6 +134,8 @@ class ExampleDataset(Dataset):
         size = 4 * units * counts.size * int(counts.max(initial=0))
         if size > self._limits.max_array:
             examples = counted(counts.size, "example")
-            message = f"{examples} of up to {counts.max():,} events need {size:,} bytes"
+            message = (
+                f"{examples} of up to {counted(int(counts.max()), 'event')} need {size:,} bytes"
+            )
             hint = f"take fewer at a time, or one row an event; or {limit_hint('max_array')}"
             raise LimitError(message, place=Place(MODEL), hint=hint)

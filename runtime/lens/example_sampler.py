@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias, TypedDict, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from exset.core.text import counted
 from exset.grammars.columns.arrays import Floats, Longs, row_indices
 from exset.grammars.lens.examples import ExampleSet
 from exset.runtime.training.generator import below, number, numbers, places, words
@@ -193,7 +194,7 @@ class ExampleSampler:
         self._given, self._start = self.among, 0
 
     def __repr__(self) -> str:
-        return f"ExampleSampler({self.among} examples, {self.mode}, seed={self.seed})"
+        return f"ExampleSampler({counted(self.among, 'example')}, {self.mode}, seed={self.seed})"
 
     @cached_property
     def _choice(self) -> str:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from exset.core.errors import Finding, Findings, FormatError, Place, Severity
+from exset.core.text import counted
 from exset.grammars.columns.arrays import Flags, Longs
 from exset.grammars.lens.examples import ExampleSet
 from exset.grammars.lens.views import printable
@@ -51,7 +52,7 @@ def _infer(examples: ExampleSet, side: Side, reach: Longs, findings: Findings) -
     units = sum(groups.values()) if groups else int(sizes[-1])
     named = ", ".join(f"{printable(name)} {size}" for name, size in groups.items())
     detail = f"{named}; in the order of first use" if groups else "no groups"
-    message = f"{side}: {units} units, the least that contain all ranges ({detail})"
+    message = f"{side}: {counted(units, 'unit')}, the least that contain all ranges ({detail})"
     place = Place(MODEL)
     findings.add(Finding("lens-layout-inferred", Severity.NOTE, message, place))
     starred = [f"group {printable(name)}" for name, size in groups.items() if size == 0]

@@ -13,7 +13,6 @@ from exset.grammars.aeon.config import collector
 from exset.grammars.aeon.config.findings import finding_at
 from exset.grammars.aeon.config.schema import LOADER, RENAMED
 from exset.grammars.aeon.config.schema_types import DIALECTS, Dialect
-from exset.grammars.aeon.config.suggestions import nearest
 from exset.parsers.aeon.config import parse
 from tests.aeon.configs import (
     AUDIO,
@@ -251,12 +250,6 @@ def test_the_first_member_identifies_the_format(dialect: Dialect) -> None:
     for other in (b'{"url": "http://a"}', b'{"filename": "a.jpg"}', b"{}", b"null"):
         with pytest.raises(FormatError):
             exset.formats.detect(other, "-")
-
-
-def test_similar_names() -> None:
-    assert nearest("heigth", ["height", "width"]) == "height"
-    assert nearest("elt", ["etl"]) == "etl" and nearest("once", ["ONCE", "COUNT"]) == "ONCE"
-    assert nearest("zzzzzz", ["height"]) is None and nearest("x" * 10**6, ["x"]) is None
 
 
 def test_sizes_wrap_around_as_in_cpp() -> None:

@@ -14,7 +14,8 @@ from tests.cli.test_help import COMMANDS
 
 COMMON = {"--strict", "--untrusted", "--limit", "-q", "--quiet", "-v", "--verbose"}
 READ_NOTHING = {
-    *("formats", "demo", "doctor", "explain", "completion", "config schema", "manifest build"),
+    *("formats", "demo", "doctor", "explain", "completion", "help"),
+    *("config schema", "manifest build"),
 }
 
 

@@ -79,7 +79,7 @@ def test_the_others() -> None:
     assert page(exset.Schema.of(None)).cells[0] == "Schema(0 fields)"
     config = {"manifest_filename": "a", "batch_size": 2, "etl": ({"type": "label"},)}
     cells = page(exset.LoaderConfig.from_dict({**config, "decode_thread_count": 0})).cells
-    assert cells[0].endswith("1 columns)") and cells[3] == "label"
+    assert cells[0].endswith("1 column)") and cells[3] == "label"
 
 
 def test_names_do_no_harm() -> None:

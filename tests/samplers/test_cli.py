@@ -38,7 +38,7 @@ def test_a_plan(npy: Path) -> None:
         shown.stdout
         == (
             "items        10 in 3 classes, the largest has 5\n"
-            "too small    0 classes have fewer than 2 items\n"
+            "too small    0 classes with fewer than 2 items\n"
             "batches      3 of 2 x 2, 3 with 2 distinct classes\n"
             "ranks        2, 2 batches each, 1 repeated\n"
             "coverage     100.00%: 10 items\n"

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Final
 
 from exset.core.source import Source
+from exset.core.suggestions import did_you_mean
 from exset.grammars.aeon.config.collector import IMAGES, Collector, Invalid, start_of
 from exset.grammars.aeon.config.findings import member_path, titled
 from exset.grammars.aeon.config.numbers import float32, integer
@@ -13,7 +14,6 @@ from exset.grammars.aeon.config.schema import AUGMENTATION, TABLES, etl_types
 from exset.grammars.aeon.config.schema_types import KINDS, TITLES, Constraint, Dialect, Kind, Member
 from exset.grammars.aeon.config.settings import Settings, Value
 from exset.grammars.aeon.config.suggestions import (
-    did_you_mean,
     found_text,
     missing_hint,
     unknown_hint,

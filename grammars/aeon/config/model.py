@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from exset.core.errors import Findings, warn
 from exset.core.limits import DEFAULT, Limits
+from exset.core.text import counted
 from exset.grammars.aeon.config.numbers import integer
 from exset.grammars.aeon.config.outputs import Output, outputs_of
 from exset.grammars.aeon.config.reader import read
@@ -69,7 +70,7 @@ class LoaderConfig:
             (each.type, ", ".join(f"{name}: {value!r}" for name, value in each.to_dict().items()))
             for each in self.etl
         )
-        title = f"LoaderConfig({self.dialect}, {len(self)} columns)"
+        title = f"LoaderConfig({self.dialect}, {counted(len(self), 'column')})"
         return table(title, ("type", "given"), rows, len(self))
 
     @property

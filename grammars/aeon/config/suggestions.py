@@ -1,8 +1,9 @@
 """Words of messages: hints for names that aeon does not know, and values as text."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import Final
 
+from exset.core.suggestions import did_you_mean, nearest
 from exset.core.text import safe
 from exset.grammars.aeon.config.schema import RENAMED, TABLES
 from exset.grammars.aeon.config.schema_types import DIALECTS, TITLES, Dialect, Member
@@ -15,23 +16,6 @@ _MOST_NAMES: Final = 14
 _MOST_SHOWN: Final = 40
 _MOST_UNKNOWN: Final = 100
 """The most unknown members that are compared with a missing member."""
-
-
-def nearest(name: str, names: Iterable[str]) -> str | None:
-    """Return the most similar of some names, or None if none is similar; case is ignored."""
-    if len(name) > _LONGEST:
-        return None
-    from difflib import get_close_matches
-
-    lower = {each.lower(): each for each in names}
-    found = get_close_matches(name.lower(), lower, 1)
-    return lower[found[0]] if found else None
-
-
-def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """Return a hint with the most similar of some names; empty if none is similar."""
-    near = nearest(name, names)
-    return f"did you mean {near!r}?" if near else ""
 
 
 def unknown_hint(name: str, table: str, dialect: Dialect) -> str:

@@ -1,0 +1,28 @@
+"""Suggestions for names that may be misspelled."""
+
+from collections.abc import Iterable
+from itertools import islice
+from typing import Final
+
+_LONGEST: Final = 100
+"""Characters of a name; a longer name is compared with no other."""
+
+_MOST: Final = 1_000
+"""How many names one is compared with."""
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """Return the most similar of some names, in any case, or None."""
+    if len(name) > _LONGEST:
+        return None
+    from difflib import get_close_matches
+
+    lower = {each.lower(): each for each in islice(names, _MOST) if len(each) <= _LONGEST}
+    found = get_close_matches(name.lower(), lower, 1)
+    return lower[found[0]] if found else None
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """Return a hint with the most similar of some names; empty if none is similar."""
+    near = nearest(name, names)
+    return f"did you mean {near!r}?" if near else ""
