@@ -1,4 +1,4 @@
-"""The command line: it measures, prints a table for each section, and writes JSON."""
+"""The command line: measure, print a table for each section, and write JSON."""
 
 import argparse
 import json

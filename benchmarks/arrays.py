@@ -1,4 +1,4 @@
-"""Arrays of example sets: `to_arrays`, against plain copies and against the slow model."""
+"""Measure `to_arrays` of example sets, against plain copies and against a slow model in Python."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,7 +12,7 @@ from benchmarks.rows import Cases, Figures
 from exset.grammars.lens.examples import ExampleSet
 
 _PART = 1 / 200
-"""The fraction of a set that the slow model reads; its times are scaled."""
+"""The fraction of a set that the slow model reads; the times are scaled up."""
 
 
 def fillings(inputs: Inputs, runs: int) -> Cases:

@@ -1,4 +1,4 @@
-"""Batches: of rows of 120 numbers against a plain loop, of events against indexed arrays."""
+"""Measure batches: rows of 120 numbers against a plain loop, events against indexed arrays."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -31,7 +31,7 @@ class Rows(Dataset):
     fields = ("inputs",)
 
     def __init__(self, rows: int) -> None:
-        """Make so many rows."""
+        """Make a number of rows."""
         self.inputs = np.zeros((rows, WIDE), np.float32)
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""Blocks of aeon's caches, against plain files of the same size."""
+"""Measure blocks of aeon's caches, against plain files of the same size."""
 
 import os
 from collections.abc import Callable
@@ -20,7 +20,7 @@ _TINY = 1_000_000
 
 
 def cases(inputs: Inputs, runs: int) -> Cases:
-    """Yield writing and reading of large elements, and the index of very many tiny ones."""
+    """Yield writing and reading of large elements, and the index of very many tiny elements."""
     yield "write 5,000 x 100 kB", partial(_write, inputs, runs)
     yield "read 5,000 x 100 kB", partial(_read, inputs, _copy_pieces, "file.read(100_000)", runs)
     yield "read 5,000 x 100 kB, whole", partial(_read, inputs, _copy_file, "file.read()", runs)
@@ -65,13 +65,13 @@ def _read(inputs: Inputs, peer: Callable[[str], None], name: str, runs: int) -> 
 
 
 def _copy_elements(path: str) -> None:
-    """Return the elements, each copied to bytes of its own."""
+    """Copy each element to separate bytes."""
     for (element,) in api.load(path, model=Block):
         bytes(element)
 
 
 def _copy_pieces(path: str) -> None:
-    """Read the same number of bytes in the same number of reads of the system."""
+    """Read the same number of bytes with the same number of system calls."""
     with open(path, "rb") as file:
         while file.read(_BYTES):
             pass

@@ -1,4 +1,4 @@
-"""The same declarations, run compiled and run by Lark or Construct."""
+"""Compare compiled drivers with Lark or Construct, which run the same declarations."""
 
 import os
 from functools import partial
@@ -11,7 +11,7 @@ from exset.core.source import Source
 from exset.parsers.lens import parse as parser
 
 _SLICE = 1 / 200
-"""The fraction of a file that the reference drivers read; their times are scaled."""
+"""The fraction of a file that the reference drivers read; their times are scaled up."""
 
 
 def references(inputs: Inputs, runs: int) -> Cases:

@@ -1,4 +1,4 @@
-"""The cost of an example in files of several sizes: it should not grow."""
+"""Measure the time for an example in files of several sizes: it should not grow."""
 
 import os
 from collections.abc import Callable

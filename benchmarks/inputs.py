@@ -1,4 +1,4 @@
-"""The input files: three kinds of text, and the same sets as binary files."""
+"""Make the input files: three kinds of text, and the same sets as binary files."""
 
 import os
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ SIZES = {"dense": 50_000, "sparse": 200_000, "mixed": 100_000}
 """The kinds, each with the number of examples in its file."""
 
 ROOT = Path(__file__).parent.parent
-"""The folder in which processes find exset and the benchmarks."""
+"""The folder from which processes import exset and the benchmarks."""
 
 _SEED = 20
 
@@ -65,7 +65,7 @@ class Inputs:
     _models: dict[tuple[str, float], ExampleSet] = field(default_factory=dict)
 
     def path(self, kind: str, suffix: str, part: float = 1) -> str:
-        """Return the path of a file of that kind, or of a fraction of its examples."""
+        """Return the path of a file of a kind, with a fraction of its examples."""
         path = os.path.join(self.folder, f"{kind}-{self._count(kind, part)}{suffix}")
         if not os.path.exists(path):
             if suffix == ".ex":

@@ -1,4 +1,4 @@
-"""Sample lists: reading them, and the many small HDF5 files that they name."""
+"""Measure sample lists: reading, and checks of the many small HDF5 files that they name."""
 
 import os
 from functools import partial
@@ -130,7 +130,7 @@ def _build(inputs: Inputs, jobs: int, runs: int) -> Figures:
 
 
 def _walk(paths: list[str]) -> list[str]:
-    """Find groups with the fields, shapes and types of the first one."""
+    """Find groups with the fields, shapes and types of the first group."""
     found: list[str] = []
     for path in paths:
         with h5py.File(path, "r") as file:

@@ -1,4 +1,4 @@
-"""The machine of the measurement."""
+"""Describe the machine of the measurement."""
 
 import os
 import platform

@@ -1,4 +1,4 @@
-"""aeon's manifests: reading, writing, and the elements of their fields."""
+"""Measure aeon's manifests: reading, writing, and making elements from fields."""
 
 import base64
 import binascii
@@ -37,7 +37,7 @@ def cases(inputs: Inputs, runs: int) -> Cases:
 
 
 def path_of(inputs: Inputs, kind: str = "classes") -> str:
-    """Return the path of a manifest of a million records or fewer; of blobs, some thousands."""
+    """Return the path of a manifest of at most a million records; for blobs, some thousands."""
     count = max(int((_RECORDS if kind == "classes" else _BLOBS) * inputs.part), 2)
     path = os.path.join(inputs.folder, f"{kind}-{count}.tsv")
     if not os.path.exists(path):

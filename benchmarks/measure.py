@@ -1,4 +1,4 @@
-"""Times of one function, and of two that run alternately."""
+"""Measure the times of one function, or of two functions that run alternately."""
 
 import gc
 import math
@@ -18,7 +18,7 @@ class Spread:
 
     @classmethod
     def of(cls, figures: Sequence[float]) -> "Spread":
-        """Return the spread of at least one figure."""
+        """Return the spread of one or more figures."""
         return cls(statistics.median(figures), min(figures), max(figures))
 
     def __str__(self) -> str:
@@ -44,26 +44,26 @@ class Race:
 
     @property
     def ratio(self) -> Spread:
-        """The speed of the subject, as a multiple of that of the peer."""
+        """The speed of the subject, as a multiple of the peer's speed."""
         pairs = zip(self.subjects, self.peers, strict=True)
         return Spread.of([theirs / ours for ours, theirs in pairs])
 
     @property
     def slowness(self) -> Spread:
-        """The time of the subject, as a multiple of that of the peer."""
+        """The time of the subject, as a multiple of the peer's time."""
         pairs = zip(self.subjects, self.peers, strict=True)
         return Spread.of([ours / theirs for ours, theirs in pairs])
 
 
 def short(number: float) -> str:
-    """Return a number with three digits, or with all digits before its point."""
+    """Return a number with three digits, or with all digits before the point."""
     if number == 0 or not math.isfinite(number):
         return str(number)
     return f"{number:.{max(2 - math.floor(math.log10(abs(number))), 0)}f}"
 
 
 def seconds(act: Callable[[], object]) -> float:
-    """Return the seconds of one call; its result is not kept."""
+    """Return the seconds of one call, whose result is dropped."""
     gc.collect()
     begun = time.perf_counter()
     act()
@@ -79,7 +79,7 @@ def race(
 ) -> Race:
     """Run peer and subject alternately, after one turn that does not count.
 
-    peer_part: how much of the subject's work the peer is given; its times are scaled.
+    peer_part: the fraction of the subject's work that the peer does; its times are scaled up.
     """
     subject(), peer()
     turns = [(seconds(peer) / peer_part, seconds(subject)) for _ in range(runs)]

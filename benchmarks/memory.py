@@ -1,9 +1,8 @@
-"""The peak of memory while a file is loaded, streamed or converted, each in a process of its own.
+"""Measure the peak of memory while a file is loaded, streamed or converted, in separate processes.
 
-`python -m benchmarks.memory VERB FEW [PATH]` is that process: it does what the verb says to a file
-of a few examples, with all kernels compiled, then to the other, and prints the peak and what the
-columns take that were loaded. An empty run has only the first, so that it has the same libraries
-and kernels in memory.
+`python -m benchmarks.memory VERB FEW [PATH]` is such a process: it applies the verb to FEW, a file
+of a few examples, with all kernels compiled, then to PATH, and prints the peak and the memory of
+the loaded columns. An empty run has no PATH: it has only the same libraries and kernels in memory.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Programs without exset, against which each figure is measured."""
+"""Programs without exset, with which each figure is compared."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The time for a file of twice the size, for all kinds of repetition: it should double."""
+"""Measure the time for a file of twice the size, for all kinds of repetition: it should double."""
 
 from contextlib import suppress
 from functools import partial
@@ -29,7 +29,7 @@ def _pumps(fmt: Format, size: int, step: int, runs: int) -> Figures:
     """Return the ratios of a format: their range, and the slowest repetition."""
     both = zip(pumped(fmt, size), pumped(fmt, 2 * size), strict=True)
     least = 1e-3 if size == _SIZE else 0
-    # Files that are refused at once take too little time to compare.
+    # Files with an early error take too little time to compare.
     found = {
         name: ratio
         for (name, once), (_, twice) in islice(both, 0, None, step)
@@ -43,7 +43,7 @@ def _pumps(fmt: Format, size: int, step: int, runs: int) -> Figures:
 def _growth(fmt: Format, once: bytes, twice: bytes, least: float, runs: int) -> float | None:
     """Return the ratio of the best times, which other processes disturb least.
 
-    It is looked for again, up to so many times, as long as it is more than anybody expects.
+    The measurement is repeated, up to `runs` times, while the ratio is larger than expected.
     """
     _read(fmt, once)  # kernels are compiled
     few = many = float("inf")

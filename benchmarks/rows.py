@@ -23,7 +23,7 @@ class Row:
     figures: Figures
 
     def to_dict(self) -> dict[str, object]:
-        """Return it for JSON; a spread is an object of three numbers."""
+        """Return the row for JSON; a spread is an object of three numbers."""
         figures = {
             name: asdict(figure) if isinstance(figure, Spread) else figure
             for name, figure in self.figures.items()
@@ -32,7 +32,7 @@ class Row:
 
 
 def table(rows: Iterable[Row]) -> Iterator[str]:
-    """Yield the lines of a table of the rows of one section, in the form of Markdown."""
+    """Yield the lines of a Markdown table of the rows of one section."""
     rows = list(rows)
     head = ["", *rows[0].figures]
     body = [[row.name, *map(_text, row.figures.values())] for row in rows]

@@ -1,4 +1,4 @@
-"""Samplers: batches of 64 classes by 4 samples, against samplers for torch."""
+"""Measure samplers: batches of 64 classes by 4 samples, against samplers for torch."""
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
@@ -19,7 +19,7 @@ WIDE, SAMPLES = 64, 4
 
 _SEED = 20
 _TRIAL = 100 * WIDE * SAMPLES
-"""The number of indices that the slow peer draws; its times are scaled."""
+"""The number of indices that the slow peer draws; its times are scaled up."""
 
 
 def drawings(inputs: Inputs, runs: int) -> Cases:

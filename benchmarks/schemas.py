@@ -1,4 +1,4 @@
-"""Samples of HDF5 files that two schemas describe: reading them into arrays."""
+"""Measure reading of HDF5 samples into arrays, as two schemas describe."""
 
 import os
 from collections.abc import Iterator

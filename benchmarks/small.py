@@ -1,7 +1,7 @@
-"""The time of a whole command, for a file of a thousand bytes.
+"""Measure the time of a whole command, for a file of a thousand bytes.
 
-Python keeps the bytecode of what it imports, as it does for an installed package: a checkout may
-have none, and an environment may forbid it, and then to compile the sources would be most of it.
+Python must write bytecode, as for an installed package. A checkout may have no bytecode, and the
+environment may forbid it: compilation of the sources would then take most of the time.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Loading and saving, against NumPy and `re` with the same number of values."""
+"""Measure loading and saving, against NumPy and `re` with the same number of values."""
 
 import os
 from collections.abc import Callable

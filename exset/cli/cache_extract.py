@@ -1,4 +1,4 @@
-"""`exset cache extract`: the elements of a cache, or of one block, as files."""
+"""`exset cache extract`: extract the elements of a cache, or of one block, as files."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -89,7 +89,7 @@ def extract(
 def _extract_file(
     path: str, output: str, damaged: bool, common: CommonOptions, settings: dict[str, Any]
 ) -> "tuple[Extracted, str]":
-    """Extract a block, or an archive of another program; return the name of the format, too."""
+    """Extract a block, or an archive of another program; also return the name of the format."""
     from exset.codecs.aeon.cpio import decode, decode_archive
     from exset.runtime.aeon import cache_extract
 

@@ -1,4 +1,4 @@
-"""The options of `exset cache` that say which cache aeon makes of a manifest, and its plan."""
+"""The options of `exset cache` that determine the cache of a manifest, and the cache's plan."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +53,7 @@ def plan_of(
 ) -> "Plan":
     """Return the plan of the cache of a manifest.
 
-    `planning`: the values of `plan_options`. `cache`: an existing one, whose block size is the
+    `planning`: the values of `plan_options`. `cache`: an existing cache, whose block size is the
     default.
     """
     from exset.parsers.aeon.manifest import parse

@@ -1,4 +1,4 @@
-"""Commands whose help has sections and colours, and which report what they return."""
+"""Commands with sections and colours in their help, which write the report that they return."""
 
 import os
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from exset.cli.reports import Report
 
 
 class HelpFormatter(click.HelpFormatter):
-    """Formats help in colour; click removes the colours where the output is no terminal."""
+    """Formats help in colour; click removes the colours if the output is not a terminal."""
 
     def write_heading(self, heading: str) -> None:
         """Write the heading of a section."""
@@ -51,7 +51,7 @@ class Command(click.Command):
 
 
 class Group(click.Group):
-    """A command that has commands of its own."""
+    """A command that has subcommands."""
 
     context_class = Context
     command_class = Command

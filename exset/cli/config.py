@@ -1,4 +1,4 @@
-"""`exset config`: configurations of aeon's loader, and their JSON Schema."""
+"""`exset config`: show configurations of aeon's loader, and print their JSON Schema."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""`exset convert`: files of any format to another."""
+"""`exset convert`: convert files from any format to another."""
 
 import os
 import sys
@@ -20,7 +20,7 @@ from exset.core.text import safe
 
 @dataclass(frozen=True, kw_only=True)
 class Converted(FileResult):
-    """The result of a job: how many units, the findings, and perhaps data for the terminal."""
+    """The result of a job: the number of units, the findings, and maybe data for the terminal."""
 
     count: int
     data: bytes | None = None
@@ -115,7 +115,7 @@ def convert(
 
 
 def _options(job: Job, common: CommonOptions) -> dict[str, Any]:
-    """Return the options of writers, which the format of the job must have."""
+    """Return the user's options of writers, which the target format of the job must have."""
     options: dict[str, Any] = format_options.values(writing=True)
     for name in options:
         if job.format.option(name) is None:

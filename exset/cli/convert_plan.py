@@ -1,4 +1,4 @@
-"""The plan of `exset convert`: which file it reads, and which it writes."""
+"""Plan `exset convert`: find the source and the target of each conversion."""
 
 import os
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ def plan(inputs: tuple[str, ...], output: str | None, to: str | None) -> list[Jo
 
 
 def _split(inputs: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
-    """Return the one input, and the output, of two arguments."""
+    """Return the input (in a tuple) and the output of two arguments; raise UsageError for others."""
     if len(inputs) != 2:
         usage_error("no output: name one INPUT and one OUTPUT, or use -o OUT or --to FORMAT")
     source, target = inputs
@@ -74,7 +74,7 @@ def _split(inputs: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
 
 
 def _is_input(path: str) -> bool:
-    """Whether the second of two paths may be another input: it is a file that exists."""
+    """Return whether the second of two paths may be another input: an existing file."""
     return is_file(path) or path.startswith(samples.PREFIX)
 
 
@@ -104,7 +104,7 @@ def _check(jobs: list[Job]) -> None:
 
 
 def _identity(path: str) -> tuple[int, int] | None:
-    """Return the identity of an existing file, the same for all its names."""
+    """Return the identity of an existing file, which is the same for all its names, or None."""
     if path == "-":
         return None
     try:

@@ -1,4 +1,4 @@
-"""`exset diff`: the differences of two files in content."""
+"""`exset diff`: show the differences in content of two files."""
 
 import math
 from itertools import chain
@@ -16,7 +16,7 @@ from exset.core.errors import with_source_name
 from exset.core.text import safe, with_article
 
 SHOWN = 10
-"""How many differences are shown, usually."""
+"""The number of differences that are shown without `-v`."""
 
 
 @click.command(cls=FormatCommand)

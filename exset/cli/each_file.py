@@ -35,9 +35,9 @@ def for_each_file(
     """Run `work` on every file and report each result; return the worst exit code.
 
     With `--json`, `row` returns the members that the command adds to the object of a file; its
-    result is None if the file has an error. Else `show` writes a result as text. An error of one
-    file is reported, and the others follow. A terminal shows the progress of the `action`; if
-    results are `visible` on standard output, only where that is no terminal.
+    `Result` argument is None if the file has an error. Without it, `show` writes a result as text.
+    After an error in a file, the other files follow. A terminal shows the progress of the `action`;
+    if results are `visible`, only while standard output is not a terminal.
     """
     rows = json_rows()
     worst = Exit.OK

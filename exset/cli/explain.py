@@ -1,4 +1,4 @@
-"""`exset explain`: the meaning of the codes of findings."""
+"""`exset explain`: explain the codes of findings."""
 
 from fnmatch import filter as matching
 

@@ -1,4 +1,4 @@
-"""The options of formats on the command line, made from the records of the formats."""
+"""Make options of the command line from the records of formats."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -16,10 +16,10 @@ _META = "exset.cli.format_options."
 
 
 class FormatOption(CommandOption):
-    """An option of one format or more. `values` returns the values that the user set."""
+    """An option of one or more formats. `values` returns the values that the user set."""
 
     def __init__(self, _: object, *, same_name: list[Option], writing: bool) -> None:
-        """Declare an option as its records do; click's `meta` keeps the value."""
+        """Declare an option as in its records; click's `meta` stores the value."""
         self.writing = writing
         self.section = "Options of formats" if writing else SecondaryOption.section
         first = same_name[0]
@@ -36,7 +36,7 @@ class FormatOption(CommandOption):
 
 
 class FormatCommand(Command):
-    """A verb for files of any format: it also takes the options of other packages' formats.
+    """A command for files of any format, also with the options of other packages' formats.
 
     Other packages are loaded for `--help`, for completion, and for an option that exset lacks.
     """
@@ -77,7 +77,7 @@ class FormatCommand(Command):
 
 
 def switch(name: str, *, writing: bool) -> str:
-    """Return the command line's name of an option of a format.
+    """Return the name on the command line of a format's option.
 
     An option of readers is `--from-NAME` if writers have an option of the same name.
     """
@@ -94,7 +94,7 @@ def values(*, writing: bool) -> dict[str, OptionValue]:
 
 
 def _by_name(among: Iterable[Format], *, writing: bool) -> list[list[Option]]:
-    """Return the options of some formats; those of the same name are one on the command line."""
+    """Group the options of formats by name: options of the same name are one option for users."""
     same_name: dict[str, list[Option]] = {}
     for fmt in among:
         for option in fmt.options if writing else fmt.read_options:
@@ -123,14 +123,14 @@ def _help(options: list[Option]) -> str:
 
 
 class _Choice(click.Choice[str]):
-    """The choices of exset's formats; a format of another package may have more."""
+    """The choices of an option of exset's formats; other packages' formats may have more."""
 
     def __init__(self, option: str, choices: list[str]) -> None:
         super().__init__(choices, case_sensitive=False)
         self._option = option
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return one of the choices, as it is written in the record."""
+        """Return one of the choices, spelled as in the record."""
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter:

@@ -1,4 +1,4 @@
-"""Options that commands share: how files are read, what may be accessed, how many processes."""
+"""Options that commands share: for reading files, for access to files, and for processes."""
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
@@ -27,7 +27,7 @@ M = TypeVar("M", bound=Model)
 
 @dataclass(frozen=True)
 class LoadedFile:
-    """A file that was read: its bytes, its format, its model and the findings."""
+    """A file that was read: the bytes, the format, the model and the findings."""
 
     source: Source
     format: Format
@@ -37,10 +37,10 @@ class LoadedFile:
 
 @dataclass(frozen=True)
 class CommonOptions:
-    """The options that all commands have that read files.
+    """The options of all commands that read files.
 
-    `options`: those of readers. `access`: for the files that a file names. `verbosity`: -1 with
-    `--quiet`, 1 with `--verbose`, else 0. `findings`: of a command that reports all its files
+    `options`: the options of readers. `access`: access to the files that a file names. `verbosity`:
+    -1 with `--quiet`, 1 with `--verbose`, else 0. `findings`: for a command that reports all files
     together.
     """
 
@@ -55,12 +55,12 @@ class CommonOptions:
 
     @property
     def reading(self) -> dict[str, Any]:
-        """The arguments of all readers, which add to the findings."""
+        """The arguments for all readers, with the findings to which they add."""
         return {"limits": self.limits, "findings": self.findings}
 
     @property
     def probing(self) -> dict[str, Any]:
-        """The arguments of all functions that open HDF5 files."""
+        """The arguments for all functions that open HDF5 files."""
         return {"limits": self.limits, "access": self.access, "jobs": self.jobs}
 
     def load(self, path: str) -> LoadedFile:
@@ -69,7 +69,7 @@ class CommonOptions:
         return self.load_source(source, api.recognise(source, self.format))
 
     def load_source(self, source: Source, fmt: Format) -> LoadedFile:
-        """Read a source that is of the format `fmt`."""
+        """Read a source of the format `fmt`."""
         findings = self.new_findings()
         model = fmt.read(source, limits=self.limits, findings=findings, **self.options)
         return LoadedFile(source, fmt, model, findings)
@@ -79,7 +79,7 @@ class CommonOptions:
         return streaming.opened(path, format=self.format, limits=self.limits, few=few)
 
     def load_model(self, path: str, model: type[M], format: str | None = None) -> M:
-        """Read a file that must contain a model of this class; add to the findings.
+        """Read a file that must contain a model of the class `model`; add to the findings.
 
         `format` is the default format.
         """
@@ -87,14 +87,14 @@ class CommonOptions:
         return api.load(path, model=model, format=fmt, **self.reading, **self.options)
 
     def new_findings(self, findings: Iterable[Finding] = ()) -> Findings:
-        """Return a collection with these findings; with `--strict` a warning is a FormatError."""
+        """Return a collection with some findings; with `--strict` a warning is a FormatError."""
         collected = Findings(strict=self.strict)
         for finding in findings:
             collected.add(finding)
         return collected
 
     def is_failure(self, findings: Findings) -> bool:
-        """Whether a check failed: there are errors, or with `--strict` warnings."""
+        """Return whether a check failed: there are errors, or with `--strict` warnings."""
         worst = findings.worst
         return worst is Severity.ERROR or (self.strict and worst is Severity.WARNING)
 
@@ -182,7 +182,7 @@ roots_option = secondary_option(
     "roots",
     metavar="FOLDER",
     multiple=True,
-    is_eager=True,  # the paths in lists of files are checked against it
+    is_eager=True,  # needed to check the paths in lists of files
     help="Open no file outside of this folder.",
 )
 access_options = options(
@@ -199,7 +199,7 @@ access_options = options(
         "--no-locking", is_flag=True, help="Do not lock HDF5 files (for parallel file systems)."
     ),
 )
-"""Add the options of access to HDF5 files, above `common_options`."""
+"""Add the options for access to HDF5 files; must be above `common_options`."""
 
 verbosity_options = options(
     secondary_option("-q", "--quiet", is_flag=True, help="Report only problems."),
@@ -226,7 +226,7 @@ common_options = options(
     ),
     _with_common_options,
 )
-"""Add the options of all commands that read files; they arrive as `common`."""
+"""Add the options of all commands that read files; the command gets them as `common`."""
 
 reading_options = options(
     option(
@@ -235,4 +235,4 @@ reading_options = options(
     format_options.read_options,
     common_options,
 )
-"""Add what `common_options` adds, `--from`, and the options of all readers."""
+"""Add the options of `common_options`, `--from`, and the options of all readers."""

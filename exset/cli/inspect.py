@@ -1,4 +1,4 @@
-"""`exset info` and `exset stats`: files in numbers."""
+"""`exset info` and `exset stats`: summarise files in numbers."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +18,7 @@ from exset.families.format import Format
 
 @dataclass(frozen=True, kw_only=True)
 class FileSummary(FileResult):
-    """The format of a file, its size in bytes, its numbers and its findings."""
+    """The format of a file, the size in bytes, the summary and the findings."""
 
     name: str
     format: Format

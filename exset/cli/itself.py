@@ -112,5 +112,5 @@ def completion(ctx: click.Context, shell: str) -> None:
     shell_class = get_completion_class(shell)
     assert shell_class is not None
     complete = shell_class(ctx.find_root().command, {}, "exset", "_EXSET_COMPLETE")
-    # The method of click's bash class starts bash to ask for its version: use the base class's.
+    # click's bash class would start bash to ask for its version: use the base class's method.
     click.echo(ShellComplete.source(complete))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 FORMAT = "sample_list"
 SHOWN = 10
-"""How many findings of each code are shown, usually."""
+"""The number of findings of each code that are shown by default."""
 
 directory_option = option(
     "--directory", metavar="FOLDER", help="Set the base directory (default: longest shared)."

@@ -1,4 +1,4 @@
-"""The group of all commands: it imports a command on use, and turns errors into exit codes."""
+"""The group of all commands: import a command on use, and turn errors into exit codes."""
 
 import os
 import sys
@@ -20,7 +20,7 @@ class MainGroup(commands.Group):
     """The group of all commands: it imports them when used, and turns errors into exit codes.
 
     `sections` maps the heading of each section of the help to modules of `exset.cli`, and these to
-    their commands. A module is "module:name" if its command has another name there.
+    the names of commands. "module:name" is a module in which the command has another name.
     """
 
     def __init__(self, *, sections: Mapping[str, Mapping[str, str]], **attributes: Any) -> None:

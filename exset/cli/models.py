@@ -1,4 +1,4 @@
-"""Output options of the commands that write one file of a family, and its report."""
+"""Output options for commands that write one file of a family, and the report on this file."""
 
 import click
 
@@ -15,7 +15,7 @@ from exset.io import files
 def output_option(
     format: str, help: str = "Write to this file (default: standard output)."
 ) -> Decorator:
-    """Add `-o`, the file of this format to write."""
+    """Add `-o`, the file to write, which must have the given format."""
 
     def check_suffix(ctx: click.Context, param: click.Parameter, path: str) -> str:
         other = formats.by_suffix(path)
@@ -50,8 +50,8 @@ def written(
 ) -> Report:
     """Write a model to the file `output`, and return the report.
 
-    `size` says how much was written, by default the number of units; up to `shown` findings of each
-    code are shown.
+    `size`: the amount written, as text, by default the number of units. Up to `shown` findings of
+    each code are shown.
     """
     refuse_json_in_data(output)
     fmt = formats.get(format)

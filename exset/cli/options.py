@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import click
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
-"""A decorator that adds options or arguments to a function that becomes a command."""
+"""A decorator that adds options or arguments to the function of a command."""
 
 
 class Option(click.Option):
@@ -16,30 +16,30 @@ class Option(click.Option):
     section: str = "Options"
 
     def get_help_extra(self, ctx: click.Context) -> Any:
-        """Return what follows the help in brackets."""
+        """Return the parts in brackets after the help text."""
         extra = super().get_help_extra(ctx)
         extra.pop("range", None)
         return extra
 
 
 class SecondaryOption(Option):
-    """An option that few people need: its section is the last one."""
+    """An option that few people need, in the last section of the help."""
 
     section: str = "More options"
 
 
 option = partial(click.option, cls=Option)
-"""Declare an option; arguments as of `click.option`."""
+"""Declare an option; the arguments are those of `click.option`."""
 
 secondary_option = partial(click.option, cls=SecondaryOption)
-"""Declare a secondary option; arguments as of `click.option`."""
+"""Declare a secondary option; the arguments are those of `click.option`."""
 
 
 class Whole(click.IntRange):
-    """A whole number; help calls it N."""
+    """A whole number, shown as N in the help."""
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
-        """Return the placeholder in help."""
+        """Return the placeholder for the help."""
         return "N"
 
 

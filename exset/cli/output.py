@@ -32,7 +32,7 @@ class Exit(IntEnum):
 
 
 def write_stdout(data: bytes, fmt: Format) -> None:
-    """Write a file's bytes to standard output; a terminal gets only text, made safe."""
+    """Write a file's bytes to standard output; a terminal gets only text, with escapes."""
     if sys.stdout is None:
         raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard output")
     if not sys.stdout.isatty():
@@ -47,7 +47,7 @@ def write_stdout(data: bytes, fmt: Format) -> None:
 
 
 def usage_error(message: str) -> NoReturn:
-    """Refuse the command line: exit code 2."""
+    """Raise UsageError: exit code 2."""
     raise click.UsageError(message, click.get_current_context(silent=True))
 
 
@@ -55,7 +55,7 @@ def usage_error(message: str) -> NoReturn:
 def argument_errors(
     kinds: tuple[type[Exception], ...] = (ValueError,), prefix: str = ""
 ) -> Iterator[None]:
-    """Turn errors of these kinds into usage errors; a FormatError stays."""
+    """Raise errors of the given kinds as usage errors, except for FormatError."""
     try:
         yield
     except FormatError:
@@ -65,7 +65,7 @@ def argument_errors(
 
 
 def require_option(needed: str, *names: str) -> None:
-    """Refuse the parameters `names` on the command line, as the option `needed` is not there."""
+    """Refuse the options `names` on the command line, because the option `needed` is missing."""
     ctx = click.get_current_context()
     for param in ctx.command.params:
         source = ctx.get_parameter_source(param.name or "")
@@ -76,7 +76,7 @@ def require_option(needed: str, *names: str) -> None:
 def progress(
     outcomes: Iterable[T], count: int, action: str, *, visible: bool = False
 ) -> Iterator[T]:
-    """Show on standard error, if that is a terminal, how many of several files are done."""
+    """Show how many of several files are done, if standard error is a terminal."""
     if count < 2 or not sys.stderr.isatty() or (visible and sys.stdout and sys.stdout.isatty()):
         yield from outcomes
         return
@@ -98,9 +98,9 @@ def report_error(error: FormatError | OSError) -> Exit:
 
 
 def _reason(error: OSError) -> str:
-    """Return the message of an error of the system, in one line that is safe to show."""
+    """Return the message of a system error, in one line that is safe to show."""
     why = safe(error.strerror or str(error))
-    if error.filename is None:  # files that are written have names, also in errors
+    if error.filename is None:  # errors of files being written have file names
         return f"standard output: {why}" if error.errno in FULL else why
     path = os.fsdecode(error.filename)
     folder = "" if remote.is_remote(path) else os.path.dirname(path)

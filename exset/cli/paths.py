@@ -15,7 +15,7 @@ from exset.io import files
 from exset.io.access import is_inside
 
 PATH = click.Path(readable=False)
-"""The type of paths; an unreadable file is an error when it is read, and the others follow."""
+"""The type of paths; an unreadable file gives an error when it is read, and others follow."""
 
 
 def all_paths(
@@ -31,7 +31,7 @@ def all_paths(
 
 
 def one_path(ctx: click.Context, param: click.Parameter, argument: str) -> str:
-    """Return the one path that an argument names; a click callback."""
+    """Return the only path that an argument names; a click callback."""
     if ctx.resilient_parsing:
         return argument
     paths = list(expanded((argument,), _roots(ctx)))
@@ -42,12 +42,12 @@ def one_path(ctx: click.Context, param: click.Parameter, argument: str) -> str:
 
 
 def file_argument(name: str, metavar: str) -> Decorator:
-    """Add an argument that is one file, or a pattern or list of one: see `expanded`."""
+    """Add an argument for one file; a pattern or list must name one file: see `expanded`."""
     return click.argument(name, metavar=metavar, type=PATH, callback=one_path)
 
 
 def files_argument(name: str, metavar: str) -> Decorator:
-    """Add an argument that is one file or more, also patterns and lists: see `expanded`."""
+    """Add an argument for one or more files, also patterns and lists: see `expanded`."""
     return click.argument(
         name, metavar=metavar, nargs=-1, required=True, type=PATH, callback=all_paths
     )
@@ -59,12 +59,12 @@ some_inputs = files_argument("inputs", "INPUT... [OUTPUT]")
 
 
 def expanded(arguments: Iterable[str], roots: tuple[str, ...] = ()) -> Iterator[str]:
-    """Yield the paths that arguments name: those in an `@list`, and those that match a pattern.
+    """Yield the paths that arguments name, also the paths in an `@list` and matches of patterns.
 
-    A list has one path a line, without patterns. Patterns with `*`, `?`, `[` or `**` are expanded
-    for shells that do not expand them, or if quoted. A pattern without a match is yielded as it is,
-    and opening it fails. Raises BadParameter for a path in a list that is outside of `roots`, and
-    OSError for a folder without permission.
+    A list has one path on each line, without patterns. Patterns with `*`, `?`, `[` or `**` are
+    expanded for shells that do not expand them, or if quoted. A pattern without a match is yielded
+    unchanged, and cannot be opened. Raises BadParameter for a path in a list that is outside of
+    `roots`, and OSError for a folder without permission.
     """
     for argument in arguments:
         if argument.startswith("@"):
@@ -83,12 +83,12 @@ def expanded(arguments: Iterable[str], roots: tuple[str, ...] = ()) -> Iterator[
 
 
 def allowed_folders(roots: tuple[str, ...], untrusted: bool) -> tuple[str, ...]:
-    """Return `roots`, else with `untrusted` the current folder; empty for no restriction."""
+    """Return `roots`; if empty, with `untrusted` the current folder, else no restriction."""
     return roots or ((os.curdir,) if untrusted else ())
 
 
 def _roots(ctx: click.Context) -> tuple[str, ...]:
-    """Return the folders that the paths of a list must be in; empty if any folder will do."""
+    """Return the folders that must contain the paths of a list; empty: any folders."""
     return allowed_folders(ctx.params.get("roots", ()), ctx.params.get("untrusted", False))
 
 
@@ -102,7 +102,7 @@ def _matches(pattern: str) -> list[str]:
     from glob import glob
 
     if not (found := sorted(glob(pattern, recursive=True))):
-        # glob treats a folder without permission as empty: let the system report it.
+        # glob treats a folder without permission as empty: let the system report the error.
         before = os.path.dirname(re.split(r"[*?[]", pattern, maxsplit=1)[0])
         with suppress(FileNotFoundError, NotADirectoryError):
             os.scandir(before or os.curdir).close()

@@ -1,4 +1,4 @@
-"""`exset plot`: a picture of examples."""
+"""`exset plot`: draw a picture of examples."""
 
 import re
 from fnmatch import fnmatchcase
@@ -111,7 +111,7 @@ def _indices(examples: "ExampleSet", chosen: tuple[str, ...]) -> "Longs | None":
 
 
 def _layout(side: str, values: tuple[str, ...]) -> "dict[str, int] | int | None":
-    """Return the sizes of groups, or one number of units; None for no values. Raises UsageError."""
+    """Return the sizes of groups, or a number of units; None without values. Raises UsageError."""
     if not values:
         return None
     if len(values) == 1 and values[0].isdecimal():

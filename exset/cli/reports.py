@@ -15,10 +15,10 @@ from exset.core.text import counted, safe
 from exset.families.format import Format
 
 SCHEMA = 1
-"""The version of what `--json` writes; it changes when a key goes or gets another meaning."""
+"""The version of the output of `--json`; it changes if a key is removed or changes its meaning."""
 
 SHOWN, SHOWN_VERBOSE = 3, 100
-"""How many findings of each code are shown, usually and with `--verbose`."""
+"""The number of findings of each code that are shown, by default and with `--verbose`."""
 
 _META = "exset.cli.json"
 
@@ -27,9 +27,9 @@ _META = "exset.cli.json"
 class Report:
     """The result of a command: text for people or, with `--json`, one object.
 
-    `values` are members of the object. In text, `lines` and `data`, a file of the format `fmt`, go
-    to standard output. Then follow on standard error the findings, up to `shown` of each code, and
-    the lines of `status` unless `--quiet`. `failed` sets the exit code.
+    `values` are members of the object. As text, `lines` and `data`, a file of the format `fmt`, go
+    to standard output; then the findings, up to `shown` of each code, and the lines of `status`
+    unless `--quiet`, go to standard error. `failed` sets the exit code.
     """
 
     values: Mapping[str, object] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class Report:
 
 
 def finding_lines(findings: Findings, keep: int, notes: bool = True) -> Iterator[str]:
-    """Yield findings as text: the first `keep` of each code, then how many more there are."""
+    """Yield findings as text: the first `keep` of each code, then the number of the others."""
     seen: Counter[str] = Counter()
     for finding in findings:
         if finding.severity is Severity.NOTE and not notes:
@@ -73,7 +73,7 @@ def finding_lines(findings: Findings, keep: int, notes: bool = True) -> Iterator
 
 
 def show_findings(findings: Findings, verbosity: int, shown: int = SHOWN) -> None:
-    """Write findings to standard error: with `--verbose` notes, too; with `--quiet` none."""
+    """Write findings to standard error: with `--verbose` also notes; with `--quiet` no findings."""
     if verbosity > 0 or (verbosity == 0 and shown):
         keep = SHOWN_VERBOSE if verbosity > 0 else shown
         for line in finding_lines(findings, keep, notes=verbosity > 0):
@@ -81,7 +81,7 @@ def show_findings(findings: Findings, verbosity: int, shown: int = SHOWN) -> Non
 
 
 def tally_text(findings: Findings) -> str:
-    """Return the tally as text, `1 error, 2 warnings`; empty without findings."""
+    """Return the counts by severity as text, `1 error, 2 warnings`; empty without findings."""
     return ", ".join(
         counted(count, severity) for severity, count in tally(findings).items() if count
     )
@@ -95,9 +95,9 @@ def verdict(
     quiet: bool,
     explanations: Iterable[str] = (),
 ) -> Iterator[str]:
-    """Yield what a check prints: its findings, `explanations`, and `name: ok` or `not valid`.
+    """Yield the output of a check: the findings, `explanations`, and `name: ok` or `not valid`.
 
-    `summary` follows the verdict; `quiet` leaves both out if there are no findings.
+    `summary` follows this verdict; `quiet` leaves both out if there are no findings.
     """
     yield from finding_lines(findings, findings.keep)
     yield from explanations
@@ -107,7 +107,7 @@ def verdict(
 
 
 def _line(finding: Finding) -> str:
-    """Return a finding as text; a warning or a note says so after its place."""
+    """Return a finding as text; the words `warning` and `note` follow the place."""
     text = str(finding.for_command_line())
     place = "" if finding.place is None else f"{finding.place}: "
     if finding.severity is Severity.ERROR or not text.startswith(place):
@@ -116,11 +116,11 @@ def _line(finding: Finding) -> str:
 
 
 def json_option(*keys: str, **parameters: str) -> Decorator:
-    """Add `--json`, which writes one object a line; `json_rows` returns their writer.
+    """Add `--json`, which writes one object on each line; `json_rows` returns the writer.
 
-    `keys` are the members of an object after `schema`, `ok`, `error` and those of `parameters`,
-    which maps members to the parameters whose values they have. If the command fails, the object
-    has the same members, null where no value is known.
+    `keys` are the members of an object after `schema`, `ok`, `error` and the keys of `parameters`,
+    which maps members to the command's parameters whose values they have. If the command fails, the
+    object has the same members, with null for unknown values.
     """
 
     def remember(ctx: click.Context, param: click.Parameter, is_set: bool) -> None:
@@ -167,22 +167,22 @@ def json_rows() -> JsonRows | None:
 
 
 def write_failure(error: FormatError | OSError) -> None:
-    """With `--json`, write an object that says why the command failed."""
+    """With `--json`, write an object with the reason why the command failed."""
     rows = json_rows()
     if rows is not None and rows.keys:
-        with suppress(OSError):  # perhaps the error itself: standard output is full
+        with suppress(OSError):  # this may be the error itself: standard output is full
             rows.write({}, ok=False, error=as_finding(error).to_dict())
 
 
 def write_row(row: Mapping[str, object]) -> None:
-    """Write a JSON object as a line of ASCII, so that nothing in it controls a terminal."""
+    """Write a JSON object as a line of ASCII, which cannot control a terminal."""
     import json
 
     click.echo(json.dumps(row, allow_nan=False))
 
 
 def findings_row(findings: Findings) -> dict[str, object]:
-    """Return the members with which the object of every command that reads ends."""
+    """Return the last members of the object of each command that reads files."""
     return {
         "counts": tally(findings),
         "findings": [each.for_command_line().to_dict() for each in findings],
@@ -190,7 +190,7 @@ def findings_row(findings: Findings) -> dict[str, object]:
 
 
 def tally(findings: Findings) -> dict[Severity, int]:
-    """Return how many findings of each severity there are, kept or not."""
+    """Return the number of findings of each severity, also of those that are only counted."""
     counts = dict.fromkeys(Severity, 0)
     for code, severity in {finding.code: finding.severity for finding in findings}.items():
         counts[severity] += findings.count(code)

@@ -1,4 +1,4 @@
-"""`exset sampler plan`: the numbers of an epoch of N x M batches, without training."""
+"""`exset sampler plan`: report the numbers of an epoch of N x M batches, without training."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ PLAN_KEYS = (
     *("replicas", "batches_per_replica", "repeated_batches", "dropped_batches", "drawn"),
     *("items_drawn", "coverage", "repeats", "imbalance"),
 )
-"""The numbers of a plan, in its JSON."""
+"""The names of the numbers of a plan in JSON."""
 
 
 @click.group(cls=Group)

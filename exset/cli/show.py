@@ -1,4 +1,4 @@
-"""`exset cat` and `exset head`: a file as text, or the first part of it."""
+"""`exset cat` and `exset head`: print a file as text, or its first examples or records."""
 
 import click
 
@@ -20,7 +20,7 @@ text_options = options(
     option("--unshare", is_flag=True, help="Copy shared lists where text cannot share them."),
     option("--lossy", is_flag=True, help="Drop what the text cannot store, and report it."),
 )
-"""Add the options of text, which arrive by their names."""
+"""Add the options of text output, as parameters of the command."""
 
 
 @click.command(cls=FormatCommand)
@@ -59,7 +59,7 @@ def head(file: str, count: int, common: CommonOptions, **writing: bool) -> Repor
 
 
 def _first(path: str, count: int, common: CommonOptions) -> LoadedFile:
-    """Read the first units of a file; a usage error if its format has none."""
+    """Read the first units of a file; raise UsageError if its format has no units."""
     findings, chunks, left = common.new_findings(), [], count
     with common.opened(path, few=True) as file:
         fmt = file.format

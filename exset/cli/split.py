@@ -1,4 +1,4 @@
-"""`exset split`: one file as several disjoint ones."""
+"""`exset split`: split a file into disjoint files."""
 
 import os
 import re

@@ -52,7 +52,7 @@ def validate(files: tuple[str, ...], check_files: bool, base: str, common: Commo
         for line in verdict(name, findings, failed, tally_text(findings), quiet, details):
             click.echo(line)
 
-    # With several files there is a process for each; with one, for the files that it names.
+    # The processes are for several files, or for the files that a single file names.
     inner_jobs = common.jobs if len(files) == 1 else 1
     return for_each_file(
         partial(_check, common=common, base=base if check_files else None, jobs=inner_jobs),
@@ -65,7 +65,7 @@ def validate(files: tuple[str, ...], check_files: bool, base: str, common: Commo
 
 
 def _check(path: str, common: CommonOptions, base: str | None, jobs: int) -> FileResult:
-    """Check a file; with a `base`, which may be empty, also the files that it names."""
+    """Check a file; with a `base`, which may be empty, also check the files that it names."""
     findings = api.validate(
         path,
         format=common.format,
@@ -82,7 +82,7 @@ def _check(path: str, common: CommonOptions, base: str | None, jobs: int) -> Fil
 
 
 def _explanations(findings: Findings, explained: set[str]) -> list[str]:
-    """Explain each code that is not yet in `explained`; formats of others have unknown codes."""
+    """Explain each code that is not in `explained`; skip unknown codes of other packages."""
     from exset.explain import codes, explain
 
     lines: list[str] = []

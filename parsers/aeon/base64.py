@@ -89,5 +89,5 @@ def _decode_invalid(field: bytes) -> tuple[bytes, int]:
     padded = read.translate(_AS_READ) + b"=" * (-len(read) % 4)
     found = bytearray(binascii.a2b_base64(padded))
     for at in marks:
-        found[at // 4 * 3] |= 4  # aeon's value of `=` is 64: its one bit belongs to this byte
+        found[at // 4 * 3] |= 4  # aeon's value of `=` is 64: its only bit falls into this byte
     return bytes(found), LAX

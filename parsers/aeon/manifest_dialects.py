@@ -82,7 +82,7 @@ def width_hint(line: bytes, dialect: Dialect) -> str:
 def hint(unexpected: Unexpected) -> str | None:
     """Return advice for a word that the grammar rejects."""
     expected = unexpected.expected
-    rest = unexpected.after.partition(b"\n")[0]  # of the line
+    rest = unexpected.after.partition(b"\n")[0]  # the rest of the line
     if expected & set(TYPES) or "TAB" in expected:
         if b"\r" in rest:
             ends = "CR LF" if rest.find(b"\r") == len(rest) - 1 else "CR alone"

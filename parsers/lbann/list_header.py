@@ -50,7 +50,7 @@ def header_of(words: Words, stream: ParseStream) -> Header:
     counts, spans = _counts(words, kind, count_line)
     words.report("lbann-path-cut", directory_line[1:2])
     label_file = None
-    for line in label_lines:  # which may be empty
+    for line in label_lines:  # a line may be empty
         label_file = words.raw(line[0]) if line else b""
         if len(line) > 1:
             words.report("lbann-label-line", line[:1], kind=kind)

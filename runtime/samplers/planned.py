@@ -70,7 +70,7 @@ class PlannedNxMSampler(NxMSampler):
         *,
         weights: Weights | None = None,
     ) -> None:
-        """Group the labels and plan. Raises the ValueError of `NxMSampler`, and for wrong weights."""
+        """Group the labels and plan. Raises ValueError for wrong weights, and that of `NxMSampler`."""
         self._weights = weights
         self._epoch: tuple[tuple[int, int], Epoch] | None = None
         self._first = self._next = 0

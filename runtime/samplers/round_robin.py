@@ -9,9 +9,9 @@ from exset.grammars.columns.arrays import Longs
 
 
 class Room(NamedTuple):
-    """The arrays that the kernels work in, one number for each class.
+    """The working arrays of the kernels, with a number for each class.
 
-    But `heads` has one for each number of batches, from 0, and `waiting` one for each slot of a
+    Only `heads` has a number for each count of batches, from 0, and `waiting` for each slot of a
     batch.
     """
 
@@ -27,7 +27,7 @@ class Room(NamedTuple):
 
 
 def room_for(classes: int, batches: int, width: int) -> Room:
-    """Return the room to deal to this many batches."""
+    """Return working arrays for a number of classes and of batches."""
     sizes = (*[classes] * 7, batches + 1, width)
     return Room._make(np.empty(size, np.int64) for size in sizes)
 
