@@ -59,7 +59,7 @@ def plan(inputs: tuple[str, ...], output: str | None, to: str | None) -> list[Jo
 
 
 def _split(inputs: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
-    """Return the input (in a tuple) and the output of two arguments; raise UsageError for others."""
+    """Return the input (in a tuple) and the output of two arguments, or raise UsageError."""
     if len(inputs) != 2:
         usage_error("no output: name one INPUT and one OUTPUT, or use -o OUT or --to FORMAT")
     source, target = inputs

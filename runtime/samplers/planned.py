@@ -70,7 +70,7 @@ class PlannedNxMSampler(NxMSampler):
         *,
         weights: Weights | None = None,
     ) -> None:
-        """Group the labels and plan. Raises ValueError for wrong weights, and that of `NxMSampler`."""
+        """Group the labels and plan. Raises the errors of `NxMSampler`; ValueError for weights."""
         self._weights = weights
         self._epoch: tuple[tuple[int, int], Epoch] | None = None
         self._first = self._next = 0
