@@ -42,8 +42,12 @@ _FITTING: Final[Mapping[tuple[str, str], Draws]] = MappingProxyType(
         ("audio", "frame_stride"): _DURATION,
         ("audio", "output_type"): st.just("uint8_t"),
         ("audio", "feature_type"): st.sampled_from(["specgram", "mfsc", "mfcc"]),
+        ("audio", "window_type"): st.sampled_from(["hann", "hamming", "none"]),
         ("audio", "sample_freq_hz"): st.integers(8000, 48000),
         ("image", "crop_enable"): st.just(False),
+        ("image", "bgr_to_rgb"): st.just(False),
+        ("image", "mean"): st.just([]),
+        ("image", "stddev"): st.just([]),
         ("image", "emit_constraint_type"): st.sampled_from(["", "center", "min_overlap"]),
         ("batch_sampler", "max_sample"): st.integers(0, 10),
     }
@@ -51,7 +55,10 @@ _FITTING: Final[Mapping[tuple[str, str], Draws]] = MappingProxyType(
 """Values that are valid for all values of other members, by table and member."""
 
 _ALWAYS: Final = frozenset(
-    (("loader", "iteration_mode_count"), ("image", "crop_enable"), ("loader", "augmentation"))
+    (
+        *(("loader", "iteration_mode_count"), ("loader", "augmentation")),
+        *(("image", "crop_enable"), ("batch_sampler", "max_sample")),
+    )
 )
 """Members that are always given, because their defaults do not fit other members."""
 

@@ -28,6 +28,9 @@ from tests.aeon.configs import (
     places,
 )
 
+GREY = {**IMAGE, "channels": 1}
+BOXES = {"type": "boundingbox", "height": 4, "width": 6, "max_bbox_count": 2, "class_names": ["a"]}
+
 
 def test_all_errors_have_places_and_hints() -> None:
     text = b"""{
@@ -99,6 +102,33 @@ def test_all_errors_have_places_and_hints() -> None:
             augmented({"type": "image", "batch_samplers": [{"max_sample": 1}]}),
             "aeon-rule",
             "augmentation[0].batch_samplers",
+        ),
+        (config({**GREY, "bgr_to_rgb": True}), "aeon-rule", "etl[0].bgr_to_rgb"),
+        (augmented({"type": "image", "mean": [1]}), "aeon-rule", "augmentation[0].mean"),
+        (
+            augmented({"type": "image", "stddev": [1]}, etl={**IMAGE, "output_type": "float"}),
+            "aeon-rule",
+            "augmentation[0].stddev",
+        ),
+        (
+            augmented({"type": "image", "hue": [1, 1]}, etl=GREY),
+            "aeon-later",
+            "augmentation[0].hue",
+        ),
+        (
+            augmented({"type": "image", "angle": [1, 1]}, etl=BOXES),
+            "aeon-later",
+            "augmentation[0].angle",
+        ),
+        (
+            augmented({"type": "image", "interpolation_method": "FOO"}),
+            "aeon-later",
+            "augmentation[0].interpolation_method",
+        ),
+        (
+            augmented({"type": "image", "batch_samplers": [{}], "crop_enable": False}),
+            "aeon-rule",
+            "augmentation[0].batch_samplers[0]",
         ),
         (
             augmented({"type": "image", "emit_constraint_type": "middle"}),
@@ -184,8 +214,11 @@ def test_audio() -> None:
         ("feature_type", "mfc", "aeon-range"),
         ("output_type", "float", "aeon-rule"),
         ("window_type", 3, "aeon-type"),
+        ("window_type", "foo", "aeon-rule"),
     ):
         assert codes(config({**AUDIO, member: value}), "seed") == [code], member
+    few = {"feature_type": "mfcc", "num_filters": 20, "num_cepstra": 30}
+    assert codes(config({**AUDIO, **few}), "seed") == ["aeon-later"]
     raw = {"feature_type": "samples", "frame_length": "1 samples", "frame_stride": "1 samples"}
     [output] = LoaderConfig.from_dict(config({**AUDIO, **raw, "output_type": "float"})).outputs
     assert output.shape == (1, 1, 16000)

@@ -209,7 +209,10 @@ def test_many_findings_are_counted() -> None:
     assert findings.count("aeon-element") == 1000 and len(list(findings)) == findings.keep
 
 
-CHECKED = ("box_", "label_", "lmap_", "char_", "blob_", "too_few", "bad_missing")
+CHECKED = (
+    *("box_", "label_", "lmap_", "char_", "blob_", "too_few", "bad_missing", "norm_", "rgb_"),
+    *("aug_", "aud_win", "otype_", "etl_"),
+)
 """The beginnings of the names of cases whose errors exset finds."""
 
 

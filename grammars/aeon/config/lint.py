@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 from exset.grammars.aeon.config.findings import Problem
 from exset.grammars.aeon.config.numbers import NoLength, spans_of
 from exset.grammars.aeon.config.outputs import element_outputs
+from exset.grammars.aeon.config.picture_lint import pictures
 from exset.grammars.aeon.config.settings import Settings
 
 Problems: TypeAlias = Iterator[Problem]
@@ -14,6 +15,7 @@ Problems: TypeAlias = Iterator[Problem]
 _REFUSED: Final = "aeon-rule"
 _LATER: Final = "aeon-later"
 _MOST_LABELS: Final = 4
+_WINDOWS: Final = ("hann", "hamming", "blackman", "bartlett", "none")
 
 
 def lint(loader: Settings) -> Problems:
@@ -24,6 +26,7 @@ def lint(loader: Settings) -> Problems:
             yield from _inside(f"etl[{number}]", check(element))
     for element in loader.objects("augmentation")[:1]:
         yield from _inside("augmentation[0]", _augmentation(element))
+        yield from _inside("augmentation[0]", pictures(element, loader.objects("etl")))
     yield from _names(loader)
 
 
@@ -52,6 +55,8 @@ def _image(element: Settings) -> Problems:
     for name in ("height", "width"):
         if element[name] == 0:
             yield Problem(_REFUSED, name, "it must be 1 or more")
+    if element.type == "image" and element["channels"] == 1 and element.given.get("bgr_to_rgb"):
+        yield Problem(_REFUSED, "bgr_to_rgb", "it needs channels 3")
 
 
 def _video(element: Settings) -> Problems:
@@ -112,6 +117,12 @@ def _audio(element: Settings) -> Problems:
     if element["output_type"] not in allowed:
         what = f"it must be {' or '.join(allowed)} for {element['feature_type']}"
         yield Problem(_REFUSED, "output_type", what)
+    if element["window_type"] not in _WINDOWS:
+        yield Problem(_REFUSED, "window_type", f"it must be one of {', '.join(_WINDOWS)}")
+    filters = element.number("num_filters")
+    if element["feature_type"] == "mfcc" and element.number("num_cepstra") > filters:
+        what, hint = f"fails: num_filters is {filters}", "set num_filters or less"
+        yield Problem(_LATER, "num_cepstra", what, hint)
     if not spans.stride:
         yield Problem(_REFUSED, "frame_stride", "it must be 1 sample or more")
     elif spans.length > spans.duration:
