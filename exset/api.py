@@ -236,9 +236,9 @@ def recognise(source: Source, format: str | None = None) -> Format:
 
 
 def check_convertible(family: Family, target: Format, path: str, source: str) -> None:
-    """Raise FormatError if a format cannot hold the models of a family.
+    """Raise FormatError if a format cannot store the models of a family.
 
-    `path`: of the file to write, if its suffix chose the format. `source`: what is written there.
+    `path`: the file to write, if its suffix decided the format. `source`: the name of the model.
     """
     if target.can_write(family):
         return

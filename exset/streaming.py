@@ -25,7 +25,7 @@ from exset.io.files import FilePath
 
 _BLOCK = 1 << 19
 SMALL = 1 << 24
-"""The most bytes of a file that is read whole where it could be read in chunks."""
+"""The most bytes of a file that is read at once, even if it could be read in chunks."""
 _SMALL_BLOCK = 1 << 14  # if only the first units are needed
 _MAGIC = 4  # bytes of a pipe that `recognise` waits for
 
@@ -163,10 +163,10 @@ class OpenFile:
     def models(
         self, findings: Findings, *, engine: Engine = "auto", **options: OptionValue
     ) -> Iterator[Model]:
-        """Yield a model of each chunk; of the whole file, if it is small or if its format needs it.
+        """Yield a model for each chunk, or for the whole file if it is small or cannot be chunked.
 
-        Arguments and errors are those of `Format.read`; the errors of a large file end with the
-        first one.
+        Arguments and errors are those of `Format.read`; of a large file, only the first error is
+        raised.
         """
         fmt, limits = self.format, self.limits
         if fmt.streamer is None or self._is_small():

@@ -20,7 +20,7 @@ _ROOM: Final = 1 << 10
 
 
 class TooLarge(Exception):
-    """Raised for an expression that needs more than 64 bits: only the reference driver has them."""
+    """Raised for an expression that needs more than 64 bits, as only the reference driver has."""
 
 
 @dataclass(frozen=True)

@@ -119,7 +119,7 @@ class Format:
         return next((option for option in options if option.name == name), None)
 
     def can_write(self, family: Family) -> bool:
-        """Whether the writer takes models of a family."""
+        """Return whether the format's writer accepts models of a family."""
         return family == self.family or family in self.takes
 
     def read(

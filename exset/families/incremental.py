@@ -1,4 +1,4 @@
-"""Reading and writing in chunks: the functions of a format, and those of a family."""
+"""Protocols for reading and writing in chunks: the functions of a format and of a family."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol

@@ -150,7 +150,7 @@ class Manifest(Table):
         return self.with_unchecked(fields=self.fields.take(fields), lines=take(self.lines, rows))
 
     def concat(self, *others: Self) -> Self:
-        """Return the records of this manifest, then those of others.
+        """Return a manifest with the records of this manifest, then the records of others.
 
         Raises ValueError if dialect, types or width differ.
         """

@@ -143,7 +143,7 @@ class Column(Rows, Generic[Item]):
 
 
 def _like(what: str, column: object, given: object) -> object:
-    """Return what replaces a column, in its form. Raises ValueError that names the column."""
+    """Convert a replacement to the form of a column. Raises ValueError, which names the column."""
     if isinstance(given, Table):
         return given
     if isinstance(column, np.ndarray):

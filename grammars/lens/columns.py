@@ -208,7 +208,7 @@ class ExampleColumns(Table):
         self._freeze()
 
     def __len__(self) -> int:
-        """The number of examples."""
+        """Return the number of examples."""
         return self.frequency.size
 
     @property

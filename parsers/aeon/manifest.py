@@ -66,9 +66,9 @@ def stream(
     engine: Engine = "auto",
     dialect: Dialect | str | None = None,
 ) -> Iterator[Manifest]:
-    """Parse a manifest in chunks: yield manifests of their records, at least one.
+    """Parse a manifest in chunks: yield one or more manifests with the records of chunks.
 
-    Together they equal what `parse` returns for the same bytes, with the same findings; an error is
+    Joined, they equal the result of `parse` for the same bytes, with the same findings; an error is
     raised after all records before it. A record is yielded when the next one begins.
     """
     findings = Findings() if findings is None else findings
@@ -80,7 +80,7 @@ def stream(
 
 
 def _dialect(source: Source, findings: Findings, dialect: Dialect | str | None) -> Dialect:
-    """Return the dialect of a text by its first lines, if it is None; add a finding if unusual."""
+    """Return the given dialect, or detect it from the first lines; add a finding if unusual."""
     chosen = dialects.guess_dialect(source.data) if dialect is None else Dialect(dialect)
     if dialect is None and chosen is not Dialect.HEAD:
         if advice := foreign(source.data):
@@ -125,13 +125,13 @@ class _Parser:
         self.state = np.zeros(c.STATE_SIZE, np.int64)
         self.state[c.LINE] = 1
         self.fields = 0
-        self.records = 0  # that were yielded
-        self.checked = 0  # bytes known to be UTF-8
+        self.records = 0  # the records that were yielded
+        self.checked = 0  # the bytes known to be UTF-8
         self.not_utf8: Finding | None = None
         self.first_return: Place | None = None
 
     def manifests(self) -> Iterator[Manifest]:
-        """Yield the records, with a window those of each chunk."""
+        """Yield a manifest of all records, or, with a window, a manifest for each chunk."""
         text = self.window or self.source
         streams = self.grammar.parse(
             text,
@@ -167,7 +167,7 @@ class _Parser:
             yield manifest
 
     def taken(self) -> Manifest:
-        """Return the records that were added since the last time."""
+        """Return the records that were added since the last call."""
         fields, records, types = self.fields, int(self.state[c.RECORDS]), self.types or ()
         self.records += records
         self.state[c.RECORDS] = self.fields = 0
@@ -218,9 +218,9 @@ class _Parser:
         return int(stream.tokens_before[0]) if has_header else 0
 
     def find_fields(self, stream: ParseStream, begin: int, width: int) -> tuple[Longs, Longs]:
-        """Return where the fields of the records start and end in the buffer: int64 [fields].
+        """Return the starts and ends of the records' fields in the buffer: int64 [fields] each.
 
-        `begin`: the first token of a record. Stops at a record that has not `width` fields.
+        `begin`: the first token of a record. Stops at a record with another number of fields.
         """
         before = int(self.state[c.RECORDS])
         _make_room(self.lines, before + stream.steps.size)
@@ -290,7 +290,7 @@ class _Parser:
             self.findings.add(finding_at("aeon-carriage-return", self.first_return), count)
 
     def check_utf8(self, is_end: bool) -> None:
-        """Look for the first byte that is not UTF-8, in the lines read since the last time."""
+        """Find the first byte that is not UTF-8, in the lines read since the last call."""
         if self.not_utf8 is not None:
             return
         data = self.source.data[self.checked - self.source.start :]

@@ -45,7 +45,7 @@ def check_elements(
 ) -> None:
     """Add findings for the fields buffer[starts:ends], record after record."""
     if len(types) == width and types[-1] in NUMBER_DTYPES:
-        # A CR at the end of the line has a finding of its own.
+        # A CR at the end of the line has another finding.
         last = slice(width - 1, None, width)
         is_return = (buffer[ends[last] - 1] == 13) & (ends[last] > starts[last])
         ends = ends.copy()
@@ -70,7 +70,7 @@ def check_elements(
 def _issues(
     kind: ElementType, buffer: Bytes, starts: Longs, ends: Longs, compiled: bool
 ) -> Iterator[tuple[str, Flags]]:
-    """Yield each code of the fields of a column, and a mask of the fields that have it."""
+    """Yield the code of each kind of finding in a column, and a mask of the fields with it."""
     if kind is ElementType.FILE:
         yield "aeon-empty-path", starts == ends
     elif kind is ElementType.BINARY:

@@ -1,4 +1,4 @@
-"""Describe a rejection in an error message: what was expected, what was found, and a hint."""
+"""Describe a rejection in an error message: expected terminals, the word found, and a hint."""
 
 import re
 from collections.abc import Callable

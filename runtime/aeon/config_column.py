@@ -17,10 +17,10 @@ from exset.runtime.aeon.manifest_files import path_of
 
 @dataclass(frozen=True)
 class Column:
-    """A column, and what is known of it.
+    """A column of a manifest, with the data to check its elements.
 
-    etl: the object `etl[number]` of the configuration `config`. name: of the manifest. base: the
-    folder of its relative paths. access: its roots are the folders in which all files must be.
+    etl: the object `etl[number]` of the configuration `config`. name: the manifest in messages.
+    base: the folder of its relative paths. access: its roots must contain all files.
     """
 
     etl: Settings
@@ -36,12 +36,12 @@ class Column:
 
     @property
     def kind(self) -> ElementType:
-        """The type of its elements."""
+        """The type of the column's elements."""
         return self.manifest.types[self.number]
 
     @property
     def title(self) -> str:
-        """What a message calls the etl object."""
+        """The name of the etl object in messages."""
         return f"etl[{self.number}] ({self.etl.type})"
 
     def of_config(self, member: str) -> Place:
@@ -49,12 +49,12 @@ class Column:
         return Place(self.config, field=f"etl[{self.number}].{member}")
 
     def refuse(self, why: str, hint: str) -> None:
-        """Report that aeon cannot decode elements of this type."""
+        """Add a finding: aeon cannot decode elements of this type."""
         words = {"title": self.title, "column": self.number, "why": why, "hint": hint}
         self.findings.add(finding_at("aeon-column", self.of_config("type"), **words))
 
     def report(self, code: str, record: int, **words: object) -> None:
-        """Add a finding about the element of a record; those that are only counted are copies."""
+        """Add a finding about a record's element; findings that are only counted are copies."""
         if code not in self._last or self.findings.count(code) < self.findings.keep:
             line = int(self.manifest.lines[record])
             place = Place(self.name, line=line or None, field=f"[{record}][{self.number}]")
@@ -64,7 +64,7 @@ class Column:
         self.findings.add(self._last[code])
 
     def sizes(self) -> Iterator[tuple[int, int]]:
-        """Yield records and the bytes of their elements; elements that fail are left out."""
+        """Yield the records with the sizes of their elements; elements that fail are left out."""
         found = elements(self.manifest, self.number, base=self.base)
         if self.kind is not ElementType.FILE:
             lengths = found.strings.lengths.tolist()
@@ -77,7 +77,7 @@ class Column:
                 yield row, size
 
     def beginnings(self, size: int) -> Iterator[tuple[int, bytes]]:
-        """Yield records and the first bytes of their elements, as `sizes`; empty ones, too."""
+        """Yield records and the first bytes of their elements, as in `sizes`, also if empty."""
         found = elements(self.manifest, self.number, base=self.base).strings
         for row, _ in self.sizes():
             element = found[row] or b""
@@ -90,7 +90,7 @@ class Column:
             yield row, element[:size]
 
     def contents(self) -> Iterator[tuple[int, str, bytes]]:
-        """Yield records, the names of their files and their elements, as `sizes`.
+        """Yield records, the names of their files, and their elements, as in `sizes`.
 
         Raises LimitError for a file of more than `max_text` bytes.
         """

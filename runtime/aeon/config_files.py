@@ -31,10 +31,10 @@ def check_files(
     jobs: int = 1,
     limits: Limits = DEFAULT,
 ) -> None:
-    """Add a finding for each file that aeon would not find, or could not decode.
+    """Add a finding for each file that aeon cannot find, or cannot decode.
 
-    name: that of the configuration. base: the current folder of aeon, where its relative paths
-    start. access: its roots are the folders in which all files must be. jobs: not used. Raises
+    name: the configuration in messages. base: the current folder of aeon, to which its paths are
+    relative. access: its roots are the folders that must contain all files. jobs: not used. Raises
     LimitError.
     """
     files = _Files(config, findings, name, base, access)
@@ -64,7 +64,7 @@ def check_files(
 
 
 def _manifest(path: str, config: LoaderConfig, findings: Findings, limits: Limits) -> Manifest:
-    """Read the manifest as the version of aeon does that reads the configuration."""
+    """Read the manifest like the version of aeon that reads the configuration."""
     with open(path, "rb") as file:
         source = Source(path, file.read())
     dialect = "seed" if config.dialect == "seed" else None
@@ -78,7 +78,7 @@ def _manifest(path: str, config: LoaderConfig, findings: Findings, limits: Limit
 
 
 class _Files:
-    """Finds the files of a configuration, and reports those that aeon would not find."""
+    """Finds the files of a configuration, and reports files that aeon cannot find."""
 
     def __init__(
         self, config: LoaderConfig, findings: Findings, name: str, base: str, access: Access
@@ -131,5 +131,5 @@ class _Files:
             place, words = Place(self.name, field="cache_directory"), {"path": safe(path)}
             self.findings.add(finding_at("aeon-cache-directory", place, **words))
         size = BLOCK_SIZE if config.dialect == "seed" else config.block_size
-        with suppress(ValueError):  # a finding about the configuration itself says why
+        with suppress(ValueError):  # a finding about the configuration has the reason
             Plan.of(manifest, block_size=size, findings=self.findings)

@@ -23,7 +23,7 @@ class Owner:
         return self.pid != 0 and self.host != host()
 
     def has_ended(self) -> bool:
-        """Whether the process is known to have ended, even if another one has its number now."""
+        """Whether the process is known to have ended, even if another process now has its id."""
         if not self.pid or self.is_foreign or os.name == "nt":  # there `kill` would end the process
             return False
         try:

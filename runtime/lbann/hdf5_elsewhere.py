@@ -1,8 +1,8 @@
-"""Data that a dataset of HDF5 has in other files: external storage, and virtual datasets.
+"""Read HDF5 datasets with data in other files: external storage, and virtual datasets.
 
-HDF5 itself looks for such files in several folders, some of which the environment names, and reads
-fill values where a file is missing or too short. So exset never lets it: it opens each file itself,
-in the folder of the file that names it, with the permissions of links; a missing file is an error.
+HDF5 looks for such files in several folders, some of them from the environment, and reads fill
+values if a file is missing or too short. So exset opens each file itself, relative to the folder of
+the file that names it, with the permissions of links; a missing file is an error.
 """
 
 import math
@@ -20,7 +20,7 @@ from exset.runtime.lbann.hdf5_objects import Objects, is_group, text_of
 CODE: Final = "hdf5-elsewhere"
 
 _LONGEST_NAME: Final = 255
-"""h5py cuts longer names of external files."""
+"""The longest name of an external file; h5py cuts longer names."""
 
 
 def is_virtual(made: Any) -> bool:
@@ -34,9 +34,9 @@ def is_external(made: Any) -> bool:
 
 
 def check_links(file: Objects, made: Any, path: str) -> None:
-    """Refuse data in other files unless links may be followed, and virtual data without limits.
+    """Refuse data in other files unless links may be followed, and unlimited virtual datasets.
 
-    For the size of the latter, HDF5 opens their other files: this check comes first.
+    This check must come first: to find the size of unlimited ones, HDF5 opens the other files.
     """
     if not (is_virtual(made) or is_external(made)):
         return
@@ -63,7 +63,7 @@ def _is_unlimited(space: Any) -> bool:
 class Source:
     """A part of a virtual dataset.
 
-    dataset: that has the values; chosen: which of its values; target: their places.
+    dataset: the dataset with the values; chosen: the chosen values; target: their places.
     """
 
     dataset: Any
@@ -76,7 +76,7 @@ def sources(file: Objects, dataset: Any, path: str) -> Iterator[Source]:
     """Yield the sources of a virtual dataset that `check_links` accepts.
 
     The caller checks their types. Raises FormatError for a source that does not exist, does not
-    fit, or has its own data elsewhere, and for sources with more values than the dataset.
+    fit, or has its data in other files, and for sources with more values than the dataset.
     """
     with file.guarded(path):
         made, shape = dataset.get_create_plist(), dataset.get_space().get_simple_extent_dims()
@@ -104,7 +104,7 @@ def sources(file: Objects, dataset: Any, path: str) -> Iterator[Source]:
 
 
 def _root(file: Objects, dataset: Any, name: str, path: str) -> Any:
-    """Return the root group of the file with the values of a virtual dataset; "." is its own."""
+    """Return the root group of a virtual dataset's source file; "." is the file of the dataset."""
     if name == ".":
         with file.guarded(path):
             return h5g.open(h5i.get_file_id(dataset), b"/")
@@ -115,7 +115,7 @@ def _root(file: Objects, dataset: Any, name: str, path: str) -> Any:
 
 
 def _fits(chosen: Any, source: Any) -> bool:
-    """Give a choice of values, which a file stores without a size, that of its dataset."""
+    """Set the extent of a selection, which files do not store; return whether it fits the source."""
     space = source.get_space()
     if space.get_simple_extent_type() == h5s.NULL:
         return False
@@ -149,7 +149,7 @@ class Segment:
 
 
 def segments(file: Objects, dataset: Any, size: int, path: str) -> list[Segment]:
-    """Return where the `size` bytes of a dataset in external storage are.
+    """Return the segments that contain the `size` bytes of a dataset in external storage.
 
     HDF5 opens no dataset that is larger than its segments. Raises FormatError for a missing file, a
     file that is too short, and numbers of unusual layout.

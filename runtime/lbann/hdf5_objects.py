@@ -25,7 +25,7 @@ DEEPEST: Final = 200
 class Objects:
     """The groups and datasets of an HDF5 file, open for reading; a context manager.
 
-    Raises OSError if it cannot be opened, FormatError if it is no HDF5 file or outside the roots.
+    Raises OSError if the file cannot be opened, FormatError if it is not HDF5 or outside the roots.
     """
 
     def __init__(
@@ -156,9 +156,9 @@ class Objects:
         return self._walk(root, target.split("/"), path, hops)
 
     def path_beside(self, found: Any, name: str, path: str) -> str:
-        """Return the path of a file that the file of an object names; relative to its folder.
+        """Return the path of a file that is named in an object's file, relative to its folder.
 
-        path: of the object, for messages. Raises FormatError if the path is outside the roots.
+        path: the object in messages. Raises FormatError if the path is outside the roots.
         """
         with self.guarded(path):
             folder = os.path.dirname(os.path.abspath(text_of(h5f.get_name(found))))
@@ -167,7 +167,7 @@ class Objects:
         return beside
 
     def file_beside(self, found: Any, name: str, path: str) -> Any:
-        """Return the root group of an HDF5 file that the file of an object names."""
+        """Return the root group of an HDF5 file that is named in the file of an object."""
         return self._opened(self.path_beside(found, name, path), self._roots_of_links, path)
 
     @property
@@ -228,7 +228,7 @@ class Objects:
         hint: str | None = None,
         cause: Exception | None = None,
     ) -> NoReturn:
-        """Raise FormatError about the object at a path, or about the file. cause: of HDF5."""
+        """Raise FormatError about the object at a path, or the file. cause: the error of HDF5."""
         why = "" if cause is None else f": {' '.join(str(cause).split())[:200]}"
         raise FormatError(message + why, place=self.place(path), hint=hint, code=code) from cause
 

@@ -80,7 +80,7 @@ class Collector:
         return Invalid()
 
     def _is_unread(self, code: str, path: str) -> bool:
-        """Whether aeon never reads the value at a path: most parts of augmentation objects."""
+        """Return whether aeon never reads the value at a path, as in most augmentation objects."""
         if not path.startswith("augmentation[") or code == "aeon-unknown":
             return False
         if not path.startswith("augmentation[0]"):

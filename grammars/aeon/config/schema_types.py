@@ -83,7 +83,7 @@ class Constraint:
     ordered: bool = False
 
     def allows(self, value: object) -> bool:
-        """Whether each number is within the bounds, or the value is one of the words."""
+        """Return whether each number is within the bounds, or the value is one of the words."""
         if self.one_of:
             return value in self.one_of
         return all(
@@ -94,7 +94,7 @@ class Constraint:
         )
 
     def allows_order(self, value: object) -> bool:
-        """Whether the numbers of a pair are in an allowed order."""
+        """Return whether the numbers of a pair are in an allowed order."""
         numbers = _numbers(value)
         return not self.ordered or sorted(numbers) == numbers
 
