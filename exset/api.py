@@ -186,8 +186,8 @@ def validate(
 ) -> Findings:
     """Read a file and return its findings, in order of their places.
 
-    A text with an error is searched for more errors, each in a record of its own: an example, a
-    line, or an entry of a schema in column 1. exset stops after 20.
+    After an error in a text, exset looks for more errors, one in each record: an example, a line,
+    or an entry of a schema in column 1. It stops after 20.
 
     `check_files`: also check the files that this file names, with `jobs` processes. Relative names
     are relative to the folder `base`, by default the current one; `access` limits which files are
@@ -267,9 +267,9 @@ def target_format(
     family: Family | None = None,
     argument: str = "format",
 ) -> Format:
-    """Return the format of that name, else the one of the path's suffix; FormatError if none.
+    """Return the format with the given name, or with the path's suffix; FormatError for neither.
 
-    `family`: of the model to write. `argument`: the name of `format` in the function called.
+    `family`: the family of the model to write. `argument`: the name of `format` in messages.
     """
     if format is not None:
         return formats.get(format)

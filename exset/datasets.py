@@ -27,12 +27,12 @@ def dataset(
 ) -> "Dataset":
     """Return a dataset, which reads samples by their indices, many at a time, as NumPy arrays.
 
-    `source`: a model, the path of a file, or the path of a cache's folder. `format`: of a file, as
-    `load`. The options are those of the format's reader, for a file, and those of the family:
+    `source`: a model, the path of a file, or the path of a cache's folder. `format`: the format of
+    a file, as in `load`. Options are those of the format's reader, for a file, and of the family:
     `ExampleDataset` (inputs, targets: the layouts of the network; by: "event" or "example"),
     `ManifestDataset` (names, fields, padded, base, access), `CacheDataset` (types, names, fields,
-    padded), and `SampleReader` for a sample list (data, experiment: its schemas or their paths;
-    fields, base, keep_packed, compat, access).
+    padded), and `SampleReader` for a sample list (data, experiment: schemas or their paths; fields,
+    base, keep_packed, compat, access).
 
     Findings are reported as by `load`. Raises the errors of the family's class, FormatError and
     OSError for a file, and TypeError for a model without samples and for an unknown option.

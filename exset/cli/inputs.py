@@ -75,7 +75,7 @@ class CommonOptions:
         return LoadedFile(source, fmt, model, findings)
 
     def opened(self, path: str, few: bool = False) -> AbstractContextManager[OpenFile]:
-        """Open a file to read it in chunks, as `streaming.opened`."""
+        """Open a file to read it in chunks, as `streaming.opened` does."""
         return streaming.opened(path, format=self.format, limits=self.limits, few=few)
 
     def load_model(self, path: str, model: type[M], format: str | None = None) -> M:

@@ -69,7 +69,7 @@ def check_regular_file(path: str) -> None:
 
 
 def file_size(path: str) -> int:
-    """Return the bytes of a regular file. Raises as `check_regular_file`."""
+    """Return the size of a regular file. Raises OSError as `check_regular_file` does."""
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     try:
         found = os.fstat(handle)

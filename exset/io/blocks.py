@@ -71,8 +71,8 @@ class Blocks(Iterator[bytes]):
     """The decompressed bytes of an input, in blocks that are not empty, as they arrive.
 
     `name`: the name in messages. `size`: the number of bytes, None if unknown. `is_pipe`: whether
-    data may arrive later, as from a pipe, a terminal or a socket. `needed`: how many bytes will be
-    read, None if unknown; fewer than `size` if only the first units are needed.
+    data may arrive later, as from a pipe, a terminal or a socket. `needed`: the number of bytes to
+    read, None if unknown; less than `size` if only the first units are needed.
     """
 
     def __init__(

@@ -64,7 +64,7 @@ class Extractor:
         """Open the folder, which may itself be a link. Raises OSError."""
         self.folder = folder
         self.count = 0
-        """How many files were written, and how many bytes."""
+        """The numbers of files and bytes that were written."""
         self.bytes = 0
         os.makedirs(folder, exist_ok=True)
         flags = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)

@@ -1,4 +1,4 @@
-"""Manifests taken apart into records and put together, for streams and writers."""
+"""Split manifests into records, and join them, for streams and writers."""
 
 from collections.abc import Iterable, Sequence
 from typing import cast
@@ -22,9 +22,9 @@ def no_header() -> Manifest:
 
 
 def model(units: object, header: object, /) -> Manifest:
-    """Return a manifest of one record, or the manifest itself.
+    """Return a manifest of one record; return a manifest unchanged.
 
-    `header`: of the manifest to be written; a record gets its types.
+    `header`: the header of the manifest being written, whose types a record gets.
     """
     if isinstance(units, Manifest):
         return units
@@ -33,5 +33,5 @@ def model(units: object, header: object, /) -> Manifest:
 
 
 def joined(models: Sequence[Manifest], /) -> Manifest:
-    """Return one manifest of at least one, with their records one after the other."""
+    """Join one or more manifests: return a manifest with all their records in order."""
     return models[0].concat(*models[1:])

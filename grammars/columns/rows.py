@@ -31,15 +31,14 @@ class Table:
         return table
 
     def with_unchecked(self, **columns: object) -> Self:
-        """Return the table with some columns replaced, without checks, as `unchecked`."""
+        """Return the table with some columns replaced, without checks, as `unchecked` does."""
         return self.unchecked(**{**vars(self), **columns})
 
     def with_columns(self, **columns: object) -> Self:
         """Return the table with some columns replaced, and check it as the constructor does.
 
-        A column may be an array, or a list: of numbers, or of text or bytes for strings; None is an
-        absent one. Raises ValueError that names the column, and TypeError for an
-        unknown name.
+        A column may be an array, or a list of numbers, or of text or bytes for strings; None is an
+        absent value. Raises ValueError, which names the column, and TypeError for an unknown name.
         """
         changed = dict(vars(self))
         for name, column in columns.items():

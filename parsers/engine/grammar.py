@@ -67,10 +67,10 @@ class Grammar:
 
         `engine`: "reference" lets Lark run the grammar; "table" runs the lowered grammar, always
         compiled; "auto" runs it compiled if the text is long. Each stream but the last ends with
-        the step `boundary`; with None there is one stream. `tokens` is how many tokens there is
-        room for at first. Raises FormatError after the streams of the text before the error, of a
-        whole text with the errors of later records: `hint` advises on them, and `check` raises
-        those of the reader.
+        the step `boundary`; with None there is one stream. `tokens`: the initial room for tokens.
+        Raises FormatError after the streams of the text before the error. For a whole text, it also
+        has the errors of later records: `hint` returns advice on syntax errors, and `check` raises
+        the reader's errors.
         """
         parts = _parts(text, begin)
         try:

@@ -115,7 +115,7 @@ def _root(file: Objects, dataset: Any, name: str, path: str) -> Any:
 
 
 def _fits(chosen: Any, source: Any) -> bool:
-    """Set the extent of a selection, which files do not store; return whether it fits the source."""
+    """Set the extent of a selection, which files do not store; return whether it then fits."""
     space = source.get_space()
     if space.get_simple_extent_type() == h5s.NULL:
         return False
