@@ -9,6 +9,7 @@ import os
 from typing import TypeVar, overload
 
 from exset import formats, samples
+from exset.core.callers import public
 from exset.core.errors import Findings, FormatError, Place, collect_findings, warn, with_source_name
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
@@ -48,6 +49,7 @@ def load(
     engine: Engine = "auto",
     **options: OptionValue,
 ) -> Model: ...
+@public
 def load(
     path: FilePath,
     *,
@@ -75,7 +77,7 @@ def load(
     fmt = _checked_class(named or recognise(source), model, source)
     read = fmt.read(source, limits=limits, findings=found, engine=engine, **options)
     if findings is None:
-        warn(found, 3)
+        warn(found)
     return read
 
 
@@ -105,6 +107,7 @@ def loads(
     engine: Engine = "auto",
     **options: OptionValue,
 ) -> Model: ...
+@public
 def loads(
     data: bytes | bytearray | memoryview | str,
     *,
@@ -128,10 +131,11 @@ def loads(
     fmt = _checked_class(recognise(source, format), model, source)
     read = fmt.read(source, limits=limits, findings=found, engine=engine, **options)
     if findings is None:
-        warn(found, 3)
+        warn(found)
     return read
 
 
+@public
 def save(
     model: Model,
     path: FilePath,
@@ -160,6 +164,7 @@ def save(
     files.write(path, _written(model, fmt, name, findings, options))
 
 
+@public
 def dumps(
     model: Model,
     *,
@@ -172,6 +177,7 @@ def dumps(
     return _written(model, formats.get(format), name, findings, options)
 
 
+@public
 def validate(
     path: FilePath,
     *,
@@ -208,6 +214,7 @@ def validate(
     return findings
 
 
+@public
 def stats(model: Model) -> Summary:
     """Return the statistics of a model: `rows()` for people, `to_dict()` for JSON.
 
@@ -216,6 +223,7 @@ def stats(model: Model) -> Summary:
     return formats.family_of(model).summarise(model, detailed=True)
 
 
+@public
 def detect(path: FilePath) -> Format:
     """Return the format of a file: by magic, else by its suffix, else by its first bytes.
 
@@ -310,5 +318,5 @@ def _written(
     with with_source_name(name, *models, findings=found) as named:
         data = fmt.write(model, findings=named, **options)
     if findings is None:
-        warn(found, 4)
+        warn(found)
     return data

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 
 from exset import api, formats, streaming
 from exset.core import errors
+from exset.core.callers import public
 from exset.core.errors import Findings, warn
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
@@ -14,6 +15,7 @@ from exset.io.files import FilePath
 from exset.writing import writer
 
 
+@public
 def convert(
     source: FilePath,
     target: FilePath,
@@ -71,5 +73,5 @@ def convert(
                 stack.close()  # the source may be the target
             count = out.count
     if findings is None:
-        warn(found, 3)
+        warn(found)
     return count

@@ -5,6 +5,7 @@ from os import PathLike, fsdecode
 from typing import TYPE_CHECKING, cast
 
 from exset import api, formats
+from exset.core.callers import public
 from exset.core.errors import Findings, collect_findings, warn, with_source_name
 from exset.core.limits import DEFAULT, Limits
 from exset.core.protocols import Model, OptionValue
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from exset.runtime.training.dataset import Dataset
 
 
+@public
 def dataset(
     source: Model | FilePath,
     *,
@@ -45,7 +47,7 @@ def dataset(
         made.name = name
         _ = made.fields  # reads the first sample, so that its errors are raised here
     if findings is None:
-        warn(found, 3)
+        warn(found)
     return made
 
 

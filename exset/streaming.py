@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from exset import formats, samples
 from exset.core import errors
+from exset.core.callers import public
 from exset.core.errors import Findings, warn
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
@@ -30,6 +31,7 @@ _SMALL_BLOCK = 1 << 14  # if only the first units are needed
 _MAGIC = 4  # bytes of a pipe that `recognise` waits for
 
 
+@public
 def stream(
     path: FilePath,
     *,
@@ -74,6 +76,7 @@ class Stream(Iterator[Any]):
     def __iter__(self) -> Self:
         return self
 
+    @public
     def __next__(self) -> Any:
         while (unit := next(self._units, None)) is None:
             if not self._advance():
@@ -110,7 +113,7 @@ class Stream(Iterator[Any]):
         """Issue the warning once; it names the line of the caller's caller."""
         if self._unreported is not None:
             findings, self._unreported = self._unreported, None
-            warn(findings, 4)
+            warn(findings)
 
     def _advance(self) -> bool:
         model = next(self._models, None)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import IO
 
 from exset import api
+from exset.core.callers import public
 from exset.core.errors import ChangedFindings, Finding, Findings, FormatError, warn
 from exset.core.protocols import OptionValue
 from exset.families.incremental import IncrementalWriter, Units
@@ -53,7 +54,7 @@ def writer(
         yield made
         made.end()
     if findings is None:
-        warn(found, 4)
+        warn(found)
 
 
 @dataclass(repr=False, eq=False)
@@ -75,6 +76,7 @@ class Writer:
     def __post_init__(self) -> None:
         self._out = self._file
 
+    @public
     def write(self, units: object) -> None:
         """Write a unit, or all units of a model, which is much faster.
 

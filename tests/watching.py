@@ -12,6 +12,7 @@ from unittest.mock import patch
 
 import click
 
+from exset.core import callers
 from exset.core.errors import Finding
 from exset.runtime.aeon.elements import ElementError
 from tests import messages
@@ -63,6 +64,7 @@ def watched(seen: set[Site]) -> Iterator[None]:
         patch.object(ElementError, "__init__", watching(ElementError.__init__)),
         patch.object(click, "echo", watching(click.echo)),
         patch.object(messages, "words", watching(messages.words)),
+        patch.object(callers, "trimmed", lambda error: error),
     ):
         yield
 

@@ -13,12 +13,13 @@ from exset.cli import format_options
 from exset.cli.options import Whole, option, options, secondary_option
 from exset.cli.output import usage_error
 from exset.cli.paths import allowed_folders
+from exset.core.callers import OptionError
 from exset.core.errors import Finding, Findings, FormatError, Severity
 from exset.core.limits import Limits
 from exset.core.protocols import Model
 from exset.core.source import Source
 from exset.core.text import safe
-from exset.families.format import Format, OptionError
+from exset.families.format import Format
 from exset.io.access import Access
 from exset.streaming import OpenFile
 

@@ -1,6 +1,7 @@
 """Findings and errors: what is wrong with a file, where, and how to fix it."""
 
 import re
+import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -18,6 +19,9 @@ T = TypeVar("T")
 _REACH = 4 * WIDTH
 """How many bytes of a line before and after a span are kept."""
 
+
+_INSIDE = ("exset", "contextlib")
+"""The packages whose lines are not those of a caller."""
 
 MOST_ERRORS = 20
 """How many errors of a text that is rejected are reported."""
@@ -359,11 +363,14 @@ def collect_findings(strict: bool, findings: Findings | None) -> Findings:
     return findings
 
 
-def warn(findings: Findings, level: int) -> None:
-    """Issue one FormatWarning for all warnings and errors; `level`: as in `warnings.warn`."""
+def warn(findings: Findings) -> None:
+    """Issue one FormatWarning for all warnings and errors; it names the line that called exset."""
     kept = [finding for finding in findings if finding.severity is not Severity.NOTE]
     if not kept:
         return
     more = sum(findings.count(code) for code in {finding.code for finding in kept}) - 1
     message = str(kept[0]) + (f"\n(and {counted(more, 'more such finding')})" if more else "")
+    frame, level = sys._getframe(), 1
+    while frame.f_back and str(frame.f_globals.get("__name__")).partition(".")[0] in _INSIDE:
+        frame, level = frame.f_back, level + 1
     warnings.warn(FormatWarning(message), stacklevel=level)

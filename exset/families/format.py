@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
+from exset.core.callers import OptionError
 from exset.core.errors import FormatError, Place
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
@@ -19,10 +20,6 @@ if TYPE_CHECKING:
 
 _OPTION_NAMES: Final[set[str]] = set()
 """The names of the options of all formats."""
-
-
-class OptionError(TypeError, ValueError):
-    """An option that a format does not have, or a value that an option does not allow."""
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,7 @@ class SampleReader(Dataset):
                 layout = layout.select(self._chosen)
             self._layout = layout
             if self._warns:
-                warn(self.findings, 4)
+                warn(self.findings)
         return self._layout
 
     @property

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from exset.core.callers import public
 from exset.core.errors import Findings, LimitError, Place, collect_findings, warn
 from exset.core.limits import DEFAULT, Limits, limit_hint
 from exset.core.text import counted
@@ -138,6 +139,7 @@ class ExampleArrays:
             raise ValueError(f"{caller}: arrays must have one row an event, as from to_arrays")
 
 
+@public
 def to_arrays(
     examples: ExampleSet,
     inputs: LayoutLike | None = None,
@@ -168,7 +170,7 @@ def to_arrays(
     with on_device(device) as xp:
         arrays = arrays_of(xp, examples, layouts, found, limits)
     if findings is None:
-        warn(found, 3)
+        warn(found)
     return arrays
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import NoReturn
 
+from exset.core.callers import public
 from exset.core.errors import Findings, collect_findings, warn
 from exset.core.limits import DEFAULT, Limits
 from exset.grammars.columns.arrays import Floats, Longs
@@ -43,6 +44,7 @@ class Csr:
         return f"Csr({self.data.size} of {self.shape[0]} x {self.shape[1]})"
 
 
+@public
 def to_csr(
     examples: ExampleSet,
     inputs: LayoutLike | None = None,
@@ -70,5 +72,5 @@ def to_csr(
             indptr = xp.searchsorted(cells, begins).astype(xp.int64)
             both.append(Csr(values, cells % max(layout.units, 1), indptr, default, layout))
     if findings is None:
-        warn(found, 3)
+        warn(found)
     return both[0], both[1]

@@ -63,7 +63,7 @@ class ExampleDataset(Dataset):
         self._inferred = tuple(layout is None for layout in (inputs, targets))
         self._rows: EventRows | None = EventRows(examples, self.layouts, found, limits)
         if findings is None:
-            warn(found, 3)
+            warn(found)
 
     @property
     def fields(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from exset.core.callers import public
 from exset.core.errors import Findings, warn
 from exset.core.limits import DEFAULT, Limits
 from exset.core.text import counted
@@ -27,6 +28,7 @@ class LoaderConfig:
     """The members of the loader, also `etl` and `augmentation`."""
 
     @classmethod
+    @public
     def from_dict(
         cls,
         config: Mapping[str, object],
@@ -46,7 +48,7 @@ class LoaderConfig:
         tree = node(config, depth=limits.max_depth)
         made = cls(read(tree, name, dialect=dialect, findings=collected))
         if findings is None:
-            warn(collected, 3)
+            warn(collected)
         return made
 
     @property

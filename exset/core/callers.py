@@ -1,0 +1,37 @@
+"""What the caller of a public function sees of its errors: the line of the call."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+from exset.core.errors import FormatError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class OptionError(TypeError, ValueError):
+    """An option that a format does not have, or a value that the option does not have."""
+
+
+def public(function: Callable[P, R]) -> Callable[P, R]:
+    """Let the errors of a public function show the line that calls it, not the lines inside.
+
+    This is for errors of files, of the system and of options: they say what is wrong themselves.
+    Other errors keep their traceback, and all keep their cause.
+    """
+
+    @wraps(function)
+    def called(*args: P.args, **kwargs: P.kwargs) -> R:
+        __tracebackhide__ = True  # IPython and pytest show only the line that calls it
+        try:
+            return function(*args, **kwargs)
+        except (FormatError, OSError, OptionError) as error:
+            raise trimmed(error) from error.__cause__
+
+    return called
+
+
+def trimmed(error: Exception) -> Exception:
+    """Return an error without the traceback so far."""
+    return error.with_traceback(None)
