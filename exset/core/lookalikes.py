@@ -1,4 +1,4 @@
-"""Advice on data of other formats, and on characters that only look right."""
+"""Give advice on data of other formats, and on characters that look like ASCII but are not."""
 
 import unicodedata
 from types import MappingProxyType

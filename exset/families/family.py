@@ -106,7 +106,7 @@ class Family:
         return counted(count, self.unit)
 
     def unit_functions(self) -> Units:
-        """Import the module `units`; every family that has a format with a streamer names one."""
+        """Import the module `units`, which every family with a format that can be streamed has."""
         assert self.units is not None, f"the family {self.name} has no `units`"
         return cast(Units, import_module(self.units))
 

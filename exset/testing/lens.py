@@ -1,8 +1,8 @@
 """Hypothesis strategies for Lens example sets in normal form, with rare and unusual content.
 
-Text cannot hold some strings (`exset.parsers.lens.write_strings`), one list as the inputs and as
-the targets of different events, and units in an order that the parser refuses. Binary files cannot
-hold NUL in strings, empty names and negative frequencies. Lens, util.c: readBlock; example.c:
+Text cannot store some strings (`exset.parsers.lens.write_strings`), a list that inputs and targets
+of different events share, and units in an order that the parser refuses. Binary files cannot store
+NUL in strings, empty names and negative frequencies. Source: Lens, util.c: readBlock; example.c:
 readEventRanges, readExample, readBinaryExample.
 """
 

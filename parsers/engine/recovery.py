@@ -1,7 +1,7 @@
 """Continue after an error: find the next record of a rejected text, and the errors there.
 
-Only a rejected text comes here. The stack of parser states is cut back to where the broken record
-began, as if the record were complete, and the lowered grammar runs from the next record on.
+This module runs only for rejected texts. It cuts the stack of parser states back to the beginning
+of the broken record, as if this were complete, and runs the lowered grammar from the next record.
 """
 
 import re

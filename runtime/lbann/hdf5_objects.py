@@ -48,8 +48,8 @@ class Objects:
     def find(self, path: str, start: Any = None, where: str = "") -> Any:
         """Return the group or dataset at a path below `start`, by default the root, or None.
 
-        where: the path of `start`, for messages. Raises FormatError for a link that may not be
-        followed, and for an object that is neither group nor dataset.
+        where: the path of `start`, for messages. Raises FormatError for a link that exset must not
+        follow, and for an object that is neither a group nor a dataset.
         """
         hops = [_HOPS]
         whole = f"{where}/{path}" if where else path

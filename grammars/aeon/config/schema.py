@@ -282,4 +282,4 @@ RENAMED: Final[Mapping[str, str]] = {
     "augment": "augmentation",
     "shuffle_every_epoch": "shuffle_enable",
 }
-"""Members of the loader before 2017, and their names since then."""
+"""The names of the loader's members before 2017, and their names since then."""
