@@ -37,7 +37,7 @@ from exset.parsers.lens.tokens import GRAMMAR, KERNELS, Text
 
 _BOM: Final = b"\xef\xbb\xbf"
 _LAST_COMMENT: Final = re.compile(rb"(?:\A|[\r\n])(#[^\r\n]*)\Z")
-_SMALLEST: Final = 4  # bytes: Lens first reads four, to detect a binary file
+_SMALLEST: Final = 4  # bytes, CR LF as one: Lens first reads four, to detect a binary file
 _TOKENS: Final = 1 << 18  # in a chunk
 _FEW_TOKENS: Final = 1 << 16  # in a chunk of a text that is still being read
 
@@ -73,9 +73,11 @@ def stream(
     same header. Joined, they equal the result of `parse` for the same bytes, with the same
     findings; an error comes after all sets before it. The reference engine first reads to the end.
     """
-    head = blocks.head(_SMALLEST)
+    size = _SMALLEST
+    while len(_translated(head := blocks.head(size))) < _SMALLEST and len(head) == size:
+        size += 1
     if _LAST_COMMENT.search(head):
-        head = blocks.head(_SMALLEST + 1)
+        head = blocks.head(size + 1)
     window = Window(blocks, b";")
     yield from _Reading(Source(blocks.name, head), limits, findings, engine, window).sets()
 
@@ -206,16 +208,22 @@ def _hint(found: Unexpected) -> str | None:
     return checks.swallowed(found.before, found.word) or checks.hint(found.word, found.expected)
 
 
+def _translated(data: bytes) -> bytes:
+    """Return bytes with line ends as Tcl reads them, each as one."""
+    return data.replace(b"\r\n", b"\n")
+
+
 def _begin(source: Source, findings: Findings) -> int:
     """Check the first bytes as Lens does (readExampleSet), and return where to begin to parse."""
     data, place = source.data, Place(source.name)
     if not data:
         raise FormatError("the file is empty", source=source, span=Span(0, 0), code="lens-empty")
-    if len(data) < _SMALLEST:
-        what = f"a file of {counted(len(data), 'byte')}, which it calls empty"
-        advice = "add a line break, or `;` before the first example"
+    size = len(_translated(data[: 2 * _SMALLEST + 1]))
+    if size < _SMALLEST:
+        what = f"a file of {counted(size, 'byte')}, CR LF as one, which it calls empty"
+        advice = "add line breaks at the end"
         findings.add(finding_at("lens-refuses", place, what=what, hint=advice))
-    elif len(data) == _SMALLEST and (unseen := _LAST_COMMENT.search(data)):
+    elif size == _SMALLEST and (unseen := _LAST_COMMENT.search(data)):
         message = "Lens takes no comment in a file of 4 bytes that does not end in a line break"
         advice = "add a line break"
         raise FormatError(message, source=source, span=Span(*unseen.span(1)), hint=advice)

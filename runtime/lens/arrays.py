@@ -5,6 +5,7 @@ later ranges override earlier ones (Lens, example.c: standardLoadEvent). The cod
 CuPy (`xp`), without loops over examples.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import ModuleType
@@ -92,37 +93,54 @@ class ExampleArrays:
         """
         return self._map(padder(namespace_of(self.inputs), row, self.event, rows))
 
-    def by_tick(self, ticks: int, limits: Limits = DEFAULT) -> "ExampleArrays":
+    def by_tick(
+        self, ticks: int, limits: Limits = DEFAULT, *, criterion: bool = False
+    ) -> "ExampleArrays":
         """Return arrays with one row a tick; `ticks`: the number of ticks in an interval of time.
 
-        An event has the ticks that Lens runs if no criterion is reached: until its `max_time`, at
-        least one. Targets in the grace time are not scored. Raises ValueError unless these arrays
-        have one row an event, and for an event that never ends; LimitError for too many ticks.
+        An event has the ticks that Lens runs until its `max_time`, at least one. Targets in the
+        grace time are not scored. `criterion`: as in a network whose groups have a criterion. Lens
+        then ends an event at its `min_time` if the criterion is reached, as it always is if all
+        targets are NaN; such an event ends there. When others end depends on the outputs of the
+        network, which exset does not know: they last until `max_time`. A network of the type
+        CONTINUOUS runs one more tick, without a target, before the first event of each example.
+
+        Raises ValueError unless these arrays have one row an event, and for an event that never
+        ends; LimitError for too many ticks (Lens, train.c: standardNetRunExample).
         """
         self.check_flat("by_tick")
         if ticks < 1:
             raise ValueError(f"ticks must be at least 1, not {ticks}")
         xp = namespace_of(self.inputs)
-        endless = ~xp.isfinite(self.max_time)
+        time = self._end_times(xp) if criterion else self.max_time
+        endless = ~(time < math.inf)
         if bool(endless.any()):
             at = int(endless.argmax())
             where = f"examples[{int(self.example[at])}].events[{int(self.event[at])}]"
             raise ValueError(f"{where} never ends: max_time is {float(self.max_time[at])}")
-        longest = float(self.max_time.max()) if len(self) else 0.0
-        most = float(xp.maximum(self.max_time, 0).astype(xp.float64).sum()) * ticks
+        longest = float(time.max()) if len(self) else 0.0
+        most = float(xp.maximum(time, 0).astype(xp.float64).sum()) * ticks
         if max(most, longest * ticks) > limits.max_expand:
             raise LimitError(
                 f"the events have {most:.3g} ticks, more than the limit of {limits.max_expand:,}",
                 place=Place(MODEL),
                 hint=limit_hint("max_expand"),
             )
-        count = ticks_until(xp, self.max_time, ticks)
+        count = ticks_until(xp, time, ticks)
         row: Longs = repeat(xp, xp.arange(count.size), count)
         tick = xp.arange(row.size) - (xp.cumsum(count) - count)[row]
-        finite = xp.minimum(xp.where(self.grace_time > 0, self.grace_time, 0), self.max_time)
-        grace = xp.where(self.grace_time > 0, ticks_until(xp, finite, ticks), 0)
-        grace = xp.where(self.grace_time > self.max_time, count, grace)
+        finite = xp.minimum(xp.where(self.grace_time > 0, self.grace_time, 0), time)
+        grace = xp.where(self.grace_time > time, count, ticks_until(xp, finite, ticks))
+        grace = xp.where(self.grace_time > 0, grace, 0)
         return replace(self.take(row), tick=tick, scored=tick >= grace[row])
+
+    def _end_times(self, xp: ModuleType) -> Floats:
+        """Return when events end if all NaN reaches the criterion: `min_time`, or `max_time`."""
+        reached = ~self.target_mask.any(axis=-1) & (self.target_layout.units > 0)
+        # Comparisons with NaN are false: such a time never ends an event.
+        reached &= (self.min_time == self.min_time) & ~(self.min_time >= self.max_time)
+        times: Floats = xp.where(reached, self.min_time, self.max_time)
+        return times
 
     def take(self, rows: Longs | slice) -> "ExampleArrays":
         """Return some of the rows: a slice, or indices, int64."""
@@ -154,10 +172,10 @@ def to_arrays(
 
     `inputs`, `targets`: the layout of the network: the sizes of groups by name, in the order of the
     network, or a number of units. By default the layout is inferred from the highest units in the
-    set, with a note. Ranges of a group that is not in the layout are ignored, as Lens does, with a
-    finding. `device`: "cpu"; or "cuda", "cuda:1" or a `torch.device` for arrays of CuPy.
-    `findings`: collects findings; by default, one FormatWarning reports them. `strict`: raise
-    FormatError for warnings.
+    set, with a note. Ranges of a group that is not in the layout are ignored, with a finding; so
+    does Lens if the network has no such group. `device`: "cpu"; or "cuda", "cuda:1" or a
+    `torch.device` for arrays of CuPy. `findings`: collects findings; by default, one FormatWarning
+    reports them. `strict`: raise FormatError for warnings.
 
     Raises FormatError for a unit outside of its group or network; LimitError; ValueError for an
     invalid layout or device.

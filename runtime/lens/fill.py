@@ -244,7 +244,7 @@ def _report_missing(
     ):
         message = (
             f"group {printable(examples.groups.text(int(group)) or '')} is not in the layout of "
-            f"{side}; its ranges are ignored, as Lens does"
+            f"{side}: its ranges are ignored, as Lens does if the network has no such group"
         )
         place = Place(MODEL, field=_path(examples, side, int(row[at]), int(number[at])))
         finding = Finding("lens-group-missing", Severity.WARNING, message, place)

@@ -10,8 +10,18 @@ import pytest
 
 import exset
 from exset import Dense, Event, Example, ExampleSet, FormatError, LimitError, Sparse
-from exset.runtime.arrays import evenly, namespace, namespace_of, repeat, spread, to_device, to_host
+from exset.runtime.arrays import (
+    Device,
+    evenly,
+    namespace,
+    namespace_of,
+    repeat,
+    spread,
+    to_device,
+    to_host,
+)
 from exset.runtime.lens.network_layout import Layout
+from tests.lens.test_arrays import DEVICES
 
 
 def one(inputs: object = None, targets: object = None, **fields: float) -> ExampleSet:
@@ -128,6 +138,40 @@ def test_an_event_lasts_until_its_time_is_reached() -> None:
     ticked = exset.to_arrays(examples).by_tick(10)
     assert np.bincount(ticked.event).tolist() == [1, 5, 10, 12, 1003, 1]
     assert np.bincount(exset.to_arrays(examples).by_tick(1).event).tolist() == [1, 1, 1, 2, 101, 1]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_negative_max_time_leaves_no_grace_time(device: Device) -> None:
+    """Lens scores the one tick of an event unless its grace time is above 0."""
+    events = [
+        Event([1], [1], max_time=max_time, grace_time=grace)
+        for max_time, grace in ((-1, 0), (-2, -1), (-1, 0.5), (-math.inf, 0), (2, 0.5))
+    ]
+    arrays = exset.to_arrays(ExampleSet.from_examples([Example(events)]), device=device)
+    assert to_host(arrays.by_tick(2).scored).tolist() == [
+        *(True, True, False, True),
+        *(False, True, True, True),
+    ]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_an_event_without_targets_reaches_its_criterion(device: Device) -> None:
+    """It then ends at its min time, but not before, and not after its max time."""
+    known, unknown = [1.0, 0.0], [math.nan, math.nan]
+    times = [(4, 1), (4, 1), (2, 3), (math.inf, 2), (4, -1), (-1, 2)]
+    targets = [known, unknown, unknown, unknown, unknown, unknown]
+    events = [
+        Event([1], target, max_time=most, min_time=least, grace_time=0.5)
+        for target, (most, least) in zip(targets, times, strict=True)
+    ]
+    arrays = exset.to_arrays(ExampleSet.from_examples([Example(events)]), device=device)
+    ticked = arrays.by_tick(2, criterion=True)
+    assert np.bincount(to_host(ticked.event)).tolist() == [8, 2, 4, 4, 1, 1]
+    assert to_host(ticked.scored).tolist() == [to_host(ticked.tick)[k] > 0 for k in range(20)]
+    with pytest.raises(ValueError, match="never ends"):
+        arrays.by_tick(2)
+    without = exset.to_arrays(exset.loads("max: 3; I: 1;", model=ExampleSet))
+    assert len(without.by_tick(1, criterion=True)) == 3, "no outputs, no criterion"
 
 
 def test_arrays_are_shared() -> None:

@@ -62,6 +62,8 @@ DENSE_XOR = "I:0 0 T:0;\nI:0 1 T:1;\nI:1 0 T:1;\nI:1 1 T:0;\n"
         ("I:1e99;", "lens-overflow"),
         ("\ufeffI:1;", "lens-refuses"),
         (";;", "lens-refuses"),
+        (" ;\r\n", "lens-refuses"),
+        ("\r\n;\r\n", "lens-refuses"),
         ("".join(f"I:({name})1;" for name in "abcdefghijklm"), "lens-refuses"),
     ],
 )
@@ -96,6 +98,7 @@ def test_many_findings_are_counted_but_not_all_kept() -> None:
     [
         ("", 1, 1, "the file is empty"),
         ("#abc", 1, 1, "Lens takes no comment"),
+        ("\r\n#ab", 2, 1, "Lens takes no comment"),
         ("I: 1 @;", 1, 6, "found `@`"),
         ("I: 1\nT: 2 five;\n", 2, 6, "found `five`"),
         (";0 I:1;", 1, 2, "one event or more"),
