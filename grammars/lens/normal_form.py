@@ -7,8 +7,7 @@
 4. A list without ranges is absent. Each list belongs to one example. Lists are numbered as in the
    binary file: within an example first the lists of inputs, by the first event that uses them, then
    the other lists of targets in the same way. Ranges, values and units follow this order.
-5. A dense range has value 0; a range that is not dense has first unit 0. A lone negative unit is
-   -1, `*`.
+5. A dense range has value 0; a range that is not dense has first unit 0.
 6. Groups are distinct, used, not empty, in the order of first use.
 7. A column that repeats one value is a constant.
 
@@ -189,19 +188,8 @@ def _ranges(ranges: Ranges, group: Ints) -> Ranges:
         first=compact(first),
         value=compact(value),
         values=_ragged(values),
-        units=_ragged(_with_stars(ranges.units)),
+        units=_ragged(ranges.units),
     )
-
-
-def _with_stars(units: Ragged[np.int32]) -> Ragged[np.int32]:
-    """Return the units; a lone negative unit becomes -1."""
-    alone = units.offsets[:-1][units.lengths == 1]
-    wrong = alone[units.values[alone] < -1]
-    if wrong.size == 0:
-        return units
-    values = units.values.copy()
-    values[wrong] = -1
-    return Ragged(values, units.offsets)
 
 
 def without_empty(strings: Strings) -> Strings:

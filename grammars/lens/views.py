@@ -190,7 +190,7 @@ class RangeView(_View):
 
     @property
     def units(self) -> Ints:
-        """The units of a sparse range as stored: n, -m for the end of a span, or -1 for all."""
+        """The units of a sparse range as stored: n, -m for the end of a span; -m alone is all."""
         return self._columns.ranges.units[self.row]
 
     def _key(self) -> tuple[object, ...]:
@@ -206,7 +206,7 @@ class RangeView(_View):
             where += f" from {self.first}" if self.first else ""
             return f"<dense{where}: {_short(self.values)}>"
         if self.kind == "sparse":
-            units = "*" if self.units[0] == -1 and self.units.size == 1 else _short(self.units)
+            units = "*" if self.units[0] < 0 and self.units.size == 1 else _short(self.units)
             return f"<sparse{where} {self.value:g}: {units}>"
         return f"<empty{where}>"
 

@@ -46,6 +46,26 @@ class Losses:
         self.report(path, f"{count} written as `?`: {why} (byte {at})")
         return without_faults(raw, is_group)
 
+    def stars(self, units: Ragged[np.int32], path: Callable[[int], str | None]) -> Ragged[np.int32]:
+        """Return the units, with -1 for every other lone negative number, which means the same.
+
+        Raises FormatError unless lossy: text has one sign for all of them.
+        """
+        rows = np.flatnonzero(units.lengths == 1)
+        rows = rows[units.values[units.offsets[rows]] < -1]
+        named = ((each, row) for row in rows.tolist() if (each := path(row)) is not None)
+        if (first := next(named, None)) is None:
+            return units
+        number = units.values[units.offsets[first[1]]]
+        message = f"text has `*` for every unit, which is -1 in a binary file, not {number}"
+        if not self._lossy:
+            hint = "use <--lossy or lossy=True> to write `*`; or write a binary file"
+            raise _error(f"{first[0]}.units", message, hint)
+        self.report(f"{first[0]}.units", message, times=rows.size)
+        values = units.values.copy()
+        values[units.offsets[rows]] = -1
+        return units.with_unchecked(values=values)
+
     def crossed_lists(self, examples: ExampleColumns, example: int) -> CrossedLists:
         """Return the steps of the lists that inputs and targets of different events share.
 
@@ -70,10 +90,10 @@ class Losses:
             self.report(path, "a shared list is written twice")
         return lists
 
-    def report(self, path: str, message: str) -> None:
+    def report(self, path: str, message: str, times: int = 1) -> None:
         """Add a finding about a loss."""
         place = Place(_MODEL, field=path)
-        self._findings.add(Finding("lens-text-loss", Severity.WARNING, message, place))
+        self._findings.add(Finding("lens-text-loss", Severity.WARNING, message, place), times=times)
 
 
 def _error(path: str, message: str, hint: str) -> FormatError:
@@ -101,7 +121,11 @@ def representable(examples: ExampleSet, losses: Losses) -> ExampleSet:
         proc=_strings(examples.proc, losses, lambda i: f"examples[{i}].proc"),
         groups=_strings(examples.groups, losses, lambda i: _group_path(examples, i), True),
     )
-    for index, why in _impossible_units(examples.ranges.units).items():
+    units = patched.ranges.units
+    if units.values.min(initial=0) < -1:
+        units = losses.stars(units, lambda i: _range_path(examples, i))
+        patched = patched.with_unchecked(ranges=patched.ranges.with_unchecked(units=units))
+    for index, why in _impossible_units(units).items():
         if (path := _range_path(examples, index)) is not None:
             message = f"text cannot represent these units: {why}"
             raise _error(f"{path}.units", message, "change the units, or write a binary file")

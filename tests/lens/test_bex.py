@@ -172,7 +172,10 @@ def test_empty_ranges_have_a_value() -> None:
 
 def test_a_negative_unit_alone_is_every_unit() -> None:
     data = file(example(sets(), sets(inputs(listed(0), sparse(-9), sparse(-9, 2), sparse(2, -1)))))
-    assert read(data).ranges.units.values.tolist() == [-1, -9, 2, 2, -1]
+    examples = read(data)
+    assert examples.ranges.units.values.tolist() == [-9, -9, 2, 2, -1], "Lens keeps the number"
+    assert encode(examples) == data
+    assert "<sparse 1: *>" in str(examples.examples[0].events[0].inputs)
     assert codes(data) == ["lens-unit-span"] * 2
 
 

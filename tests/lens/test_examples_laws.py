@@ -132,7 +132,7 @@ def normal_by_hand(raw: ExampleSet) -> dict[str, object]:
             first.append(int(ranges.first[j]) if dense else 0)
             value.append(0 if dense else quiet(bits(ranges.value[j : j + 1])[0]))
             values.append(dense)
-            units.append([-1] if len(own) == 1 and own[0] < 0 else own)
+            units.append(own)
     reals: dict[str, list[int | None]] = {}
     for field in REAL_FIELDS:
         reals[field] = []

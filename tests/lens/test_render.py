@@ -257,6 +257,20 @@ def test_units_that_text_cannot_say(units: list[int], why: str) -> None:
     assert place.field == "examples[0].events[0].targets[1].units"
 
 
+def test_a_negative_unit_alone_is_a_star() -> None:
+    """Lens keeps the number in a binary file; in a text every unit is `*`."""
+    examples = with_units([[-7], [3], [-1]])
+    with pytest.raises(FormatError, match="not -7") as caught:
+        render(examples)
+    place = caught.value.place
+    assert place is not None
+    assert place.field == "examples[0].events[0].targets[0].units"
+    findings = Findings()
+    text = render(examples, lossy=True, findings=findings)
+    assert findings.count("lens-text-loss") == 1
+    assert read(text) == with_units([[-1], [3], [-1]])
+
+
 def test_odd_units_are_kept() -> None:
     units = [[1, -3, -5], [5, -9, -3], [3, 0], [2, 2, -2], [-1], [0, -(2**31) + 1]]
     examples = with_units(units)
