@@ -117,7 +117,7 @@ def test_invalid_layouts(layout: object) -> None:
 
 def test_arrays_with_other_rows_are_refused() -> None:
     arrays = exset.to_arrays(one([1]))
-    assert repr(arrays) == "ExampleArrays(1 events, 1 inputs, 0 targets)"
+    assert repr(arrays) == "ExampleArrays(1 event, 1 input, 0 targets)"
     with pytest.raises(ValueError, match="one row an event"):
         arrays.by_example().by_tick(1)
     with pytest.raises(ValueError, match="one row an event"):
