@@ -30,11 +30,11 @@ def dataset(
     """Return a dataset, which reads samples by their indices, many at a time, as NumPy arrays.
 
     `source`: a model, the path of a file, or the path of a cache's folder. `format`: the format of
-    a file, as in `load`. Options are those of the format's reader, for a file, and of the family:
-    `ExampleDataset` (inputs, targets: the layouts of the network; by: "event" or "example"),
-    `ManifestDataset` (names, fields, padded, base, access), `CacheDataset` (types, names, fields,
-    padded), and `SampleReader` for a sample list (data, experiment: schemas or their paths; fields,
-    base, keep_packed, compat, access).
+    a file, as in `load`. Options are those of the format's reader, for a file, `fields`, the arrays
+    of a batch, and those of the family: `ExampleDataset` (inputs, targets: the layouts of the
+    network; by: "event" or "example"), `ManifestDataset` (names, padded, base, access),
+    `CacheDataset` (types, names, padded), and `SampleReader` for a sample list (data, experiment:
+    schemas or their paths; base, keep_packed, compat, access).
 
     Findings are reported as by `load`. Raises the errors of the family's class, FormatError and
     OSError for a file, and TypeError for a model without samples and for an unknown option.

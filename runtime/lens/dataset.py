@@ -1,5 +1,6 @@
 """Datasets of example sets: samples with the values that Lens presents to a network."""
 
+from collections.abc import Iterable
 from typing import Final, Literal, get_args
 
 import numpy as np
@@ -16,7 +17,7 @@ from exset.runtime.lens.event_rows import EventRows
 from exset.runtime.lens.example_sampler import ExampleBatchSampler, ExampleSampler
 from exset.runtime.lens.layout_inference import layouts_of
 from exset.runtime.lens.network_layout import MODEL, SIDES, Layout, LayoutLike
-from exset.runtime.training.dataset import Dataset, Values
+from exset.runtime.training.dataset import Dataset, Values, checked_names
 
 By = Literal["event", "example"]
 """The kind of a sample: an event, or an example with all its events."""
@@ -43,6 +44,7 @@ class ExampleDataset(Dataset):
         targets: LayoutLike | None = None,
         *,
         by: By = "event",
+        fields: Iterable[str] | None = None,
         strict: bool = False,
         findings: Findings | None = None,
         limits: Limits = DEFAULT,
@@ -50,14 +52,17 @@ class ExampleDataset(Dataset):
         """Take a set; check all its ranges, so that no batch fails later.
 
         `by`: the kind of a sample, "event" or "example". An example has a row for each event; a
-        batch pads shorter examples, and `present`, bool, is false there. All other arguments, and
-        errors, are those of `to_arrays`; ValueError for another `by`.
+        batch pads shorter examples, and `present`, bool, is false there. `fields`: the arrays of a
+        batch, by default all. All other arguments, and errors, are those of `to_arrays`; ValueError
+        for another `by` and for unknown fields.
         """
         if by not in get_args(By):
             raise ValueError(f"by must be {' or '.join(map(repr, get_args(By)))}, not {by!r}")
         found = collect_findings(strict, findings)
         self.examples = examples
         self.by = by
+        known = (*_FIELDS, "present") if by == "example" else _FIELDS
+        self._fields = known if fields is None else checked_names("fields", fields, known)
         self.layouts: tuple[Layout, Layout] = layouts_of(examples, (inputs, targets), found)
         self._limits = limits
         self._inferred = tuple(layout is None for layout in (inputs, targets))
@@ -68,7 +73,7 @@ class ExampleDataset(Dataset):
     @property
     def fields(self) -> tuple[str, ...]:
         """The names of the arrays of a batch, in order."""
-        return (*_FIELDS, "present") if self.by == "example" else _FIELDS
+        return self._fields
 
     def __len__(self) -> int:
         return self.examples.num_events if self.by == "event" else len(self.examples)
@@ -82,7 +87,8 @@ class ExampleDataset(Dataset):
         chosen = chosen_rows(indices, len(self))
         with with_source_name(self.name, MODEL):
             if self.by == "event":
-                return self._events(chosen)
+                columns = self._events(chosen)
+                return {name: columns[name] for name in self.fields}
             starts = self.examples.event_offsets[chosen]
             counts = self.examples.event_offsets[chosen + 1] - starts
             self._check_padded(counts)
@@ -90,7 +96,7 @@ class ExampleDataset(Dataset):
         row = np.repeat(np.arange(chosen.size), counts)
         columns["present"] = np.ones(row.size, np.bool_)
         pad = padder(np, row, columns["event"], chosen.size)
-        return {name: pad(column) for name, column in columns.items()}
+        return {name: pad(columns[name]) for name in self.fields}
 
     def check_sampler(self, sampler: object) -> None:
         """Raise ValueError for a sampler of events if samples are examples, or vice versa."""

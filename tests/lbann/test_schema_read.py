@@ -352,3 +352,15 @@ def test_arithmetic() -> None:
             coerce(np.array([[bad]]), "i4")
     with pytest.raises(ValueError, match="int64"):
         coerce(np.array([[2.0**63]]), "i8")
+
+
+def test_dims_that_do_not_fit_are_a_warning_without_a_transpose(tmp_path: Path) -> None:
+    pairs = files(tmp_path, {"a.h5": {"1": {"x": np.arange(12.0)}}})
+    channels = "x: {metadata: {channels: 3, dims: [2, %d]%s}}\n"
+    for dims, shape in ((2, (1, 3, 2, 2)), (3, (1, 12))):
+        findings = Findings()
+        batch = read(pairs, "x:\n", channels % (dims, ""), findings=findings)
+        assert batch["x"].shape == shape
+        assert findings.count("lbann-dims") == (dims == 3)
+    with pytest.raises(FormatError, match="lbann-dims"):
+        read(pairs, "x:\n", channels % (3, ", layout: hwc, transpose: chw"))

@@ -206,3 +206,22 @@ def test_an_empty_set() -> None:
         dataset = exset.dataset(ExampleSet.from_examples([]), inputs=3, targets=2, by=by)
         assert check(dataset) == []
         assert dataset.to_arrays()["inputs"].shape[-1] == 3
+
+
+@pytest.mark.parametrize("by", ["event", "example"])
+def test_chosen_fields(by: By) -> None:
+    examples = exset.loads(";2 I: 1 0 T: 1 I: 0 1 T: 0; I: 1 1 T: 1;", model=ExampleSet)
+    whole = exset.dataset(examples, by=by)
+    chosen = exset.dataset(examples, by=by, fields=["targets", "event"])
+    assert chosen.fields == ("targets", "event")
+    every = chosen.to_arrays()
+    for batch, expected in (
+        (every, whole.to_arrays()),
+        (chosen.batch([1, 0]), whole.batch([1, 0])),
+        (pickle.loads(pickle.dumps(chosen)).batch([1, 0]), whole.batch([1, 0])),
+    ):
+        assert list(batch) == ["targets", "event"]
+        assert all(np.array_equal(batch[name], expected[name]) for name in batch)
+    for fields in ("targets", ["targets", "targets"], ["target"]):
+        with pytest.raises(ValueError, match=r"^fields"):
+            exset.dataset(examples, by=by, fields=fields)
