@@ -62,7 +62,8 @@ class ExampleArrays:
         rows = " x ".join(map(str, self.present.shape))
         inputs = counted(self.input_layout.units, "input")
         targets = counted(self.target_layout.units, "target")
-        return f"ExampleArrays({rows} events, {inputs}, {targets})"
+        events = "event" if rows == "1" else "events"
+        return f"ExampleArrays({rows} {events}, {inputs}, {targets})"
 
     def __array__(self, dtype: object = None, copy: bool | None = None) -> NoReturn:
         """Raise TypeError, because the object contains several arrays."""
