@@ -8,7 +8,7 @@ format raise FormatError, and nothing else; a file that cannot be opened raises 
 import os
 from typing import TypeVar, overload
 
-from exset import formats, samples
+from exset import formats, samples, streaming
 from exset.core.callers import public
 from exset.core.errors import Findings, FormatError, Place, collect_findings, warn, with_source_name
 from exset.core.kernels import Engine
@@ -202,12 +202,15 @@ def validate(
     """
     findings, name, engine = Findings(), os.fsdecode(path), formats.engine(engine)
     try:
-        source = read_source(path, limits=limits)
-        fmt = recognise(source, format)
-        model = fmt.read(source, limits=limits, findings=findings, engine=engine, **options)
-        if check_files and (check := fmt.family.file_check) is not None:
-            base = os.fsdecode(base)
-            check(model, findings, name=name, base=base, access=access, jobs=jobs, limits=limits)
+        with streaming.opened(path, format=format, limits=limits) as file:
+            check = file.format.family.file_check if check_files else None
+            if check is None:
+                for _ in file.models(findings, engine=engine, **options):
+                    pass
+            else:
+                model = file.model(findings, engine=engine, **options)
+                where = {"name": name, "base": os.fsdecode(base)}
+                check(model, findings, **where, access=access, jobs=jobs, limits=limits)
     except FormatError as error:
         findings.add_all(error.findings)
     findings.sort()
@@ -220,7 +223,7 @@ def stats(model: Model) -> Summary:
 
     Raises TypeError if the argument is not a model.
     """
-    return formats.family_of(model).summarise(model, detailed=True)
+    return formats.family_of(model).summarise([model], detailed=True)
 
 
 @public

@@ -162,6 +162,8 @@ class OpenFile:
     limits: Limits
     few: bool
     """Whether only the first units are needed."""
+    size: int = 0
+    """The number of bytes, once all are read."""
 
     def models(
         self, findings: Findings, *, engine: Engine = "auto", **options: OptionValue
@@ -171,13 +173,22 @@ class OpenFile:
         Arguments and errors are those of `Format.read`; of a large file, only the first error is
         raised.
         """
-        fmt, limits = self.format, self.limits
-        if fmt.streamer is None or self._is_small():
-            whole = self.source()
-            yield fmt.read(whole, limits=limits, findings=findings, engine=engine, **options)
+        if self.format.streamer is None or self._is_small():
+            yield self.model(findings, engine=engine, **options)
             return
-        yield from fmt.stream(
-            self.blocks, limits=limits, findings=findings, engine=engine, **options
+        yield from self.format.stream(
+            self.blocks, limits=self.limits, findings=findings, engine=engine, **options
+        )
+        self.size = self.blocks.count
+
+    def model(
+        self, findings: Findings, *, engine: Engine = "auto", **options: OptionValue
+    ) -> Model:
+        """Read the whole file, as `Format.read` does."""
+        source = self.source()
+        self.size = len(source.view)
+        return self.format.read(
+            source, limits=self.limits, findings=findings, engine=engine, **options
         )
 
     def _is_small(self) -> bool:

@@ -69,14 +69,16 @@ def _inspect(files: tuple[str, ...], common: CommonOptions, full: bool) -> int:
 
 
 def _summarise(path: str, common: CommonOptions, full: bool) -> FileSummary:
-    file = common.load(path)
-    return FileSummary(
-        name=file.source.name,
-        format=file.format,
-        bytes=len(file.source.view),
-        summary=file.format.family.summarise(file.model, detailed=full),
-        findings=file.findings,
-    )
+    findings = common.new_findings()
+    with common.opened(path) as file:
+        models = file.models(findings, **common.options)
+        return FileSummary(
+            name=file.blocks.name,
+            format=file.format,
+            summary=file.format.family.summarise(models, detailed=full),
+            bytes=file.size,
+            findings=findings,
+        )
 
 
 def _row(path: str, found: FileSummary | None) -> dict[str, object]:

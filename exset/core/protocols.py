@@ -1,6 +1,6 @@
 """The protocols of models, readers, writers, summaries and checks of files."""
 
-from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, runtime_checkable
 
 from exset.core.kernels import Engine
 from exset.core.limits import Limits
@@ -8,6 +8,8 @@ from exset.core.source import Source
 from exset.io.access import Access
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import ArrayLike
 
     from exset.core.errors import Findings
@@ -45,6 +47,13 @@ class Reporter(Protocol):
     """A function that summarises a model in numbers."""
 
     def __call__(self, model: Model, /, *, detailed: bool = ...) -> Summary:
+        """Return the summary; `detailed`: also numbers that take longer to compute."""
+
+
+class ChunkReporter(Protocol):
+    """A function that summarises a model in numbers, from its chunks."""
+
+    def __call__(self, chunks: "Iterable[Any]", /, *, detailed: bool = ...) -> Summary:
         """Return the summary; `detailed`: also numbers that take longer to compute."""
 
 

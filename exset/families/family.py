@@ -3,13 +3,13 @@
 A record names code as text, "module:function"; exset imports it on first use.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
-from exset.core.protocols import FileCheck, Model, Reporter, Summary
+from exset.core.protocols import ChunkReporter, FileCheck, Model, Reporter, Summary
 from exset.core.text import counted, with_article
 from exset.families.incremental import Units
 
@@ -27,7 +27,7 @@ class Family:
 
     Required. `name`: the name in JSON. `noun`: the word for a model. `kind`: the class of models.
     `unit`: the word for a unit; `len(model)` counts units. `summary`: a `Reporter`, which
-    summarises a model.
+    summarises a model, or for a family with `units` a `ChunkReporter`.
 
     Optional functions. `files`: a `FileCheck`, which checks the files that a model names. `groups`:
     pairs of a name and a function of a model, which returns the group number of each unit.
@@ -66,8 +66,14 @@ class Family:
         """The function that checks the files that a model names; None if models name no files."""
         return None if self.files is None else cast(FileCheck, load(self.files))
 
-    def summarise(self, model: Model, *, detailed: bool = False) -> Summary:
-        """Return the summary of a model; `detailed`: also numbers that take longer to compute."""
+    def summarise(self, chunks: Iterable[Model], *, detailed: bool = False) -> Summary:
+        """Return the summary of a model in chunks, of one chunk for a family without `units`.
+
+        `detailed`: also numbers that take longer to compute.
+        """
+        if self.units is not None:
+            return cast(ChunkReporter, load(self.summary))(chunks, detailed=detailed)
+        [model] = chunks
         return cast(Reporter, load(self.summary))(model, detailed=detailed)
 
     def group_of(self, model: Model, by: str) -> "NDArray[np.int64]":

@@ -73,6 +73,7 @@ class Blocks(Iterator[bytes]):
     `name`: the name in messages. `size`: the number of bytes, None if unknown. `is_pipe`: whether
     data may arrive later, as from a pipe, a terminal or a socket. `needed`: the number of bytes to
     read, None if unknown; less than `size` if only the first units are needed.
+    `count`: the number of bytes read so far.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class Blocks(Iterator[bytes]):
         """`chunks` may be empty bytes. `ready`: tells if one arrives within a number of seconds."""
         self.name = name
         self.size = self.needed = size
+        self.count = 0
         self.is_pipe = is_pipe
         self._chunks = filter(None, chunks)
         self._ready = ready
@@ -114,7 +116,9 @@ class Blocks(Iterator[bytes]):
         return cls(name, map(count_made, chunks), total, is_pipe, ready)
 
     def __next__(self) -> bytes:
-        return self._ahead.pop(0) if self._ahead else next(self._chunks)
+        block = self._ahead.pop(0) if self._ahead else next(self._chunks)
+        self.count += len(block)
+        return block
 
     def is_ready(self, seconds: float) -> bool:
         """Return whether a block or the end arrives within some seconds; False if unknown."""

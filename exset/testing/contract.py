@@ -214,8 +214,8 @@ def _write(
 
 def _check_shown(fmt: Format, model: Model) -> None:
     try:
-        shown = [repr(model), str(fmt.family.summarise(model).rows())]
-        json.dumps(fmt.family.summarise(model, detailed=True).to_dict(), allow_nan=False)
+        shown = [repr(model), str(fmt.family.summarise([model]).rows())]
+        json.dumps(fmt.family.summarise([model], detailed=True).to_dict(), allow_nan=False)
     except FormatError:
         return
     except Exception as error:

@@ -15,10 +15,10 @@ _MASK: Final = 0xFF
 _ONES: Final = 0xFFFFFFFF
 
 
-def crc32c(data: NDArray[np.uint8]) -> int:
-    """Return the checksum of bytes."""
+def crc32c(data: NDArray[np.uint8], before: int = 0) -> int:
+    """Return the checksum of bytes; `before`: the checksum of the bytes before them."""
     run = KERNELS.choose(update, KERNELS.use_compiled(data.size))
-    return int(run(np.ascontiguousarray(data), _tables(), _ONES)) ^ _ONES
+    return int(run(np.ascontiguousarray(data), _tables(), before ^ _ONES)) ^ _ONES
 
 
 @entry_kernel

@@ -1,15 +1,17 @@
 """Report the contents of manifests, for `exset info` and `exset stats`; yield names of records."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from exset.core.text import size
 from exset.grammars.aeon.manifest import Manifest
 from exset.grammars.aeon.manifest_types import NUMBER_DTYPES, ElementType
-from exset.runtime.reports.report import Report, memory_of, some
-from exset.runtime.reports.statistics import Spread
+from exset.runtime.reports.column_memory import ColumnMemory
+from exset.runtime.reports.distinct import Distinct
+from exset.runtime.reports.report import Report, some
+from exset.runtime.reports.statistics import RunningSpread
 
 CLASSES = 10_000
 """A column with more distinct fields than this does not contain classes."""
@@ -17,63 +19,85 @@ SHOWN = 8
 """The most classes that are shown to people."""
 
 
-def report(model: Manifest, detailed: bool = False) -> Report:
-    """Report the numbers of a manifest, without reading its files.
+def report(chunks: Iterable[Manifest], detailed: bool = False) -> Report:
+    """Report the numbers of a manifest, from its chunks, without reading its files.
 
     detailed: add classes, errors and statistics of each column.
     """
     from exset.runtime.aeon.selection import cache_name, uid
 
+    made, records, empty, nbytes, key, memory = Report(), 0, 0, 0, "0", ColumnMemory()
+    distinct: list[Distinct] = []
+    columns: list[_Column] = []
+    for model in chunks:
+        records += len(model)
+        empty += int(np.count_nonzero(model.fields.lengths == 0))
+        nbytes += int(model.fields.data.size)
+        key = uid(model, key)
+        memory.add(model)
+        distinct = distinct or [Distinct() for _ in range(model.width)]
+        columns = columns or [_Column(kind) for kind in model.types if detailed]
+        for index, counted in enumerate(distinct):
+            counted.add(model.column(index))
+        for index, column in enumerate(columns):
+            column.add(model, index)
+    different = [each.count() for each in distinct]
     types = [kind.value for kind in model.types]
-    distinct = [len(set(model.column(column))) for column in range(model.width)]
-    empty = int(np.count_nonzero(model.fields.lengths == 0))
-    key, memory = uid(model), memory_of(model)
-    made = Report()
-    made.add(dialect=model.dialect.value, records=len(model), types=types, fields=model.width)
-    made.add(distinct=distinct, empty=empty, bytes=int(model.fields.data.size))
-    made.add(uid=key, memory=memory)
+    made.add(dialect=model.dialect.value, records=records, types=types, fields=model.width)
+    made.add(distinct=different, empty=empty, bytes=nbytes, uid=key, memory=memory.total())
     made.row("dialect", model.dialect.value)
-    made.row("records", f"{len(model):,}")
-    for column, count in enumerate(distinct):
-        kind = types[column] if column < len(types) else "dropped"
-        made.row(f"column {column}", kind, f"{count:,} different")
-    made.row("fields", size(model.fields.data.size), f"{empty:,} of them empty")
+    made.row("records", f"{records:,}")
+    for index, count in enumerate(different):
+        kind = types[index] if index < len(types) else "dropped"
+        made.row(f"column {index}", kind, f"{count:,} different")
+    made.row("fields", size(nbytes), f"{empty:,} of them empty")
     made.row("cache", cache_name(key))
-    made.row("memory", size(memory))
+    made.row("memory", size(memory.total()))
     if detailed:
-        made.add(columns=[_column(made, model, column) for column in range(len(types))])
+        made.add(columns=[column.report(made, index) for index, column in enumerate(columns)])
     return made
 
 
-def _column(made: Report, model: Manifest, index: int) -> dict[str, object]:
-    from exset.runtime.aeon.elements import elements
+class _Column:
+    """The details of a column."""
 
-    found, kind = elements(model, index), model.types[index]
-    is_number = kind in NUMBER_DTYPES
-    spread = Spread.of(found.numbers if is_number else found.strings.lengths)
-    counts: Counter[bytes | None] = Counter()
-    if kind not in (ElementType.FILE, ElementType.BINARY):
-        counts.update(model.column(index))
-    if len(counts) > CLASSES:
-        counts.clear()
-    classes = {
-        (field or b"").decode("utf-8", "surrogateescape"): count
-        for field, count in counts.most_common()
-    }
-    what = "" if is_number else " bytes"
-    if spread.count:
-        between = f"{spread.low:g} to {spread.high:g}{what}"
-        made.row(f"in column {index}", between, f"mean {spread.mean:.4g}")
-    made.row("", some(len(found.errors), "fields that aeon cannot read"))
-    more = len(classes) - SHOWN
-    shown = [f"{name} {count:,}" for name, count in [*classes.items()][:SHOWN]]
-    made.row("", *shown, f"and {more:,} more" if more > 0 else "")
-    return {
-        "kind": kind.value,
-        "errors": len(found.errors),
-        "spread": spread.to_dict(),
-        "classes": classes,
-    }
+    def __init__(self, kind: ElementType) -> None:
+        self.kind = kind
+        self.errors = 0
+        self.spread = RunningSpread()
+        self.has_classes = kind not in (ElementType.FILE, ElementType.BINARY)
+        self.classes: Counter[bytes | None] = Counter()
+
+    def add(self, model: Manifest, index: int) -> None:
+        """Add the fields of a chunk."""
+        from exset.runtime.aeon.elements import elements
+
+        found = elements(model, index)
+        self.errors += len(found.errors)
+        self.spread.add(found.numbers if self.kind in NUMBER_DTYPES else found.strings.lengths)
+        if self.has_classes:
+            self.classes.update(model.column(index))
+            self.has_classes = len(self.classes) <= CLASSES
+
+    def report(self, made: Report, index: int) -> dict[str, object]:
+        """Add rows to a report, and return the numbers for JSON."""
+        spread, _ = self.spread.result()
+        counts = self.classes.most_common() if self.has_classes else []
+        classes = {(name or b"").decode("utf-8", "surrogateescape"): n for name, n in counts}
+        what = "" if self.kind in NUMBER_DTYPES else " bytes"
+        if spread.count:
+            between = f"{spread.low:g} to {spread.high:g}{what}"
+            made.row(f"in column {index}", between, f"mean {spread.mean:.4g}")
+        made.row("", some(self.errors, "fields that aeon cannot read"))
+        more = len(classes) - SHOWN
+        shown = [f"{name} {count:,}" for name, count in [*classes.items()][:SHOWN]]
+        made.row("", *shown, f"and {more:,} more" if more > 0 else "")
+        return {
+            "kind": self.kind.value,
+            "errors": self.errors,
+            "spread": spread.to_dict(),
+            "classes": classes,
+        }
 
 
 def record_names(model: Manifest) -> Iterator[bytes]:

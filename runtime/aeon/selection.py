@@ -15,12 +15,14 @@ BLOCK_SIZE: Final = 5000
 """aeon's default block size. In the dialect `seed`, aeon ignores the option, and uses this size."""
 
 
-def uid(manifest: Manifest) -> str:
+def uid(manifest: Manifest, before: str = "0") -> str:
     """Return aeon's checksum of a manifest: CRC-32C of all fields, as 8 hexadecimal digits.
+
+    `before`: the checksum of the records before these.
 
     The checksum ignores the ends of fields, types, comments, the root, and the contents of files.
     """
-    return f"{crc32c(manifest.fields.data):08x}"
+    return f"{crc32c(manifest.fields.data, int(before, 16)):08x}"
 
 
 def cache_name(uid: str) -> str:

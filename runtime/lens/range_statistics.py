@@ -32,6 +32,18 @@ class RangeStatistics:
         """The fraction of values that are zero; None without values."""
         return self.zeros / self.values if self.values else None
 
+    def plus(self, other: "RangeStatistics") -> "RangeStatistics":
+        """Return the numbers of these ranges and others together."""
+        return RangeStatistics(
+            ranges=self.ranges + other.ranges,
+            values=self.values + other.values,
+            zeros=self.zeros + other.zeros,
+            nans=self.nans + other.nans,
+            low=min(self.low, other.low),
+            high=max(self.high, other.high),
+            units=self.units + other.units,
+        )
+
     def to_dict(self) -> dict[str, object]:
         """Return the numbers for JSON; a number that is not finite is null."""
         ends = {"low": finite(self.low), "high": finite(self.high)}

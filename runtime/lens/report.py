@@ -1,35 +1,36 @@
 """Report the contents of a Lens example set, for `exset info` and `exset stats`; yield names."""
 
 import math
-from collections.abc import Iterator
-
-import numpy as np
+from collections.abc import Iterable, Iterator
 
 from exset.core.text import counted, size
 from exset.grammars.lens.examples import REAL_FIELDS, ExampleSet, SetHeader
-from exset.runtime.lens.range_statistics import by_group, by_side
-from exset.runtime.reports.report import Report, limits_of, memory_of, some
+from exset.runtime.lens.tally import Tally
+from exset.runtime.reports.report import Report, some
 from exset.runtime.reports.statistics import Spread
 
 SHOWN = 24
 """The most groups that are shown to people."""
 
 
-def report(model: ExampleSet, detailed: bool = False) -> Report:
-    """Report the numbers of a set.
+def report(chunks: Iterable[ExampleSet], detailed: bool = False) -> Report:
+    """Report the numbers of a set, from its chunks.
 
     Units count as they are stored: a span as two numbers, `*` as one. detailed: add statistics of
     the values, by side and by group.
     """
-    made = Report()
-    _examples(made, model)
-    _ranges(made, model)
-    _header(made, model)
-    memory = memory_of(model)
+    tally = Tally(detailed)
+    for chunk in chunks:
+        tally.add(chunk)
+    spreads, frequency = tally.spreads()
+    made, memory = Report(), tally.memory
+    _examples(made, tally)
+    _ranges(made, tally)
+    _header(made, tally, frequency)
     made.add(memory=memory)
     made.row("memory", size(memory))
     if detailed:
-        _details(made, model)
+        _details(made, tally, spreads)
     return made
 
 
@@ -38,52 +39,40 @@ def names(model: ExampleSet) -> Iterator[bytes]:
     return (name or b"" for name in model.name)
 
 
-def _examples(made: Report, model: ExampleSet) -> None:
-    events = model.events
-    low, high = limits_of(np.diff(model.event_offsets))
-    named = int(model.name.present.sum())
-    with_inputs, with_targets = (int((side >= 0).sum()) for side in (events.inputs, events.targets))
-    made.add(examples=len(model), named=named, events=model.num_events, events_each=(low, high))
+def _examples(made: Report, tally: Tally) -> None:
+    counts, (low, high) = tally.counts, tally.events_each.bounds()
+    examples, events = counts["examples"], counts["events"]
+    with_inputs, with_targets = counts["with_inputs"], counts["with_targets"]
+    made.add(examples=examples, named=counts["named"], events=events, events_each=(low, high))
     made.add(with_inputs=with_inputs, with_targets=with_targets)
-    made.row("examples", f"{len(model):,}", some(named, "named"))
+    made.row("examples", f"{examples:,}", some(counts["named"], "named"))
     each = f"{low} to {high} an example" if low != high else f"{high} an example"
-    made.row("events", f"{model.num_events:,}", each if len(model) else "")
+    made.row("events", f"{events:,}", each if examples else "")
     made.row("inputs", counted(with_inputs, "event"))
     made.row("targets", counted(with_targets, "event"))
 
 
-def _ranges(made: Report, model: ExampleSet) -> None:
-    events, ranges = model.events, model.ranges
-    uses = np.bincount(np.concatenate([events.inputs, events.targets]) + 1, minlength=1)[1:]
-    shared = int((uses > 1).sum())  # by several events, or as inputs and as targets
-    has_values, has_units = ranges.values.lengths > 0, ranges.units.lengths > 0
-    dense, sparse = int(has_values.sum()), int(has_units.sum())
-    empty = int((~has_values & ~has_units).sum())
-    values = ranges.values.values
-    zeros, nans = int((values == 0).sum()), int(np.isnan(values).sum())
-    sparsity = zeros / len(values) if len(values) else None
-    units = len(ranges.units.values)
-    of_group = np.bincount(ranges.group + 1, minlength=len(model.groups) + 1)[1:].tolist()
-    groups = {model.groups.text(i) or "": count for i, count in enumerate(of_group)}
-    made.add(lists=len(model.lists) - 1, shared=shared, dense=dense, sparse=sparse, empty=empty)
-    made.add(values=len(values), zeros=zeros, nans=nans, units=units, groups=groups)
+def _ranges(made: Report, tally: Tally) -> None:
+    counts, values = tally.counts, tally.counts["values"]
+    sparsity = counts["zeros"] / values if values else None
+    groups = {_text(name): count for name, count in tally.groups.items()}
+    names = ("lists", "shared", "dense", "sparse", "empty", "values", "zeros", "nans", "units")
+    made.add(**{name: counts[name] for name in names}, groups=groups)
     made.add(sparsity=sparsity)
-    made.row("lists", f"{len(model.lists) - 1:,}", some(shared, "shared"))
-    made.row("ranges", f"{dense:,} dense", f"{sparse:,} sparse", some(empty, "empty"))
+    made.row("lists", f"{counts['lists']:,}", some(counts["shared"], "shared"))
+    dense, sparse = f"{counts['dense']:,} dense", f"{counts['sparse']:,} sparse"
+    made.row("ranges", dense, sparse, some(counts["empty"], "empty"))
     if sparsity is not None:
-        made.row("values", f"{len(values):,}", f"{sparsity:.1%} zero", some(nans, "NaN"))
-    made.row("units", some(units, "named in sparse ranges"))
+        made.row("values", f"{values:,}", f"{sparsity:.1%} zero", some(counts["nans"], "NaN"))
+    made.row("units", some(counts["units"], "named in sparse ranges"))
     texts = [f"{name} ({counted(count, 'range')})" for name, count in groups.items()]
     made.texts("groups", texts, SHOWN)
 
 
-def _header(made: Report, model: ExampleSet) -> None:
-    procedures = int(model.proc.present.sum()) + int(model.events.proc.present.sum())
-    procedures += model.header.proc is not None
-    with np.errstate(invalid="ignore"):  # infinity and minus infinity make NaN
-        frequency = float(model.frequency.sum(dtype=np.float64))
-    fields = {name: float(getattr(model.header, name)) for name in REAL_FIELDS}
-    defaults = SetHeader()
+def _header(made: Report, tally: Tally, frequency: float) -> None:
+    header, defaults = tally.header, SetHeader()
+    procedures = tally.counts["procedures"] + (header.proc is not None)
+    fields = {name: float(getattr(header, name)) for name in REAL_FIELDS}
     changed = [f"{name} {x:g}" for name, x in fields.items() if x != getattr(defaults, name)]
     made.add(procedures=procedures, frequency=_number(frequency))
     made.add(header={name: _number(value) for name, value in fields.items()})
@@ -93,17 +82,9 @@ def _header(made: Report, model: ExampleSet) -> None:
     made.row("header", *changed or ["the defaults of Lens"])
 
 
-def _details(made: Report, model: ExampleSet) -> None:
-    """Report statistics of the values, units, frequencies and events."""
-    units = model.ranges.units.values
-    spreads = {
-        "values": Spread.of(model.ranges.values.values),
-        "units": Spread.of(units[units >= 0]),  # spans and `*` left out
-        "frequencies": Spread.of(model.frequency),
-        "events": Spread.of(np.diff(model.event_offsets)),
-    }
-    distinct = int(np.unique(model.frequency).size)
-    sides, groups = by_side(model), by_group(model)
+def _details(made: Report, tally: Tally, spreads: dict[str, Spread]) -> None:
+    """Report what the values, units, frequencies and events are like."""
+    distinct, sides, groups = tally.distinct_frequencies, tally.sides, tally.group_numbers
     made.add(spreads={name: spread.to_dict() for name, spread in spreads.items()})
     made.add(distinct_frequencies=distinct)
     made.add(sides={name: each.to_dict() for name, each in sides.items()})
@@ -116,6 +97,10 @@ def _details(made: Report, model: ExampleSet) -> None:
         made.row(f"of {name}", str(numbers))
     for name, numbers in [*groups.items()][:SHOWN]:
         made.row("of group", f"{name}: {numbers}")
+
+
+def _text(name: bytes | None) -> str:
+    return "" if name is None else name.decode("utf-8", "surrogateescape")
 
 
 def _number(value: float) -> float | str:

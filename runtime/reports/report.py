@@ -48,6 +48,25 @@ def some(count: int, what: str) -> str:
     return f"{count:,} {what}" if count else ""
 
 
+@dataclass
+class Extremes:
+    """The smallest and the largest of numbers that come in chunks."""
+
+    low: int | None = None
+    high: int | None = None
+
+    def add(self, values: NDArray[Any]) -> None:
+        """Add the next numbers."""
+        if values.size:
+            low, high = limits_of(values)
+            self.low = low if self.low is None else min(low, self.low)
+            self.high = high if self.high is None else max(high, self.high)
+
+    def bounds(self) -> tuple[int, int]:
+        """Return the smallest and the largest number, or (0, 0) if there are none."""
+        return self.low or 0, self.high or 0
+
+
 def limits_of(values: NDArray[Any]) -> tuple[int, int]:
     """Return the smallest and the largest number, or (0, 0) if there are none."""
     return (int(values.min()), int(values.max())) if values.size else (0, 0)

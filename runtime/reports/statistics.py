@@ -2,12 +2,14 @@
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from exset.runtime.reports.report import finite
+
+_BLOCK: Final = 1 << 16
 
 
 @dataclass
@@ -41,6 +43,10 @@ class Spread:
         self.not_finite += other.not_finite
         if not other.count:
             return
+        if not self.count:
+            self.count, self.low, self.high = other.count, other.low, other.high
+            self.mean, self.squares = other.mean, other.squares
+            return
         apart = other.mean - self.mean
         self.squares += other.squares + apart * apart * self.count * other.count / total
         self.mean += apart * other.count / total
@@ -70,6 +76,42 @@ class Spread:
     def to_unit(self) -> tuple[float, float] | None:
         """Return the scale and bias that give mean 0 and deviation 1; None if all are equal."""
         return _line(self.deviation, self.mean)
+
+
+class RunningSpread:
+    """The spread and the sum of numbers that come in chunks, whatever the chunks.
+
+    The numbers are added in blocks of one size, so that rounding does not depend on the chunks.
+    """
+
+    def __init__(self) -> None:
+        self._spread = Spread()
+        self._total = 0.0
+        self._rest: NDArray[Any] = np.zeros(0)
+
+    def add(self, values: NDArray[Any]) -> None:
+        """Add the next numbers."""
+        if self._rest.size:
+            needed = _BLOCK - self._rest.size
+            values, more = values[needed:], values[:needed]
+            self._rest = np.concatenate([self._rest, more])
+            if self._rest.size < _BLOCK:
+                return
+            self._add_block(self._rest)
+        whole = values.size - values.size % _BLOCK
+        for at in range(0, whole, _BLOCK):
+            self._add_block(values[at : at + _BLOCK])
+        self._rest = values[whole:].copy()
+
+    def result(self) -> tuple[Spread, float]:
+        """Return the spread and the sum of all numbers; nothing can be added then."""
+        self._add_block(self._rest)
+        return self._spread, self._total
+
+    def _add_block(self, values: NDArray[Any]) -> None:
+        self._spread.add(Spread.of(values))
+        with np.errstate(invalid="ignore"):  # infinity and minus infinity make NaN
+            self._total += float(values.sum(dtype=np.float64))
 
 
 def _line(width: float, zero: float) -> tuple[float, float] | None:
