@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from exset.core.errors import (
+    MOST_ERRORS,
     Finding,
     Findings,
     FormatError,
@@ -329,3 +330,25 @@ def test_a_hint_has_the_words_of_python_and_of_the_command_line() -> None:
     shown = again.for_command_line()
     assert shown.hint == "drop it with --lossy, or exset convert --dialect head"
     assert shown.for_command_line() == shown
+
+
+def test_findings_are_sorted_by_their_places() -> None:
+    found = Findings()
+    sources = [Source("a", b"x\ny\n"), Source("b", b"z")]
+    places = [
+        Place.in_text(sources[0], Span(2, 3)),
+        Place.in_text(sources[1], Span(0, 1)),
+        Place.in_text(sources[0], Span(0, 1)),
+        Place("a"),
+        None,
+    ]
+    for number, place in enumerate(places):
+        found.add(Finding("c", Severity.NOTE, str(number), place))
+    found.sort()
+    assert [finding.message for finding in found] == ["3", "2", "0", "1", "4"]
+
+
+def test_an_error_has_a_limited_number_of_later_errors() -> None:
+    error = FormatError("first", code="c")
+    assert [error.add(Finding("c", Severity.ERROR, "later")) for _ in range(30)].count(True) == 18
+    assert error.findings.count() == MOST_ERRORS and str(error).endswith("(and 19 more errors)")
