@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from exset import api
+from exset.cli import format_options
 from exset.cli.commands import Group
 from exset.cli.inputs import CommonOptions, access_options, common_options, jobs_option
 from exset.cli.models import output_option, refuse_json_in_data
@@ -74,6 +75,7 @@ def show(
 
 @schema.command()
 @schema_options()
+@format_options.read_options
 @click.argument("lists", metavar="[LIST]...", nargs=-1, callback=all_paths)
 @jobs_option
 def check(
@@ -175,6 +177,7 @@ def build(
 
 
 def _load(path: str, common: CommonOptions) -> "Schema":
+    """Read a schema, to which options of the readers of lists do not apply."""
     from exset.grammars.lbann.schema import Schema
 
-    return common.load_model(path, Schema, "schema")
+    return api.load(path, model=Schema, format="schema", **common.reading)

@@ -164,3 +164,10 @@ def test_names_are_escaped(run: Run) -> None:
     for verb in (("schema", "show", "evil.yaml", "evil.yaml"), ("info", "evil.yaml")):
         result = run(*verb)
         assert "\x1b" not in result.output and "\\x1b[31m" in result.output
+
+
+def test_lists_are_checked_as_a_reader_of_lbann_reads_them(run: Run) -> None:
+    Path("a.sample_list").write_text("SINGLE-SAMPLE\n1\n.\nnone\na.h5 2 1 run/0 run/2\n")
+    check = ("schema", "check", "data.yaml", "exp.yaml", "a.sample_list")
+    assert "[hdf5-no-sample]" in run(*check, code=1).output
+    assert "2 samples" in run(*check, "--reader", "hdf5").stdout
