@@ -9,7 +9,7 @@ ROOT = Path(__file__).parent.parent
 FOLDERS = ("grammars", "parsers", "codecs", "runtime")
 PLAIN = {
     *("exset.core.errors", "exset.core.source", "exset.core.limits", "exset.core.disk_cache"),
-    *("exset.core.notices", "exset.core.text", "exset.core.lookalikes", "exset.core.signals"),
+    *("exset.core.progress", "exset.core.text", "exset.core.lookalikes", "exset.core.signals"),
     "exset.core.suggestions",
     *("exset.io.files", "exset.io.blocks", "exset.io.compression", "exset.io.compressors"),
     "exset.io.remote",

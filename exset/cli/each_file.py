@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from exset.cli.output import Exit, progress, report_error
 from exset.cli.reports import SCHEMA, as_finding, findings_row, json_rows, write_row
+from exset.core import progress as bytes_of_files
 from exset.core.errors import Findings, FormatError
 from exset.core.jobs import Item, run
 
@@ -42,6 +43,7 @@ def for_each_file(
     rows = json_rows()
     worst = Exit.OK
     for done in progress(run(work, items, jobs=jobs), len(items), action, visible=visible):
+        bytes_of_files.end()
         try:
             if rows is not None:
                 path: str | os.PathLike[str] = done.item

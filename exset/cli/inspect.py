@@ -39,7 +39,8 @@ def info(files: tuple[str, ...], common: CommonOptions) -> int:
       exset info train.ex test.bex.gz
       exset info --json '*.sample_list' | jq .summary.samples
 
-    With -v, exset shows the findings, too.
+    With -v, exset shows the findings, too. Large Lens files and manifests are read in chunks, which
+    takes little memory.
     """
     return _inspect(files, common, full=False)
 

@@ -10,8 +10,10 @@ from typing import Any
 import click
 
 from exset.cli import commands
+from exset.cli.byte_progress import ByteProgress
 from exset.cli.output import Exit, report_error
 from exset.cli.reports import write_failure
+from exset.core import progress
 from exset.core.errors import FormatError
 from exset.core.text import safe
 
@@ -67,7 +69,8 @@ class MainGroup(commands.Group):
         """Run a command; errors of files and of the system become messages and exit codes."""
         try:
             try:
-                return super().invoke(ctx)
+                with progress.listening(ByteProgress()):
+                    return super().invoke(ctx)
             finally:
                 if sys.stdout is not None:  # None if it was closed before the start
                     sys.stdout.flush()

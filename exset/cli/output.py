@@ -11,6 +11,7 @@ from typing import NoReturn, TypeVar
 import click
 
 from exset.core.errors import Finding, FormatError, LimitError
+from exset.core.progress import listening
 from exset.core.text import safe
 from exset.families.format import Format
 from exset.io import remote
@@ -84,7 +85,8 @@ def progress(
     from rich.progress import Progress
 
     console = Console(stderr=True)
-    with Progress(console=console, transient=True, redirect_stdout=False) as bar:
+    bar = Progress(console=console, transient=True, redirect_stdout=False)
+    with listening(None), bar:  # two bars cannot be shown at once
         yield from bar.track(outcomes, count, description=action)
 
 

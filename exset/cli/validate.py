@@ -38,7 +38,7 @@ def validate(files: tuple[str, ...], check_files: bool, base: str, common: Commo
       exset validate --json @files.txt > report.jsonl
 
     With -v, exset explains each kind of finding. With -q, it prints nothing about files without
-    findings.
+    findings. Large Lens files and manifests are read in chunks, up to the first error.
     """
     if not check_files:
         require_option("--files", "base", "roots", "follow_links", "allow_plugins", "no_locking")

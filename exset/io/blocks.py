@@ -10,6 +10,7 @@ from functools import partial
 from itertools import chain
 from typing import BinaryIO
 
+from exset.core import progress
 from exset.core.errors import LimitError, Place
 from exset.core.limits import Limits, limit_hint
 from exset.io.atomic_write import with_file_name
@@ -99,7 +100,9 @@ class Blocks(Iterator[bytes]):
         count_stored, count_made = _counter(name, limits), _counter(name, limits)
 
         def read(size: int) -> bytes:
-            return count_stored(available(file, name, size))
+            data = count_stored(available(file, name, size))
+            progress.advance(len(data))
+            return data
 
         begin = b""
         while len(begin) < MAGIC and may_be_compressed(begin):

@@ -15,6 +15,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from itertools import islice
 from typing import BinaryIO, TextIO, TypeAlias
 
+from exset.core import progress
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
 from exset.io import remote
@@ -25,6 +26,7 @@ from exset.io.compression import MAGIC, SUFFIXES, compressing, kind_of
 FilePath: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 _CHUNK = 1 << 16
+_STEP = 1 << 22  # bytes written at once
 _HEAD = 4096
 _COMPARED = 1000  # files of a folder, to suggest one
 _FILES = "name the files in it, as in 'FOLDER/*'"
@@ -80,8 +82,15 @@ def head(path: FilePath, size: int) -> Source:
 def write(path: FilePath, data: bytes | bytearray | memoryview | Iterable[bytes]) -> None:
     """Write a whole file as `writing` does, from bytes or from chunks of them."""
     with writing(path) as file:
-        for chunk in (data,) if isinstance(data, bytes | bytearray | memoryview) else data:
-            file.write(chunk)
+        if not isinstance(data, bytes | bytearray | memoryview):
+            for chunk in data:
+                file.write(chunk)
+            return
+        view = memoryview(data)
+        with progress.task("writing", os.fsdecode(path), len(view)):
+            for at in range(0, len(view), _STEP):
+                file.write(view[at : at + _STEP])
+                progress.advance(len(view[at : at + _STEP]))
 
 
 @contextmanager
@@ -185,7 +194,8 @@ def _opened(path: FilePath, limits: Limits) -> Iterator[tuple[BinaryIO, str]]:
         check_device(file, name)
         if (size_of(file) or 0) > limits.max_bytes:
             raise too_long(name, limits)
-        yield file, name
+        with progress.task("reading", name, size_of(file)):
+            yield file, name
 
 
 def _standard(stream: TextIO | None, name: str) -> BinaryIO:

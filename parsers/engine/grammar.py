@@ -4,14 +4,14 @@ import contextlib
 import importlib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from exset import grammars
-from exset.core import disk_cache
+from exset.core import disk_cache, progress
 from exset.core.disk_cache import digest
 from exset.core.errors import FormatError
 from exset.core.kernels import Engine
@@ -88,6 +88,7 @@ class Grammar:
                     eager=isinstance(text, Window),
                 ).streams(parts)
         except Rejection as rejection:
+            parts.close()
             source = text if isinstance(text, Source) else text.source
 
             def describe(rejection: Rejection) -> FormatError:
@@ -193,10 +194,13 @@ def size_of(text: Source | Window) -> int:
     return len(text.content) if isinstance(text, Source) else text.size
 
 
-def _parts(text: Source | Window, begin: int) -> Iterator[Block]:
+def _parts(text: Source | Window, begin: int) -> Generator[Block, None, None]:
     """Yield the text from the byte `begin` on."""
     if isinstance(text, Source):
-        yield from blocks(text, text.start + begin)
+        with progress.task("parsing", text.name, len(text.content) - begin):
+            for block in blocks(text, text.start + begin):
+                yield block
+                progress.advance(len(block))
         return
     for chunk in text.chunks():
         yield chunk[begin:]

@@ -6,12 +6,14 @@ import pty
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from exset import samples
+from tests.io.pipes import meanwhile
 
 ROOT = Path(__file__).parents[2]
 XOR = samples.read("xor.ex").data
@@ -119,6 +121,26 @@ def test_progress_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert b"\x1b[3" not in on_terminal(*arguments)
     monkeypatch.setenv("TERM", "dumb")
     assert b"\x1b" not in on_terminal(*arguments)
+
+
+def test_progress_of_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After two seconds, a terminal shows bytes, rate and time; nothing is left of it."""
+    monkeypatch.setenv("TERM", "xterm")
+    path = tmp_path / "pipe.ex"
+    os.mkfifo(path)
+
+    def write() -> None:
+        with open(path, "wb", buffering=0) as pipe:
+            for _ in range(9):
+                pipe.write(XOR.partition(b"name")[0] + b"I: 1;\n" * 1000)
+                time.sleep(0.4)
+
+    with open(tmp_path / "data", "wb") as data, meanwhile(write):
+        shown = on_terminal("info", "--from", "ex", str(path), stdout=data.fileno())
+    assert b"reading pipe.ex" in shown and b"kB/s" in shown
+    assert shown.rstrip().endswith(b"\x1b[2K")  # the line is erased
+    assert b"examples    9,000" in (tmp_path / "data").read_bytes()
+    assert b"reading" not in on_terminal("info", "exset::xor.ex")
 
 
 def test_progress_stays_out_of_the_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,66 @@
+"""Report how many bytes of a file were read or written, to a listener such as the command line."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(eq=False)
+class Task:
+    """Work on a file: `done` of `total` bytes, which is None if unknown."""
+
+    action: str
+    name: str
+    total: int | None
+    done: int = 0
+
+
+Listener: TypeAlias = Callable[[Task | None], None]
+"""A function that gets the current task with each block of bytes, and None at the end of a task."""
+
+_listener: Listener | None = None
+_tasks: list[Task] = []
+
+
+@contextmanager
+def listening(listener: Listener | None) -> Iterator[None]:
+    """Report to a function, or with None to nobody."""
+    global _listener
+    before, _listener = _listener, listener
+    try:
+        yield
+    finally:
+        _report_end()
+        _listener = before
+
+
+@contextmanager
+def task(action: str, name: str, total: int | None) -> Iterator[None]:
+    """Begin a task; inside of another one, only this one is reported."""
+    begun = Task(action, name, total)
+    _tasks.append(begun)
+    try:
+        yield
+    finally:
+        if begun in _tasks:
+            _tasks.remove(begun)
+            _report_end()
+
+
+def end() -> None:
+    """End all tasks, also those of generators that an error has left open."""
+    _tasks.clear()
+    _report_end()
+
+
+def advance(count: int) -> None:
+    """Add bytes to the current task, if there is one."""
+    if _listener is not None and _tasks:
+        _tasks[-1].done += count
+        _listener(_tasks[-1])
+
+
+def _report_end() -> None:
+    if _listener is not None:
+        _listener(None)
