@@ -193,7 +193,8 @@ def validate(
     """Read a file and return its findings, in order of their places.
 
     After an error in a text, exset looks for more errors, one in each record: an example, a line,
-    or an entry of a schema in column 1. It stops after 20.
+    or an entry of a schema in column 1. It stops after 20; of a file above 16 MiB that is read in
+    chunks, after the first.
 
     `check_files`: also check the files that this file names, with `jobs` processes. Relative names
     are relative to the folder `base`, by default the current one; `access` limits which files are

@@ -48,7 +48,7 @@ def convert(
     target_format.chosen(options)
     found = errors.collect_findings(strict, findings)
     with ExitStack() as stack:
-        opened = streaming.opened(source, format=from_format, limits=limits)
+        opened = streaming.opened(source, format=from_format, limits=limits, argument="from_format")
         file = stack.enter_context(opened)
         fmt, name = file.format, file.blocks.name
         chosen = target if to is None else ""

@@ -155,11 +155,12 @@ def by_signature(head: bytes) -> Format | None:
     return next((fmt for fmt in FORMATS if not fmt.magic and _matches(fmt, head)), None)
 
 
-def detect(head: bytes, name: str) -> Format:
+def detect(head: bytes, name: str, argument: str = "format") -> Format:
     """Return the format of a file: by magic, else by the suffix of its name, else by signature.
 
     `head` is the beginning of the uncompressed data. A file without the magic of a binary format
-    has this format only if no other format fits. Raises FormatError, which lists the candidates.
+    has this format only if no other format fits. `argument`: the one of the function called that
+    names the format. Raises FormatError, which lists the candidates.
     """
     if (compressed := content_of(head)) is not None:
         message = f"this is {compressed.name} data: exset decompresses files only, and only once"
@@ -173,7 +174,7 @@ def detect(head: bytes, name: str) -> Format:
         if candidates:
             break
     there = ", ".join(f"{each.name} ({each.title})" for each in candidates or all_formats())
-    default = f"name the format with <--from NAME or format=NAME>: {there}"
+    default = f"name the format with <--from NAME or {argument}=NAME>: {there}"
     message, hint = "exset does not recognise the format", default
     if candidates:
         message = "the format is ambiguous: several formats begin like this"

@@ -211,18 +211,23 @@ class OpenFile:
 
 @contextmanager
 def opened(
-    path: FilePath, *, format: str | None = None, limits: Limits = DEFAULT, few: bool = False
+    path: FilePath,
+    *,
+    format: str | None = None,
+    limits: Limits = DEFAULT,
+    few: bool = False,
+    argument: str = "format",
 ) -> Iterator[OpenFile]:
     """Open a file, `-` or a bundled sample, and recognise its format, unless `format` names it.
 
-    `few`: whether only the first units are needed. Raises as `files.blocks` does, and FormatError
-    for an unknown format.
+    `few`: whether only the first units are needed. `argument`: as `formats.detect`. Raises as
+    `files.blocks` does, and FormatError for an unknown format.
     """
     name = os.fsdecode(path)
     with _blocks(name, limits, _SMALL_BLOCK if few else _BLOCK) as blocks:
         if few:
             blocks.needed = 0
-        yield OpenFile(name, blocks, recognise(blocks, format), limits, few)
+        yield OpenFile(name, blocks, recognise(blocks, format, argument), limits, few)
 
 
 @contextmanager
@@ -235,9 +240,12 @@ def _blocks(name: str, limits: Limits, size: int) -> Iterator[Blocks]:
         yield blocks
 
 
-def recognise(blocks: Blocks, format: str | None = None) -> Format:
-    """Return the format with the given name, or, without a name, detect that of the blocks."""
+def recognise(blocks: Blocks, format: str | None = None, argument: str = "format") -> Format:
+    """Return the format with the given name, or, without a name, detect that of the blocks.
+
+    `argument`: as `formats.detect`.
+    """
     if format is not None:
         return formats.get(format)
     least = _MAGIC if blocks.is_pipe else None
-    return formats.detect(blocks.head(formats.HEAD, least), blocks.name)
+    return formats.detect(blocks.head(formats.HEAD, least), blocks.name, argument)
