@@ -54,7 +54,7 @@ def report(chunks: Iterable[Manifest], detailed: bool = False) -> Report:
     made.row("cache", cache_name(key))
     made.row("memory", size(memory.total()))
     if detailed:
-        made.add(columns=[column.report(made, index) for index, column in enumerate(columns)])
+        made.add(columns=[column.details(made, index) for index, column in enumerate(columns)])
     return made
 
 
@@ -79,7 +79,7 @@ class _Column:
             self.classes.update(model.column(index))
             self.has_classes = len(self.classes) <= CLASSES
 
-    def report(self, made: Report, index: int) -> dict[str, object]:
+    def details(self, made: Report, index: int) -> dict[str, object]:
         """Add rows to a report, and return the numbers for JSON."""
         spread, _ = self.spread.result()
         counts = self.classes.most_common() if self.has_classes else []
