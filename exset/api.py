@@ -259,8 +259,8 @@ def check_convertible(family: Family, target: Format, path: str, source: str) ->
         message = f"{noun} cannot be written to {path}: its suffix means {target.title}"
         hint = f"the suffixes for {noun} are {formats.suffixes(others)}"
     else:
-        message = f"{noun} cannot be written as {target.name} ({target.title})"
-        hint = f"formats that can hold one: {', '.join(each.name for each in others)}"
+        message = f"{noun} cannot be written in the format {target.name} ({target.title})"
+        hint = f"formats that can store {noun}: {', '.join(each.name for each in others)}"
     raise FormatError(message, place=Place(source), hint=hint, code="format")
 
 

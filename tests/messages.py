@@ -136,7 +136,7 @@ def _without_lists(text: str) -> str:
     }
     for word, listed in lists.items():
         text = text.replace(listed, word)
-    return re.sub("(formats that can hold one: ).*", r"\1FORMATS", text)
+    return re.sub("(formats that can store an? [^:]*: ).*", r"\1FORMATS", text)
 
 
 def _write(entry: str, content: bytes) -> None:

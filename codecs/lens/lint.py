@@ -23,8 +23,8 @@ Check = tuple[str, str, Flags]
 def report_header(fields: Fields, source: Source, findings: Findings) -> None:
     """Add the findings about the fields before the examples."""
     if fields.ints("sizeof_real")[0] != 4:
-        what = "sizeof(real) is 8, from a build with double reals"
-        advice = "exset writes 4; the reals have four bytes in both cases"
+        what = "sizeof(real) is 8, as in a build of Lens with double precision"
+        advice = "exset convert writes 4; each real has four bytes in both cases"
         at = fields.place(source, "sizeof_real", 0)
         findings.add(finding_at("lens-refuses", at, what=what, hint=advice))
     length = fields.strings("set_proc").lengths[0]

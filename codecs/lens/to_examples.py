@@ -129,7 +129,7 @@ def _event_offsets(fields: Fields, source: Source, limits: Limits, before: Offse
         place = fields.place(source, "examples.example_numEvents", int(many.argmax()))
         message = (
             f"too many events: the limit here is {limits.max_events:,}"
-            " plus one for each byte before this place"
+            " plus one for each byte before this position"
         )
         raise LimitError(message, place=place, hint=limit_hint("max_events"))
     return offsets

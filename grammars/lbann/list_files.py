@@ -41,7 +41,7 @@ def check_words(what: str, column: Strings) -> None:
     blank = _IS_BLANK[column.data]
     if blank.any():
         row = int(np.searchsorted(column.offsets, int(blank.argmax()), side="right")) - 1
-        raise ValueError(f"{what}: {shown(column.text(row))} contains a blank")
+        raise ValueError(f"{what}: {shown(column.text(row))} contains a space")
 
 
 def check_word(what: str, word: object) -> None:

@@ -17,8 +17,8 @@ LONG: Final = 4096
 """The longest string, in bytes, that Lens can save as text; it crashes on longer ones."""
 LONG_STRING: Final = MappingProxyType(
     {
-        "what": f"a string of more than {LONG} bytes, on which it crashes when it saves it as text",
-        "hint": "it is read and written here as it is",
+        "what": f"it crashes when it saves a string of more than {LONG} bytes as text",
+        "hint": "exset reads and writes the string unchanged",
     }
 )
 """The values that fill in the message of `lens-refuses` for a string longer than `LONG`."""
@@ -31,6 +31,6 @@ def too_many_groups(count: int, place: Place) -> Finding | None:
     """Return the finding for a set with more group names than Lens can hold, else None."""
     if count <= MAX_GROUPS:
         return None
-    what = f"more than {MAX_GROUPS} group names, on which it crashes"
-    hint = "builds of Lens with a fixed registerGroupName load it"
+    what = f"it crashes on more than {MAX_GROUPS} group names"
+    hint = "use fewer group names, or a build of Lens in which registerGroupName is fixed"
     return finding_at("lens-refuses", place, what=what, hint=hint)

@@ -87,7 +87,7 @@ def _dialect(source: Source, findings: Findings, dialect: Dialect | str | None) 
             message = "this is not a manifest"
             raise FormatError(message, source=source, span=Span(0, 1), hint=advice)
         has_words = dialects.is_header_without_at(source.data)
-        advice = "if the first line is the header, put `@` before it; else " if has_words else ""
+        advice = "if the first line is the header, put `@` before it; " if has_words else ""
         place = Place(source.name)
         findings.add(finding_at("aeon-dialect", place, dialect=chosen, advice=advice))
     return chosen

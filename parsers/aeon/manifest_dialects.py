@@ -71,7 +71,7 @@ def width_hint(line: bytes, dialect: Dialect) -> str:
     """Return advice for a record with another number of fields."""
     mark, name = (b",", "comma") if dialect is Dialect.CSV else (b"\t", "tab")
     if mark not in line and b" " in line.strip():
-        return f"one {name} separates two fields; blanks belong to a field"
+        return f"one {name} separates two fields; spaces belong to a field"
     if line.rstrip(b"\r").endswith(mark):
         return f"remove the {name} at the end: an empty field follows it"
     if mark * 2 in line:

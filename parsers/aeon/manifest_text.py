@@ -31,10 +31,12 @@ def render(
     def report_loss(field: str, why: str, what: str) -> None:
         place = Place(_MODEL, field=field)
         if not lossy:
-            advice = "<--lossy or lossy=True> writes the manifest without them"
+            advice = f"<--lossy or lossy=True> writes the manifest without {what}"
             raise FormatError(why, place=place, hint=advice, code="aeon-text")
         if findings is not None:
-            loss = Finding("aeon-text-loss", Severity.WARNING, f"{why}: {what}", place)
+            loss = Finding(
+                "aeon-text-loss", Severity.WARNING, f"{why}: exset does not write {what}", place
+            )
             findings.add(loss)
 
     if manifest.width > len(manifest.types) and chosen is not Dialect.SEED:
@@ -42,7 +44,7 @@ def render(
             "fields",
             f"the header has {counted(len(manifest.types), 'type')} for"
             f" {counted(manifest.width, 'field')}",
-            "the last fields are not written",
+            "the last fields",
         )
         manifest = manifest.narrowed()
     header = b""
@@ -50,7 +52,7 @@ def render(
         types = b"\t".join(kind.encode("ascii") for kind in manifest.types)
         header = b"@" + types + LINE_END if types else b""
     elif any(kind is not ElementType.FILE for kind in manifest.types):
-        report_loss("types", "the dialect csv has only the type FILE", "the types are not written")
+        report_loss("types", "the dialect csv has only the type FILE", "the types")
     _check_fields(manifest, chosen)
     return header + _records(manifest, chosen.separator)
 

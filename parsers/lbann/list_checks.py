@@ -35,7 +35,7 @@ def hint(unexpected: Unexpected) -> str | None:
         if len(lines) > 1 and not lines[1].strip():
             return "line 2 is empty: it contains the numbers of samples and files"
         if b"," in line:
-            return "separate words with blanks, not commas"
+            return "separate words by spaces, not by commas"
         if line.lstrip().startswith(b"#"):
             return "a sample list cannot contain comments: remove the line"
         counts = "included samples"

@@ -164,7 +164,7 @@ class Records:
         words.report("lbann-number-tail", self.ids[tails])
         found = Spans.unchecked(first=first[: ends[-1]].copy(), last=last[: ends[-1]].copy())
         again = self.names[overlaps(found, ends)]
-        words.report("lbann-repeated-id", again, raw="a number")
+        words.report("lbann-repeated-id", again, raw="of a sample")
         return found, ends
 
     def _range_error(self, verdict: Verdict, word: int) -> Exception:

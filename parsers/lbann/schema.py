@@ -56,7 +56,7 @@ class _Reader:
     def schema(self) -> Schema:
         read = document(self._source, self._limits)
         if read.root is None:
-            message = "the schema contains only blanks and comments"
+            message = "the schema contains only spaces and comments"
             raise FormatError(message, source=self._source, code="lbann-empty")
         if read.bad_key is not None:
             raise self._bad_key(read.bad_key)

@@ -20,13 +20,13 @@ _CLOSERS: Final = {b"{": b"}", b"[": b"]", b"(": b")", b'"': b'"'}
 _DELIMITERS: Final = ("LBRACE", "RBRACE", "LSQB", "RSQB", "LPAR", "RPAR", "QUOTE")
 
 _HINTS: Final = {
-    b",": "numbers have a point, as 0.5, and are separated by blanks alone",
+    b",": "write decimals with a point, such as 0.5, and separate numbers by spaces only",
     b"#": "a comment begins in the first column of its line",
     b"/": "a comment begins with `#`, in the first column of its line",
-    b"%": "a comment begins with `#`, in the first column of its line; 50% is written 0.5",
-    b"\x1a": "remove this byte, with which DOS ended files",
-    b"+": "numbers in lists have no plus sign",
-    b"*": "`*` is alone, and first in a sparse range",
+    b"%": "a comment begins with `#`, in the first column of its line; write 50% as 0.5",
+    b"\x1a": "remove this byte: old DOS programs wrote it at the end of a file",
+    b"+": "write numbers in lists without a plus sign",
+    b"*": "in a sparse range, `*` must come first, and be the only unit",
 }
 _NAMING: Final = (b"name:", b"freq:", b"proc:")
 _NEAR: Final = 4096
@@ -49,10 +49,10 @@ def swallowed(before: bytes, found: bytes) -> str | None:
     near = before[-_NEAR:]
     words = _bare("(?:name|proc):").findall(near)
     if words and (b";" in words[-1] or words[-1].endswith(b":")):
-        return f"the word ends only at a blank: {shown(words[-1])}; put a blank after the name"
+        return f"put a space after the name: all of {shown(words[-1])} is one word"
     names = [match.end() for match in _bare("name:").finditer(near)]
     if names and not near[names[-1] :].strip(b" \t") and found + b":" not in _keywords():
-        return "write a name with blanks or brackets in { }, as `name: {big cat}`"
+        return "write a name with spaces or brackets in { }, such as `name: {big cat}`"
     return None
 
 
@@ -61,26 +61,26 @@ def hint(found: bytes, expected: frozenset[str]) -> str | None:
     if found[:1] in _HINTS:
         return _HINTS[found[:1]]
     if found in _NAMING and "SEMICOLON" in expected:
-        return "put `;` before it, if another example begins; if not, it comes before the data"
+        return "put `;` before it if an example begins here; else move it before the data"
     if found in _keywords() and "SEMICOLON" in expected:
-        return "such fields belong to the set, before its first example, or to an event list"
+        return "write such a field before the first example, or in an event list"
     if found + b":" in _keywords():
-        return f"it ends in a colon, with no blank before it: `{found.decode()}:`"
+        return f"write a colon after it, without a space: `{found.decode()}:`"
     for keyword in _keywords():
         if keyword.lower() == found.lower() and found not in _keywords():
-            return f"capital and small letters differ: `{keyword.decode()}`"
+            return f"write capital and small letters exactly so: `{keyword.decode()}`"
     if not found and "SEMICOLON" in expected:
         return "every example ends with `;`"
     if not found and "CHARACTERS" in expected:
-        return "delimiters must balance, also inside quotation marks"
+        return "each opening bracket needs a closing bracket, even inside quotation marks"
     if {"RSQB", "STAR"} <= expected and found[:1].isalpha() and found not in _keywords():
-        return "[ ] contains events: write a group name in ( ) or { }"
+        return "[ ] contains event numbers: write a group name in ( ) or { }"
     if re.fullmatch(rb"[dD][-+]?[0-9]++", found) and "VALUE" in expected:
-        return "an exponent is written with e, as 1e-3"
+        return "write an exponent with e, such as 1e-3"
     if found.startswith(b".") and "UNIT" in expected and "VALUE" not in expected:
-        return "`i:`, `t:` and `b:` list whole numbers of units: write values after `I:` or `T:`"
+        return "write unit numbers after `i:`, `t:` or `b:`, and values after `I:` or `T:`"
     if found.startswith(b"-") and not expected.isdisjoint(("VALUE", "REAL")):
-        return "a dash is NaN only where a blank, `;` or a closing delimiter follows"
+        return "a dash means NaN only before a space, `;` or a closing bracket"
     if "VALUE" in expected and found[:1].isalpha():
         return "write an unknown value as `-`, and a group name in ( ) or { }"
     return None
@@ -106,14 +106,14 @@ def check_event_counts(
     stated = tokens.before[tokens.steps == c.NUM_EVENTS] - 1
     zero = stated[tokens.ints[stated] == 0]
     if len(zero):
-        raise text.error(zero[0], "lens-num-events", "an example has one event or more")
+        raise text.error(zero[0], "lens-num-events", "the number of events must be 1 or more")
     last = tokens.before[tokens.steps == c.EXAMPLE] - 1
     many = before + np.cumsum(counts) > text.ends[last] + limits.max_events
     if many.any():
         after = stated[stated < last[many.argmax()]]
         message = (
             f"too many events: the limit here is {limits.max_events:,}"
-            " plus one for each byte before this place"
+            " plus one for each byte before this position"
         )
         raise text.limit_error(int(after[-1]), "max_events", message)
 
@@ -124,7 +124,7 @@ def check_strings(text: Text, quoted: Quoted, limits: Limits) -> None:
         lengths = quoted.spans[:, 1] - quoted.spans[:, 0]
         long = np.flatnonzero(lengths > limits.max_name)
         if len(long):
-            message = f"a string longer than {limits.max_name:,} bytes"
+            message = f"the string is longer than {limits.max_name:,} bytes"
             raise text.limit_error(quoted.pairs[long[0], 0], "max_name", message)
     if not quoted.found & DEEP:
         return
@@ -138,7 +138,7 @@ def check_strings(text: Text, quoted: Quoted, limits: Limits) -> None:
                 continue
             stack.append(mark)
             if len(stack) > limits.max_depth:
-                message = f"delimiters nest deeper than {limits.max_depth}"
+                message = f"brackets are nested more than {limits.max_depth} deep"
                 raise text.limit_error(token, "max_depth", message)
 
 
@@ -154,23 +154,23 @@ def impossible(text: Text, columns: Columns, limits: Limits) -> FormatError:
             message = f"event {number} is out of range: {example} has {events}"
             return text.error(token, "lens-event-range", message, _count_hint(text, columns))
         case Reason.BAD_SPAN:
-            advice = "a single event is written alone, a span from its lower number to its higher"
-            message = f"a span of events cannot end at {number}"
+            advice = "write one event as its number, a span with the lower event first: 0-2"
+            message = f"the span of events must end after its first event, not at {number}"
             return text.error(token, "lens-event-order", message, advice)
         case Reason.NO_EVENT_LEFT:
-            message = f"these would be for event {number}, but {example} has {events}"
+            message = f"these data would be for event {number}, but {example} has {events}"
             return text.error(token, "lens-no-event-left", message, _count_hint(text, columns))
         case Reason.INPUTS_TWICE | Reason.TARGETS_TWICE as reason:
             role = "inputs" if reason is Reason.INPUTS_TWICE else "targets"
-            advice = f"an event list such as `[0]` says which events the next {role} are for"
+            advice = f"put an event list such as `[0]` before the {role} to choose their events"
             message = f"event {number} of {example} already has {role}"
             return text.error(token, "lens-given-twice", message, advice)
         case Reason.NO_UNIT_BEFORE | Reason.UNIT_SPAN_DOWN as reason:
-            why = f"the unit before it is {number}"
+            why = f"its first unit is {number}"
             if reason is Reason.NO_UNIT_BEFORE:
-                why = "none has begun"
-            message = f"{shown(text.raw(token))} would end a span of units, but {why}"
-            advice = "a span is written from its lower unit to its higher, as 4-6"
+                why = "the span has no first unit"
+            message = f"{shown(text.raw(token))} ends a span of units, but {why}"
+            advice = "write a span from the lower to the higher unit, such as 4-6"
             return text.error(token, "lens-unit-order", message, advice)
         case Reason.TOO_MANY:
             message = f"the event lists name more than {counted(limits.max_expand, 'event')} in all"
@@ -184,9 +184,9 @@ def _count_hint(text: Text, columns: Columns) -> str:
     ):
         return (
             f"Lens ignores {shown(text.raw(0))} at the start of the file;"
-            " if it is the number of events, put `;` before it"
+            " if this is the number of events, put `;` before it"
         )
     return (
-        "events count from 0; write the number of events before an example's data,"
+        "events count from 0; write the number of events before the data of an example,"
         " and `;` at its end"
     )

@@ -220,15 +220,18 @@ def _begin(source: Source, findings: Findings) -> int:
         raise FormatError("the file is empty", source=source, span=Span(0, 0), code="lens-empty")
     size = len(_translated(data[: 2 * _SMALLEST + 1]))
     if size < _SMALLEST:
-        what = f"a file of {counted(size, 'byte')}, CR LF as one, which it calls empty"
+        what = f"the file has {counted(size, 'byte')} (CR LF counts as 1), and Lens calls it empty"
         advice = "add line breaks at the end"
         findings.add(finding_at("lens-refuses", place, what=what, hint=advice))
     elif size == _SMALLEST and (unseen := _LAST_COMMENT.search(data)):
-        message = "Lens takes no comment in a file of 4 bytes that does not end in a line break"
+        message = "Lens rejects a comment in a file of 4 bytes without a line break at its end"
         advice = "add a line break"
         raise FormatError(message, source=source, span=Span(*unseen.span(1)), hint=advice)
     if data.startswith(_BOM):
-        what, advice = "a byte order mark before the text", "save the file as UTF-8 without it"
+        what, advice = (
+            "a byte order mark before the text",
+            "save the file as UTF-8 without a byte order mark",
+        )
         findings.add(finding_at("lens-refuses", place, what=what, hint=advice))
         return len(_BOM)
     return 0

@@ -38,7 +38,7 @@ class Losses:
         if not self._lossy:
             raise _error(
                 path,
-                f"text cannot represent this string: {why} (byte {at})",
+                f"text cannot store this string: {why} (byte {at})",
                 "use <--lossy or lossy=True> to write `?` instead; or write a binary"
                 " file, which holds every byte but NUL",
             )
@@ -82,12 +82,15 @@ class Losses:
             field = "inputs" if inputs[event] == error.number else "targets"
             raise _error(
                 f"examples[{example}].events[{event}].{field}",
-                "text cannot share a list between the inputs and targets of these different events",
+                "inputs and targets of different events share this list: text cannot store that",
                 "use <--unshare or unshare=True> to write the list twice; or write a binary file",
             ) from None
         for event in lists.split.values():
             path = f"examples[{example}].events[{event}].inputs"
-            self.report(path, "a shared list is written twice")
+            self.report(
+                path,
+                "inputs and targets of different events share this list: exset writes it twice",
+            )
         return lists
 
     def report(self, path: str, message: str, times: int = 1) -> None:
@@ -127,7 +130,7 @@ def representable(examples: ExampleSet, losses: Losses) -> ExampleSet:
         patched = patched.with_unchecked(ranges=patched.ranges.with_unchecked(units=units))
     for index, why in _impossible_units(units).items():
         if (path := _range_path(examples, index)) is not None:
-            message = f"text cannot represent these units: {why}"
+            message = f"text cannot store these units: {why}"
             raise _error(f"{path}.units", message, "change the units, or write a binary file")
     return patched
 
@@ -194,7 +197,7 @@ def _impossible_units(units: Ragged[np.int32]) -> dict[int, str]:
     is_star = is_first & (end == 1) & (units.lengths[row] == 1)
     found: dict[int, str] = {}
     for wrong, why in (
-        (is_first & ~is_star, "they begin with the end of a span"),
+        (is_first & ~is_star, "the first entry ends a span, but no span has begun"),
         (~is_first & (end < before), "a span ends below the unit before it"),
         (end > np.iinfo(np.int32).max, "a span ends at a unit beyond 31 bits"),
     ):

@@ -99,15 +99,15 @@ def faults(raw: bytes, is_group: bool = False) -> list[tuple[int, str]]:
             if open_marks and open_marks[-1][1] == _OPENS.get(mark, mark):
                 open_marks.pop()
             else:
-                found.append((at, f"its {mark.decode()} has no partner"))
+                found.append((at, f"it has an unmatched {mark.decode()}"))
         elif len(open_marks) == DEFAULT.max_depth - 1:
-            found.append((at, "its delimiters are nested too deeply"))
+            found.append((at, "its brackets are nested too deeply"))
         else:
             open_marks.append((at, mark))
     word = _GROUP if is_group else _WORD
     if protected == len(raw) and not word.fullmatch(raw):
         found.append((escape, "it ends in a backslash"))
-    found += [(at, f"its {mark.decode()} has no partner") for at, mark in open_marks]
+    found += [(at, f"it has an unmatched {mark.decode()}") for at, mark in open_marks]
     return sorted(found)
 
 

@@ -19,7 +19,7 @@ _OTHER_SIZE: Final = (
     "aeon would miss records or repeat them: name the block size of the cache with"
     " <--block-size N or block_size=N>, or rebuild it"
 )
-_NO_UID: Final = "an unknown manifest, as the folder's name has no checksum"
+_NO_UID: Final = "an unknown manifest (the folder's name has no checksum)"
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,10 @@ class Plan:
 
     def wrong_uid(self, cache: Cache) -> Finding:
         """Return the finding for a cache of another manifest."""
-        words = {"found": cache.uid or _NO_UID, "expected": self.uid}
+        words = {
+            "found": f"a manifest with the checksum {cache.uid}" if cache.uid else _NO_UID,
+            "expected": self.uid,
+        }
         return finding_at("aeon-cache-uid", Place(cache.path), **words)
 
     def difference(self, number: int, block: Block, comparison: Comparison) -> Difference | None:

@@ -37,13 +37,20 @@ def labels(manifest: Manifest, column: str | None, name: str) -> list[str]:
         there = ", ".join(f"{number} ({kind})" for number, kind in kinds) or "none"
         message = f"{f'no column {column!r};' if column else 'which column?'} there are: {there}"
         raise FormatError(
-            message, place=Place(name), hint="name one with <--column or column=...>", code="labels"
+            message,
+            place=Place(name),
+            hint="choose a column with <--column or column=...>",
+            code="labels",
         )
     found = []
     for line, field in zip(manifest.lines.tolist(), manifest.column(int(which)), strict=True):
         if not field:
             place = Place(name, line=line)
-            raise FormatError(f"no label in column {which}", place=place, code="labels")
+            raise FormatError(
+                f"the label is empty (column {which}; columns count from 0)",
+                place=place,
+                code="labels",
+            )
         found.append(field.decode("utf-8", "surrogateescape"))
     return found
 

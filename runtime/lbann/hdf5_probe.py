@@ -82,8 +82,8 @@ class Probe:
     def missing_ids(self, listed: ListedFile) -> list[Finding]:
         """Return a finding for each id that is missing in the file, or is not a valid path."""
         findings = []
-        message = "the file has no sample with this id: LBANN fails when it reads it"
-        hint = "ids are exact paths in the file; exset list build finds them"
+        message = "the file has no sample with this id: LBANN fails when it reads the sample"
+        hint = "ids are exact paths in the file; exset list build finds the correct ids"
         with File(listed.path, self.access, self.limits) as file:
             parents = {"": file.find("")}
             for each in listed.texts():
@@ -111,9 +111,13 @@ def unreadable_file(path: str, error: FormatError | OSError, kind: Kind) -> Find
         return outside_roots(path)
     found = failure(path, error)
     drops = kind.is_exclusion
-    consequence = "drops it and has fewer samples" if drops else "fails when it reads from it"
+    consequence = "drops it and has fewer samples" if drops else "fails when it reads this file"
     absent = isinstance(error, FileNotFoundError)
-    hint = "correct its name or the base directory, or remove it from the list" if absent else None
+    hint = (
+        "correct the name of the file or the base directory, or remove the file from the list"
+        if absent
+        else None
+    )
     return replace(
         found,
         code="lbann-missing-file" if absent else "lbann-unreadable-file",
@@ -141,7 +145,7 @@ def exclusion_problems(listed: ListedFile, names: list[str] | None) -> Iterator[
             f"the file has {len(names):,} top-level objects, but the list counts {included:,}"
             f" included and {excluded:,} excluded"
         )
-        hint = "LBANN can exclude top-level objects only"
+        hint = "LBANN can exclude only top-level objects"
         yield file_finding("lbann-file-size", message, path, hint=hint)
         return
     for each in sorted(set(listed.texts()).difference(names)):
@@ -155,7 +159,7 @@ def no_creation_order(path: str) -> Finding:
         "lbann-no-creation-order",
         "the file does not keep the creation order of its groups: LBANN cannot list its samples",
         path,
-        hint="write it with track_order=True in h5py, or use an inclusion list",
+        hint="write the file with track_order=True in h5py, or use an inclusion list",
     )
 
 
@@ -164,9 +168,9 @@ def why_no_exclusion(path: str, names: list[str], ids: list[str]) -> Finding:
     present = set(names)
     missing = [each for each in ids if each not in present]
     if len(set(ids)) < len(ids):
-        message = "the list includes a sample twice: an exclusion list cannot"
+        message = "the list includes a sample twice, but an exclusion list cannot"
     elif any("/" in each for each in missing):
-        message = f"{missing[0]} is not at the top level: LBANN can exclude top-level objects only"
+        message = f"{missing[0]} is not at the top level: LBANN can exclude only top-level objects"
     elif missing:
         message = f"the file has no object {missing[0]}"
     else:

@@ -87,6 +87,6 @@ def _is_skipped(what: str, name: str, place: Place, findings: Findings) -> bool:
     """Return whether a name contains white space; if it does, add a finding."""
     if _BLANKS.isdisjoint(name):
         return False
-    message = f"a list cannot name this {what}, because its path contains a blank: skipped"
+    message = f"a list cannot name this {what}, because its path contains a space: exset skips it"
     findings.add(Finding("lbann-blank", Severity.WARNING, message, place))
     return True

@@ -79,13 +79,14 @@ def _check_labels(samples: SampleList, path: str, probe: Probe, findings: Findin
         labels = parse(source, findings=findings)
     except OSError as error:
         message = f"the label file cannot be read: {error.strerror}"
-        hint = "line 4 of the list names it; a relative path starts where the others start"
+        hint = "line 4 of the list names it; a relative path starts at the same folder as in line 3"
         findings.add(Finding(code, Severity.ERROR, message, place, hint))
         return
     without = np.flatnonzero(~labels.of(samples)[1])
     if without.size:
         some = ", ".join(samples.name.text(row) or "" for row in without[:_SHOWN].tolist())
-        message = f"{counted(without.size, 'sample')} without label, which LBANN reads as 0: {some}"
+        has = "has" if without.size == 1 else "have"
+        message = f"{counted(without.size, 'sample')} {has} no label; LBANN uses label 0: {some}"
         findings.add(Finding(code, Severity.WARNING, message, place))
 
 

@@ -48,7 +48,7 @@ def merged(
                 row = _both(rows[name], row, first.kind.is_exclusion)
             rows[name] = row
     if repeated:
-        message = f"several lists name {counted(repeated, 'file')}, whose samples are combined"
+        message = f"several lists name {counted(repeated, 'file')}: exset combines their samples"
         findings.add(Finding("list-merged", Severity.NOTE, message, Place("sample list")))
     made = SampleList.of(first.kind, base, rows.values(), label_file=first.label_file)
     return made.with_integer_ids() if first.has_integer_ids else made
@@ -73,6 +73,6 @@ def _common(paths: list[str]) -> str:
     try:
         return os.path.commonpath(paths) or "."
     except ValueError:
-        message = "the base directories have no common one: some are relative, some absolute"
-        hint = "name one with <--directory or directory=...>"
+        message = "some base directories are relative and some absolute: they have no common folder"
+        hint = "name the base directory of the new list with <--directory or directory=...>"
         raise FormatError(message, hint=hint, code="lbann-directory") from None

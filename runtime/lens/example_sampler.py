@@ -176,7 +176,7 @@ class ExampleSampler:
         The state at the end of an epoch begins the next epoch, unless you set the same epoch again.
         """
         if state["choice"] != self._choice:
-            raise ValueError("the state is from another mode, or from other examples")
+            raise ValueError("the state was saved with a different mode or different examples")
         if not 0 <= (given := state["given"]) <= self.among:
             raise ValueError(f"state['given'] must be from 0 to {self.among}, not {given}")
         self.seed, self.epoch = state["seed"], state["epoch"]

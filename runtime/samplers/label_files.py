@@ -77,7 +77,7 @@ def _csv(source: Source, column: str | None) -> list[str]:
                 if first:
                     continue
             if at >= len(row) or not row[at]:
-                _refuse(source, f"no label in column {column or at}", line=rows.line_num)
+                _refuse(source, f"the label is empty (column {column or at})", line=rows.line_num)
             labels.append(row[at])
     except csv.Error as error:
         _refuse(source, f"invalid CSV: {error}", line=rows.line_num)

@@ -118,7 +118,7 @@ class PlannedNxMSampler(NxMSampler):
         The state at the end of an epoch begins the next epoch, unless you set the same epoch again.
         """
         if state["plan"] != self._digest:
-            raise ValueError("the state is from other labels, weights, N, M or shuffle")
+            raise ValueError("the state was saved with different labels, weights, N, M or shuffle")
         if not 0 <= state["batch"] <= self.num_batches:
             what = f"state['batch'] must be from 0 to {self.num_batches}"
             raise ValueError(f"{what}, not {state['batch']}")
@@ -140,7 +140,8 @@ class PlannedNxMSampler(NxMSampler):
                 # Without rounding, 30 * 0.1, slightly above 3, would give one more slot.
                 whole = np.maximum(np.ceil(np.round(exact, 9)), 1)
             if whole.sum() > MOST:
-                raise ValueError(f"weights are too large: they give more than {MOST:,} slots")
+                message = f"weights are too large: more than {MOST:,} groups of M samples"
+                raise ValueError(message)
             slots = whole.astype(np.int64)
         array: Longs = namespace_of(self.grouping.sizes).asarray(slots)
         return array

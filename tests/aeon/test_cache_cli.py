@@ -135,7 +135,7 @@ def test_files_that_are_gone_are_not_compared(folder: Path) -> None:
     (folder / "a").unlink()
     done = run(f"cache check {name} --manifest f.tsv")
     assert done.exit_code == 0 and done.stdout.count("[aeon-cache-file]") == 1
-    assert "1 FILE element cannot be compared" in done.stdout
+    assert "exset cannot compare 1 FILE element" in done.stdout
     assert "0 blocks written, 1 kept" in run(f"cache repair {name} --manifest f.tsv").stderr
     done = run(f"cache check {name} --manifest f.tsv --untrusted --base /dev")
     assert done.exit_code == 0 and "2 FILE elements" in done.stdout

@@ -229,7 +229,7 @@ def test_select_and_concat() -> None:
 
 
 def test_builders_say_where() -> None:
-    with pytest.raises(ValueError, match=r"records\[1\]: 2 fields"):
+    with pytest.raises(ValueError, match=r"records\[1\]: expected 2 fields"):
         Manifest.of(["FILE", "STRING"], [("a", "b"), ("c",)])
     with pytest.raises(ValueError, match=r"records\[0\]\[0\] must be text"):
         Manifest.of(["FILE"], [(None,)])  # type: ignore[list-item]

@@ -27,9 +27,9 @@ def read(text: bytes) -> ExampleSet:
 @pytest.mark.parametrize(
     ("string", "lossy", "why"),
     [
-        (b"a}", b"a?", "} has no partner"),
-        (b"({)}", b"?{?}", "its ( has no partner"),
-        (b'6"', b"6?", 'its " has no partner'),
+        (b"a}", b"a?", "an unmatched }"),
+        (b"({)}", b"?{?}", "it has an unmatched ("),
+        (b'6"', b"6?", 'it has an unmatched "'),
         (b"a\\\\", None, ""),
         (b"a\\", None, ""),
         (b"\\", None, ""),

@@ -158,7 +158,7 @@ def test_a_line_without_a_label_is_named(tmp_path: Path) -> None:
     path.write_text('path,label\n"a\nb",1\n\nc,\n')
     shown = run(path, "-n", 1, "-m", 1)
     assert shown.exit_code == 1
-    assert f"{path}:5: no label in column 1" in shown.stderr
+    assert f"{path}:5: the label is empty (column 1)" in shown.stderr
 
 
 @given(st.binary(max_size=60), st.sampled_from([b"", save(LABELS)[:70], b"label\n"]))

@@ -37,18 +37,23 @@ def _inside(path: str, problems: Problems) -> Problems:
 
 def _loader(loader: Settings) -> Problems:
     if loader["iteration_mode"] == "COUNT" and loader.number("iteration_mode_count") <= 0:
-        what, hint = "mode COUNT needs 1 or more", "set the number of batches in a pass"
+        what, hint = (
+            "iteration_mode COUNT needs 1 or more",
+            "set it to the number of batches in a pass",
+        )
         yield Problem(_REFUSED, "iteration_mode_count", what, hint)
     if loader.number("batch_size") <= 0:
-        what = "fails: a batch has 1 or more records"
-        yield Problem(_LATER, "batch_size", what, "set 1 or more")
+        what = "fails: a batch must have 1 or more records"
+        yield Problem(_LATER, "batch_size", what, "set batch_size to 1 or more")
     if loader["subset_fraction"] == 0:
-        what = "refuses to select no records"
+        what = "fails: it selects no records"
         yield Problem(_LATER, "subset_fraction", what, "leave it out to use all records")
     if "node_count" in loader.members:
         count = loader.number("node_count")
         if loader.number("node_id") >= count > 1:
-            yield Problem(_LATER, "node_id", f"refuses it: node_count is {count}, ids begin at 0")
+            yield Problem(
+                _LATER, "node_id", f"rejects it: node_count is {count}, and ids begin at 0"
+            )
 
 
 def _image(element: Settings) -> Problems:
@@ -56,7 +61,7 @@ def _image(element: Settings) -> Problems:
         if element[name] == 0:
             yield Problem(_REFUSED, name, "it must be 1 or more")
     if element.type == "image" and element["channels"] == 1 and element.given.get("bgr_to_rgb"):
-        yield Problem(_REFUSED, "bgr_to_rgb", "it needs channels 3")
+        yield Problem(_REFUSED, "bgr_to_rgb", "it needs channels: 3")
 
 
 def _video(element: Settings) -> Problems:
@@ -67,7 +72,7 @@ def _video(element: Settings) -> Problems:
 def _label(element: Settings) -> Problems:
     dtype, hint = str(element["output_type"]), "use int32_t or uint32_t"
     if dtype in ("float", "double"):
-        yield Problem(_LATER, "output_type", "writes the bits of an integer into it", hint)
+        yield Problem(_LATER, "output_type", "writes the bits of an integer into a float", hint)
     elif dtype not in ("int32_t", "uint32_t"):
         yield Problem(_LATER, "output_type", "keeps only the lowest bits of a label", hint)
 
@@ -79,8 +84,8 @@ def _char_map(element: Settings) -> Problems:
         yield Problem(_REFUSED, "alphabet", f"it has {char!r} more than once")
     letters = Counter(map(_upper, dict.fromkeys(alphabet)))
     for char in [char for char, count in letters.items() if count > 1][:1]:
-        what = f"reads small letters as capital ones, and this has {char!r} twice"
-        hint = "write each letter once: aeon gives all its copies one code"
+        what = f"converts it to upper case: {char!r} appears twice"
+        hint = "write each letter once: aeon gives repeated letters the same code"
         yield Problem(_LATER, "alphabet", what, hint)
     unknown = element.number("unknown_value")
     if 0 < unknown < len(alphabet):
@@ -92,8 +97,11 @@ def _label_map(element: Settings) -> Problems:
     yield from _uint32(element)
     most = element.number("max_classes")
     if most > _MOST_LABELS:
-        what = f"crashes: it writes {most} numbers into an array of {_MOST_LABELS}"
-        yield Problem(_LATER, "max_classes", what, f"set {_MOST_LABELS} or less")
+        shown = most if "max_classes" in element.given else f"{most} (the default)"
+        what = (
+            f"crashes: max_classes is {shown}, but aeon's array has room for {_MOST_LABELS} labels"
+        )
+        yield Problem(_LATER, "max_classes", what, f"set max_classes to {_MOST_LABELS} or less")
 
 
 def _uint32(element: Settings) -> Problems:
@@ -121,7 +129,10 @@ def _audio(element: Settings) -> Problems:
         yield Problem(_REFUSED, "window_type", f"it must be one of {', '.join(_WINDOWS)}")
     filters = element.number("num_filters")
     if element["feature_type"] == "mfcc" and element.number("num_cepstra") > filters:
-        what, hint = f"fails: num_filters is {filters}", "set num_filters or less"
+        what, hint = (
+            f"fails: num_cepstra is larger than num_filters, {filters}",
+            "reduce num_cepstra",
+        )
         yield Problem(_LATER, "num_cepstra", what, hint)
     if not spans.stride:
         yield Problem(_REFUSED, "frame_stride", "it must be 1 sample or more")

@@ -23,7 +23,7 @@ def pictures(augmentation: Settings, etl: Sequence[Settings]) -> Iterator[Proble
             yield from _standardization(augmentation, element, f"etl[{number}]")
             if changed and element["channels"] == 1:
                 what = f"fails on etl[{number}], which has 1 channel"
-                yield Problem("aeon-later", changed[0], what, "leave it out, or set channels 3")
+                yield Problem("aeon-later", changed[0], what, "leave it out, or set channels to 3")
         if element.type == "boundingbox" and "angle" in _changed(augmentation):
             what = f"crashes on etl[{number}]: aeon does not rotate boxes"
             yield Problem("aeon-later", "angle", what, "leave it out")
@@ -39,7 +39,7 @@ def _later_members(augmentation: Settings) -> Iterator[Problem]:
     """Check members that aeon has since May 2017."""
     method = str(augmentation["interpolation_method"])
     if method.upper() not in _METHODS:
-        what, hint = "fails when it resizes a picture", f"use one of {', '.join(_METHODS)}"
+        what, hint = "fails when it resizes an image", f"use one of {', '.join(_METHODS)}"
         yield Problem("aeon-later", "interpolation_method", what, hint)
     for number, sampler in enumerate(augmentation.objects("batch_samplers")):
         if "max_sample" not in sampler.given:

@@ -46,7 +46,7 @@ def _best(tree: Node, source: Source | str) -> Check:
     best = min(checks, key=lambda check: check.error_count)
     last = checks[0]
     if best.error is None and last.error is not None and best.dialect != last.dialect:
-        why = f"{TITLES[last.dialect]} refuses {last.refused or 'it'}"
+        why = f"{TITLES[last.dialect]} rejects {last.refused or 'it'}"
         words = {"dialect": TITLES[best.dialect], "why": why, "hint": ""}
         best.notes.add(finding_at("aeon-dialect", last.error.place, **words))
     return best
