@@ -78,7 +78,7 @@ def test_every_truncation_is_reported(tmp_path: Path, suffix: str) -> None:
         assert place.span.start == cut
         assert caught.value.message.endswith("data are truncated")
         hint = (caught.value.hint or "").replace(",", "")
-        good = re.fullmatch(rf"the first {cut} bytes are good and decompress to (\d+) bytes", hint)
+        good = re.fullmatch(rf".*: {cut} bytes? which decompress to (\d+) bytes?", hint)
         assert good is not None
         if cut > first:
             assert len(TEXT) <= int(good[1]) <= len(TEXT + b"second")
@@ -134,10 +134,7 @@ def test_damage_reports_how_much_is_good(tmp_path: Path) -> None:
     assert place is not None
     assert place.span is not None
     assert place.span.start == len(good)
-    assert (
-        caught.value.hint
-        == f"the first {len(good):,} bytes are good and decompress to 300,000 bytes"
-    )
+    assert f"{len(good):,} bytes, which decompress to 300,000 bytes" in (caught.value.hint or "")
 
 
 @given(st.binary(min_size=1, max_size=80), st.sampled_from(KINDS), st.data())
@@ -300,7 +297,7 @@ def test_libraries_have_equal_messages(
     with pytest.raises(FormatError) as caught:
         read_bytes(tmp_path, bytes(packed), f"{library}.gz")
     assert caught.value.message == f"damaged gzip data: {what}"
-    assert caught.value.hint == "the first 0 bytes are good and decompress to 0 bytes"
+    assert "0 bytes, which decompress to 0 bytes" in (caught.value.hint or "")
 
 
 @given(st.binary(max_size=80), st.integers(0, 9), st.data())

@@ -80,8 +80,8 @@ def test_sizes(sizes: list[float | None], ends: list[int]) -> None:
     [
         ([], "no sizes"),
         ([0.01], "empty"),
-        ([11], "more than the 10"),
-        ([0.9, 0.2], "more than the 10"),
+        ([11], "need more units"),
+        ([0.9, 0.2], "need more units"),
         ([None, None], "only one"),
         ([1.5], "not be more than 1"),
         ([0], "more than 0"),
