@@ -24,9 +24,17 @@ if TYPE_CHECKING:
 @click.command(cls=Command)
 @file_argument("source", "SOURCE")
 @option("-o", "--output", metavar="FOLDER", required=True, help="Write the files to this folder.")
-@option("--types", metavar="T,T...", help="Types of the elements: FILE,ASCII_INT")
+@option(
+    "--types",
+    metavar="T,T...",
+    help="Name the types of the elements, in order, such as FILE,ASCII_INT.",
+)
 @manifest_option
-@option("--ext", metavar="E,E...", help="Suffixes of the files of a record: jpg,cls")
+@option(
+    "--ext",
+    metavar="E,E...",
+    help="Use these suffixes for the elements of a record, in order, such as jpg,cls.",
+)
 @option("--damaged", is_flag=True, help="Extract the complete records of damaged blocks.")
 @plan_options
 @json_option("files", "records", "counts", "findings", source="source", folder="output")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from exset.runtime.aeon.cache_plan import Plan
 
 manifest_option = option(
-    "--manifest", metavar="FILE", help="Use the manifest of which the cache was built."
+    "--manifest", metavar="FILE", help="Use the manifest from which the cache was built."
 )
 
 contents_option = option(
@@ -37,7 +37,7 @@ plan_options = options(
         "--dialect",
         metavar="DIALECT",
         type=click.Choice([*map(str, Dialect)]),
-        help="Use this version of aeon: head, seed or csv.",
+        help="Use the given version of aeon: head, seed or csv.",
     ),
     selection_options,
 )

@@ -32,7 +32,7 @@ def show(file: str, common: CommonOptions) -> Report:
     \b
       exset config show config.json
 
-    Defaults are in brackets.
+    exset prints default values in brackets.
     """
     from exset.grammars.aeon.config.model import LoaderConfig
 

@@ -27,7 +27,7 @@ SHOWN = 10
     metavar="T",
     type=click.FloatRange(min=0),
     default=0.0,
-    help="Ignore differences of numbers up to T, relative above 1 (0).",
+    help="Ignore differences between numbers up to T, or up to T times the number if above 1 (0).",
 )
 @json_option(
     *("equal", "what", "compared", "differing", "first", "counts", "findings"),

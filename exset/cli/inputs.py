@@ -190,7 +190,7 @@ access_options = options(
     secondary_option(
         "--follow-links",
         is_flag=True,
-        help="Follow links in HDF5 files, and to data in others.",
+        help="Follow links in HDF5 files, and links to data in other files.",
     ),
     roots_option,
     secondary_option(
@@ -204,7 +204,9 @@ access_options = options(
 
 verbosity_options = options(
     secondary_option("-q", "--quiet", is_flag=True, help="Report only problems."),
-    secondary_option("-v", "--verbose", is_flag=True, help="Report details."),
+    secondary_option(
+        "-v", "--verbose", is_flag=True, help="Print more: explanations, notes or more lines."
+    ),
 )
 """Add `--quiet` and `--verbose` to a command that reads no file."""
 
@@ -223,7 +225,7 @@ common_options = options(
         metavar="NAME=VALUE",
         multiple=True,
         callback=_parse_limits,
-        help="Change a limit, such as max_depth=64.",
+        help="Change a safety limit, such as max_depth=64.",
     ),
     _with_common_options,
 )

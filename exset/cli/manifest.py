@@ -48,14 +48,22 @@ def manifest() -> None:
 @manifest.command()
 @file_argument("path", "FOLDER|TABLE.csv")
 @model_output(FORMAT)
-@option("--suffix", "suffixes", metavar=".EXT", multiple=True, help="Use only such files.")
+@option(
+    "--suffix",
+    "suffixes",
+    metavar=".EXT",
+    multiple=True,
+    help="Use only files with this suffix, such as .jpg.",
+)
 @option(
     "--label",
     type=click.Choice(["ASCII_INT", "STRING"]),
     default="ASCII_INT",
     help="Type of the labels (ASCII_INT).",
 )
-@option("--types", metavar="[NAME:]TYPE,...", help="Columns of a table to use.")
+@option(
+    "--types", metavar="[NAME:]TYPE,...", help="Use these columns of the table, with these types."
+)
 @option("--delimiter", metavar="CHARACTER", default=",", help="Delimiter of a table (comma).")
 @option("--classes", metavar="FILE", help="Write the class names to this file.")
 @verbosity_options
@@ -76,8 +84,9 @@ def build(
       exset manifest build table.csv -o train.tsv --types FILE,ASCII_INT
       exset manifest build table.csv -o train.tsv --types image:FILE,species:CLASS
 
-    Paths are relative to the folder: aeon calls it manifest_root, and exset --base. If columns have
-    names, the first line of the table has them. The type CLASS turns class names into numbers.
+    Paths are relative to the folder: aeon calls it manifest_root, and exset --base. If --types
+    names columns, the first line of the table contains these names. The type CLASS turns class
+    names into numbers.
     """
     from exset.grammars.aeon.manifest_types import ElementType
     from exset.runtime.aeon.manifest_build import from_folder

@@ -35,7 +35,7 @@ def sampler() -> None:
     "name",
     metavar="NAME",
     default="planned",
-    help="random, exhaustive or planned (default).",
+    help="Use this sampler: random, exhaustive or planned (default).",
 )
 @option("--world-size", "num_replicas", type=Whole(1, 100_000), default=1, help="Number of ranks.")
 @option("--seed", metavar="N", type=int, default=1234, help="Seed of the batches (1234).")

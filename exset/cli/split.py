@@ -28,7 +28,7 @@ _PART = re.compile(
 @click.argument("parts", metavar="[OUTPUT=SIZE]...", nargs=-1)
 @option("--trainers", type=Whole(1), help="Write N equal files t0_FILE, t1_FILE, ...")
 @option("-o", "--output", metavar="FOLDER", help="Write the files of --trainers to this folder.")
-@option("--seed", type=Whole(0), help="Choose at random with this seed.")
+@option("--seed", type=Whole(0), help="Choose examples or samples at random, with this seed.")
 @option("--by", metavar="GROUP", help="Keep each group in one file.")
 @option("--stratify", metavar="GROUP", help="Divide each group in the same ratio.")
 @json_option("parts", "counts", "findings", file="file")

@@ -23,7 +23,7 @@ from exset.core.errors import Findings
 
 @click.command(cls=FormatCommand)
 @some_files
-@option("--files", "check_files", is_flag=True, help="Check the files that it names, too.")
+@option("--files", "check_files", is_flag=True, help="Check the files that each FILE names, too.")
 @json_option()
 @base_option
 @access_options

@@ -48,9 +48,11 @@ CONFIG: Final = Family(
     differences="exset.runtime.aeon.differences:configs",
 )
 
-_WRITE_DIALECT: Final = "Write a manifest or a loader configuration for this version of aeon."
+_WRITE_DIALECT: Final = "Write a manifest or a loader configuration for the given version of aeon."
 _DIALECTS: Final = tuple(dialect.value for dialect in Dialect)
-_READ_DIALECT: Final = "Read a manifest or a loader configuration as this version of aeon does."
+_READ_DIALECT: Final = (
+    "Read a manifest or a loader configuration as the given version of aeon does."
+)
 
 # A header; a manifest without a header is detected only by its suffix.
 _MANIFEST_SIGNATURE: Final = (
@@ -127,7 +129,7 @@ FORMATS: Final = (
                 "dialect",
                 _READ_DIALECT,
                 _DIALECTS,
-                default="guessed from the file",
+                default="detected from the file",
                 attribute="dialect",
             ),
         ),
@@ -163,7 +165,9 @@ FORMATS: Final = (
             Option("compact", "Write text with as few bytes as possible."),
             LOSSY,
         ),
-        read_options=(Option("dialect", _READ_DIALECT, DIALECTS, default="guessed from the file"),),
+        read_options=(
+            Option("dialect", _READ_DIALECT, DIALECTS, default="detected from the file"),
+        ),
         findings=("exset.grammars.aeon.config:configs.findings",),
         samples=(("pictures.json", "the loader configuration that reads pictures.tsv"),),
         strategy="exset.testing.configs:loader_configs",

@@ -62,7 +62,7 @@ FORMATS: Final = (
                 metavar="TYPE",
                 default="the type that was read",
             ),
-            Option("expand", "Write whole numbers one by one, without ranges."),
+            Option("expand", "Write integer ids one by one, without ranges."),
             Option(
                 "labels",
                 "Name this label file in the sample list.",
@@ -71,7 +71,7 @@ FORMATS: Final = (
             ),
             Option(
                 "base",
-                "Count the base directory of a list from this folder.",
+                "Start a relative base directory of a list at this folder.",
                 metavar="FOLDER",
                 default="the current folder",
             ),
@@ -89,7 +89,7 @@ FORMATS: Final = (
                 "ids",
                 "Read the ids of a sample list as text or as integers.",
                 choices=("text", "integer"),
-                default="guessed from the ids",
+                default="detected from the ids",
                 attribute="has_integer_ids",
             ),
             Option(
