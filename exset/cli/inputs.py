@@ -204,9 +204,7 @@ access_options = options(
 
 verbosity_options = options(
     secondary_option("-q", "--quiet", is_flag=True, help="Report only problems."),
-    secondary_option(
-        "-v", "--verbose", is_flag=True, help="Print more: explanations, notes or more lines."
-    ),
+    secondary_option("-v", "--verbose", is_flag=True, help="Print more: notes and explanations."),
 )
 """Add `--quiet` and `--verbose` to a command that reads no file."""
 

@@ -53,7 +53,7 @@ def manifest() -> None:
     "suffixes",
     metavar=".EXT",
     multiple=True,
-    help="Use only files with this suffix, such as .jpg.",
+    help="Use files with this suffix.",
 )
 @option(
     "--label",
@@ -61,9 +61,7 @@ def manifest() -> None:
     default="ASCII_INT",
     help="Type of the labels (ASCII_INT).",
 )
-@option(
-    "--types", metavar="[NAME:]TYPE,...", help="Use these columns of the table, with these types."
-)
+@option("--types", metavar="[NAME:]TYPE,...", help="Use these columns and types of a table.")
 @option("--delimiter", metavar="CHARACTER", default=",", help="Delimiter of a table (comma).")
 @option("--classes", metavar="FILE", help="Write the class names to this file.")
 @verbosity_options

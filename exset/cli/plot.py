@@ -38,13 +38,11 @@ _SLICE = re.compile(r"(-?\d+)|(-?\d*):(-?\d*)(?::(-?\d*))?", re.ASCII)
     "chosen",
     metavar="WHICH",
     multiple=True,
-    help="Draw only these examples: an index from 0, a slice START:STOP:STEP, or a pattern of names.",
+    help="Draw these examples: an index from 0, a slice START:STOP:STEP, or a pattern of names.",
 )
 @option("--inputs", metavar="GROUP=SIZE", multiple=True, help="Name the input groups, in order.")
 @option("--targets", metavar="GROUP=SIZE", multiple=True, help="Name the target groups, in order.")
-@secondary_option(
-    "--ticks", type=Whole(1), help="Draw one row per tick, with N ticks per unit of time."
-)
+@secondary_option("--ticks", type=Whole(1), help="Draw one row per tick: N ticks per unit of time.")
 @json_option("examples", "counts", "findings", file="file", output="output")
 @reading_options
 def plot(

@@ -50,9 +50,7 @@ CONFIG: Final = Family(
 
 _WRITE_DIALECT: Final = "Write a manifest or a loader configuration for the given version of aeon."
 _DIALECTS: Final = tuple(dialect.value for dialect in Dialect)
-_READ_DIALECT: Final = (
-    "Read a manifest or a loader configuration as the given version of aeon does."
-)
+_READ_DIALECT: Final = "Read a manifest or loader configuration as the given version of aeon does."
 
 # A header; a manifest without a header is detected only by its suffix.
 _MANIFEST_SIGNATURE: Final = (
