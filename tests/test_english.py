@@ -49,7 +49,7 @@ def texts() -> Iterator[tuple[str, str]]:
 
 def helps(command: click.Command, name: str) -> Iterator[tuple[str, str]]:
     """Yield the help of a command and of its subcommands."""
-    with click.Context(command, info_name=name) as context:
+    with command.context_class(command, info_name=name) as context:
         yield f"{name} --help", command.get_help(context)
         if isinstance(command, click.Group):
             for each in command.list_commands(context):

@@ -31,9 +31,7 @@ SECTIONS = {
 """The sections of the help, and the commands of each module: see `MainGroup`."""
 
 
-@click.group(
-    cls=MainGroup, sections=SECTIONS, context_settings={"help_option_names": ["-h", "--help"]}
-)
+@click.group(cls=MainGroup, sections=SECTIONS)
 @click.version_option(
     exset.__version__, prog_name="exset", message="%(prog)s %(version)s", help="Show the version."
 )

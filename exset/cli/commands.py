@@ -26,9 +26,12 @@ class HelpFormatter(click.HelpFormatter):
 
 
 class Context(click.Context):
-    """A context whose help has colours."""
+    """A context whose help has colours, and is shown for `-h`, too."""
 
     formatter_class = HelpFormatter
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **{"help_option_names": ["-h", "--help"], **options})
 
 
 class Command(click.Command):

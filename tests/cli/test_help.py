@@ -13,7 +13,7 @@ from tests.cli.command_line import run
 
 def commands(group: click.Group = cli, path: str = "") -> Iterator[tuple[str, click.Command]]:
     """Yield every command that is not a group, by its words."""
-    context = click.Context(group)
+    context = group.context_class(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         assert command is not None
