@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
 from exset import api, formats
+from exset.core.errors import Findings
 from exset.core.limits import DEFAULT, Limits
 from exset.core.protocols import Model
 from exset.families.family import load
@@ -13,11 +14,18 @@ if TYPE_CHECKING:
     from exset.runtime.samplers.grouping import Labels
 
 
-def read_labels(path: FilePath, column: str | None = None, *, limits: Limits = DEFAULT) -> "Labels":
+def read_labels(
+    path: FilePath,
+    column: str | None = None,
+    *,
+    limits: Limits = DEFAULT,
+    findings: Findings | None = None,
+) -> "Labels":
     """Return the labels in a file, one for each item; its contents decide the kind of file.
 
     `column`: the number of a column of a manifest with a header, by default the last one; for other
-    files as in `labels_in`. Raises FormatError for a file without labels, LimitError and OSError.
+    files as in `labels_in`, as are `findings`. Raises FormatError for a file without labels,
+    LimitError and OSError.
     """
     source = api.read_source(path, limits=limits)
     fmt = formats.by_signature(bytes(source.view[: formats.HEAD]))
@@ -26,4 +34,4 @@ def read_labels(path: FilePath, column: str | None = None, *, limits: Limits = D
         return labels(fmt.read(source, limits=limits), column, source.name)
     from exset.runtime.samplers.label_files import labels_in
 
-    return labels_in(source, column)
+    return labels_in(source, column, findings=findings)

@@ -12,7 +12,7 @@ from exset.cli.options import Whole, option, options
 from exset.cli.output import argument_errors, usage_error
 from exset.cli.paths import file_argument, one_file
 from exset.cli.reports import Report
-from exset.core.errors import Findings
+from exset.core.errors import Findings, Severity
 from exset.io import files
 from exset.io.access import is_folder
 
@@ -89,14 +89,16 @@ def build(
     from exset.grammars.aeon.manifest_types import ElementType
     from exset.runtime.aeon.manifest_build import from_folder
 
+    findings = Findings()
     if is_folder(path):
         if types is not None:
             usage_error("--types needs a table")
         lowered = [suffix.lower() for suffix in suffixes]
         records, names = from_folder(path, suffixes=lowered, label=ElementType(label))
     else:
-        records, names = _from_table(path, types, delimiter)
-    report = written(records, FORMAT, output, Findings())
+        records, names = _from_table(path, types, delimiter, findings)
+    report = written(records, FORMAT, output, findings)
+    report.failed = findings.worst is Severity.ERROR
     if classes is not None:
         lines = "".join(f"{name}\n" for name in names)
         files.write(classes, lines.encode("utf-8", "surrogateescape"))
@@ -162,7 +164,9 @@ def pick(
     return report
 
 
-def _from_table(path: str, types: str | None, delimiter: str) -> "tuple[Manifest, tuple[str, ...]]":
+def _from_table(
+    path: str, types: str | None, delimiter: str, findings: Findings
+) -> "tuple[Manifest, tuple[str, ...]]":
     from exset.runtime.aeon.manifest_build import from_table
 
     if types is None and os.path.lexists(path):
@@ -172,4 +176,4 @@ def _from_table(path: str, types: str | None, delimiter: str) -> "tuple[Manifest
     pairs = [each.rpartition(":") for each in (types or "FILE").split(",")]
     columns = [(name if colon else None, kind) for name, colon, kind in pairs]
     with argument_errors():
-        return from_table(path, columns, delimiter=delimiter)
+        return from_table(path, columns, delimiter=delimiter, findings=findings)

@@ -44,7 +44,9 @@ def sampler() -> None:
 @secondary_option(
     "--no-shuffle", "shuffle", flag_value=False, default=True, help="Keep the order of the data."
 )
-@json_option("sampler", *PLAN_KEYS, labels="labels", n="classes", m="samples")
+@json_option(
+    *("sampler", *PLAN_KEYS, "counts", "findings"), labels="labels", n="classes", m="samples"
+)
 @common_options
 def plan(
     labels: str,
@@ -67,13 +69,13 @@ def plan(
     from exset.labels import read_labels
     from exset.runtime.samplers.registry import build_sampler
 
-    array = read_labels(labels, column, limits=common.limits)
+    array = read_labels(labels, column, limits=common.limits, findings=common.findings)
     with argument_errors():
         sampler = build_sampler(name, array, classes, samples, rank=0, **options)
     sampler.set_epoch(epoch)
     numbers = sampler.plan().to_dict()
     lines = [f"{label:<12} {text}" for label, text in _rows(numbers, classes, samples)]
-    return Report({"sampler": type(sampler).__name__, **numbers}, lines=lines)
+    return Report({"sampler": type(sampler).__name__, **numbers}, common.findings, lines)
 
 
 def _rows(numbers: dict[str, object], classes: int, samples: int) -> list[tuple[str, str]]:

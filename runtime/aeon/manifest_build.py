@@ -4,11 +4,19 @@ import csv
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
-from exset.core.errors import FormatError, Place
-from exset.core.text import counted
+import numpy as np
+
+from exset.core.errors import Finding, Findings, FormatError, Place
+from exset.core.text import counted, safe
 from exset.grammars.aeon.manifest import Manifest
-from exset.grammars.aeon.manifest_types import ElementType
+from exset.grammars.aeon.manifest_findings import finding_at
+from exset.grammars.aeon.manifest_types import NUMBER_DTYPES, ElementType
 from exset.io.access import raise_error
+from exset.parsers.aeon.manifest_checks import NUMBER_FINDINGS
+from exset.parsers.aeon.manifest_columns import KERNELS
+from exset.parsers.aeon.numbers import numbers
+from exset.parsers.engine.errors import shown
+from exset.parsers.shared.header_line import is_header_likely
 
 CLASS = "CLASS"
 """The type for a table's column of class names, which exset replaces by numbers."""
@@ -59,7 +67,11 @@ def _nothing(folder: str, message: str, hint: str | None) -> FormatError:
 
 
 def from_table(
-    path: str, types: Sequence[tuple[str | None, str]], *, delimiter: str = ","
+    path: str,
+    types: Sequence[tuple[str | None, str]],
+    *,
+    delimiter: str = ",",
+    findings: Findings,
 ) -> tuple[Manifest, tuple[str, ...]]:
     """Make a manifest from columns of a CSV table.
 
@@ -67,8 +79,9 @@ def from_table(
 
     types: for each element the name of a column and a type. If all names are None, the table has no
     line of names, and its first columns are used in order. The type CLASS replaces each value of a
-    column by its number in sorted order. Raises OSError, FormatError for an invalid table or a
-    missing column, and ValueError for unknown types.
+    column by its number in sorted order. findings: gets a finding for invalid numbers, and without
+    names also for columns that have no type and for a first line that probably has names. Raises
+    OSError, FormatError for an invalid table or a missing column, and ValueError for unknown types.
     """
     for _, kind in types:
         if kind not in (*ElementType, CLASS):
@@ -81,17 +94,48 @@ def from_table(
     names = [name for name, _ in types]
     if any(name is None for name in names) != all(name is None for name in names):
         raise ValueError("name all columns or no column")
-    rows = [list(row) for row in _rows(path, names, delimiter)]
-    classes: tuple[str, ...] = ()
+    lines: list[int] = []
+    rows: list[list[str]] = []
+    for line, row in _rows(path, names, delimiter, findings):
+        lines.append(line)
+        rows.append(row)
+    labels = [row[column] for column in numbered for row in rows]
+    if None in names and is_header_likely(rows, labels):
+        words = zip(rows[0], types, strict=True)
+        named = ",".join(f"{name}:{kind}" for name, (_, kind) in words)
+        findings.add(finding_at("aeon-table-header", Place(path, line=lines[0]), types=safe(named)))
+    classes = tuple(sorted(set(labels)))
+    number = {name: str(i) for i, name in enumerate(classes)}
     for column in numbered:
-        classes = tuple(sorted({row[column] for row in rows}))
-        number = {name: str(i) for i, name in enumerate(classes)}
         for row in rows:
             row[column] = number[row[column]]
-    return Manifest.of(kinds, rows), classes
+    manifest = Manifest.of(kinds, rows)
+    _check_numbers(manifest, path, lines, findings)
+    return manifest, classes
 
 
-def _rows(path: str, names: Sequence[str | None], delimiter: str) -> Iterator[Sequence[str]]:
+def _check_numbers(manifest: Manifest, path: str, lines: list[int], findings: Findings) -> None:
+    """Add findings for fields that are no numbers; `lines`: the line of each record."""
+    data = manifest.fields.data
+    for index, kind in enumerate(manifest.types):
+        if kind not in NUMBER_DTYPES:
+            continue
+        starts, ends = manifest.spans(index)
+        issues = numbers(kind, data, starts, ends, KERNELS.use_compiled(data.size)).issues
+        for issue, code in NUMBER_FINDINGS.items():
+
+            def finding(record: int, code: str = code, index: int = index) -> Finding:
+                place = Place(path, line=lines[record])
+                return finding_at(code, place, raw=shown(manifest[record][index]))
+
+            findings.add_each(np.flatnonzero(issues == issue).tolist(), finding)
+
+
+def _rows(
+    path: str, names: Sequence[str | None], delimiter: str, findings: Findings
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line of each row, and its fields in the chosen columns."""
+    is_wider = False
     with open(path, encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
         reader = csv.reader(file, delimiter=delimiter, strict=True)
         try:
@@ -110,8 +154,13 @@ def _rows(path: str, names: Sequence[str | None], delimiter: str) -> Iterator[Se
                     raise _bad(
                         path, reader.line_num, f"the line has {has}, but {needed} are needed"
                     )
+                if None in names and len(row) > len(names) and not is_wider:
+                    is_wider = True
+                    place = Place(path, line=reader.line_num)
+                    words = {"columns": len(row), "types": len(names)}
+                    findings.add(finding_at("aeon-table-columns", place, **words))
                 if row:
-                    yield [row[i] for i in chosen]
+                    yield reader.line_num, [row[i] for i in chosen]
         except csv.Error as error:
             raise _bad(path, reader.line_num, f"invalid CSV: {error}") from None
 

@@ -3,13 +3,16 @@
 import csv
 import io
 import warnings
-from typing import TYPE_CHECKING, NoReturn, cast
+from typing import TYPE_CHECKING, Final, NoReturn, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from exset.core.errors import FormatError, Place
+from exset.core.errors import Findings, FormatError, Place
 from exset.core.source import Source
+from exset.core.text import safe
+from exset.grammars.columns.findings import Rules
+from exset.parsers.shared.header_line import SAMPLE, is_header_likely
 from exset.runtime.samplers.grouping import Labels
 
 if TYPE_CHECKING:
@@ -18,6 +21,9 @@ if TYPE_CHECKING:
 NAMES = ("label", "labels")
 """The default names of the column or dataset."""
 
+finding_at: Final = Rules("exset.core:general.findings").finding
+"""Make a finding from its code, its place, and the values that fill in its message."""
+
 _NPY = b"\x93NUMPY"
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _KINDS = "biufSU"
@@ -25,18 +31,21 @@ _REAL = 4 << 30
 _RATIO = 1000
 
 
-def labels_in(source: Source, column: str | None = None) -> Labels:
+def labels_in(
+    source: Source, column: str | None = None, *, findings: Findings | None = None
+) -> Labels:
     """Return the labels in a file, one for each item.
 
     `column`: for a CSV file, the name of the column in the first line, or its number, from 0, if
     the first line is an item; for an HDF5 file, the path of the dataset. By default it is `label`
-    or `labels`, or the only dataset. Raises FormatError for a file without labels.
+    or `labels`, or the only dataset. `findings`: gets a warning if a number is given, but the first
+    line of the CSV file probably has names. Raises FormatError for a file without labels.
     """
     if source.data.startswith(_NPY):
         return _npy(source)
     if source.data.startswith(_HDF5):
         return _hdf5(source, column)
-    return _csv(source, column)
+    return _csv(source, column, findings)
 
 
 def _npy(source: Source) -> NDArray[np.generic]:
@@ -58,7 +67,7 @@ def _npy(source: Source) -> NDArray[np.generic]:
     return np.frombuffer(source.data, dtype, shape[0], begin)
 
 
-def _csv(source: Source, column: str | None) -> list[str]:
+def _csv(source: Source, column: str | None, findings: Findings | None) -> list[str]:
     if b"\0" in source.data:
         _refuse(source, "not a file of labels: neither CSV nor HDF5 nor NumPy (.npy)")
     text = source.data.decode("utf-8-sig", "surrogateescape")
@@ -67,20 +76,28 @@ def _csv(source: Source, column: str | None) -> list[str]:
     # Without `strict`, all text after an open quote would become one label.
     rows = csv.reader(lines, delimiter="\t" if tabbed else ",", strict=True)
     labels: list[str] = []
+    first_rows: list[list[str]] = []
+    first_line = 0
     at = None
     try:
         for row in rows:
             if not row:
                 continue
             if at is None:
-                at, first = _column(source, row, column)
-                if first:
+                at, has_names = _column(source, row, column)
+                if has_names:
                     continue
+                first_line = rows.line_num
             if at >= len(row) or not row[at]:
                 _refuse(source, f"the label is empty (column {column or at})", line=rows.line_num)
             labels.append(row[at])
+            if first_line and len(first_rows) < SAMPLE:
+                first_rows.append(row)
     except csv.Error as error:
         _refuse(source, f"invalid CSV: {error}", line=rows.line_num)
+    if findings is not None and is_header_likely(first_rows, labels):
+        place = Place(source.name, line=first_line)
+        findings.add(finding_at("labels-header", place, name=safe(labels[0])))
     return labels
 
 
@@ -90,10 +107,10 @@ def _column(source: Source, row: list[str], column: str | None) -> tuple[int, bo
         named = [name for name in NAMES if name in row]
         if named:
             return row.index(named[0]), True
+    elif column.isdecimal() and column.isascii() and int(column) < len(row):
+        return int(column), False  # before names: the first line may be an item with this label
     elif column in row:
         return row.index(column), True
-    elif column.isdecimal() and column.isascii() and int(column) < len(row):
-        return int(column), False
     _choose(source, column, row, ", or give its number, from 0, if line 1 is an item")
 
 

@@ -10,6 +10,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from exset.grammars.columns.inputs import shown
 from exset.runtime.arrays import Device, namespace, on_device, to_host
 from exset.runtime.training.dataset import Dataset, Values
 from exset.runtime.training.indices import (
@@ -46,7 +47,8 @@ class Batches:
     it then raises RuntimeError.
 
     Raises ValueError for invalid sizes, and for a sampler of examples if samples are events, or
-    vice versa; for devices, errors as `to_arrays`.
+    vice versa; for devices, errors as `to_arrays`. Raises TypeError for anything but a dataset and
+    a sampler.
     """
 
     def __init__(
@@ -59,6 +61,15 @@ class Batches:
         *,
         drop_last: bool = False,
     ) -> None:
+        if not isinstance(dataset, Dataset):
+            raise TypeError(
+                f"Batches needs a dataset, not {shown(dataset)}: exset.dataset(...) makes one"
+            )
+        if not isinstance(sampler, Iterable):
+            raise TypeError(
+                f"Batches needs a sampler or lists of indices, not {shown(sampler)};"
+                " batch_size comes after the sampler"
+            )
         if isinstance(sampler, FixedSize):
             if batch_size not in (None, sampler.batch_size):
                 raise ValueError(

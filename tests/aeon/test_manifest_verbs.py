@@ -1,6 +1,7 @@
 """Manifests: check files, split, balance classes, build from folders and tables, select."""
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -53,7 +54,9 @@ def test_build_from_a_folder(pictures: Path, tmp_path: Path) -> None:
 def test_build_from_a_table(tmp_path: Path) -> None:
     table, out = tmp_path / "t.csv", tmp_path / "t.tsv"
     table.write_text('image,kind\n"a, b.jpg",wren\nc.jpg,elm\n\nd.jpg,wren\n')
-    manifest, classes = from_table(str(table), [("kind", "CLASS"), ("image", "FILE")])
+    manifest, classes = from_table(
+        str(table), [("kind", "CLASS"), ("image", "FILE")], findings=Findings(strict=True)
+    )
     assert list(manifest) == [(b"1", b"a, b.jpg"), (b"0", b"c.jpg"), (b"1", b"d.jpg")]
     assert classes == ("elm", "wren")
     done = run("manifest", "build", table, "-o", out, "--types", "STRING,STRING")
@@ -70,6 +73,34 @@ def test_build_from_a_table(tmp_path: Path) -> None:
     table.write_text('a\n"b')
     assert run("manifest", "build", table, "--types", "FILE").exit_code == 1
     assert run("manifest", "build", table).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "types", "codes"),
+    [
+        ("path,kind\na.jpg,wren\nb.jpg,elm\n", "FILE,CLASS", {1: "aeon-table-header"}),
+        ("path,kind\n" + "a,wren\nb,elm\n" * 2, "FILE,CLASS", {1: "aeon-table-header"}),
+        ("name,text\n1,wren\n2,elm\n", "STRING,STRING", {1: "aeon-table-header"}),
+        ("a.jpg,wren\nb.jpg,elm\nc.jpg,elm\n", "FILE,CLASS", {}),
+        ("a,wren\nb,elm\nc,wren\n", "FILE,CLASS", {}),
+        ("a.jpg,1\n", "FILE,ASCII_INT", {}),
+        ("a.jpg,1,x\nb.jpg,2,y\n", "FILE,ASCII_INT", {1: "aeon-table-columns"}),
+        ("a.jpg,1\nb.jpg,two\n", "FILE,ASCII_INT", {2: "aeon-no-number"}),
+        ("a.jpg,1.5\nb.jpg,1e99\n", "FILE,ASCII_FLOAT", {2: "aeon-number-range"}),
+        ("path,n,x\na.jpg,2x,\n", "path:FILE,n:ASCII_INT", {2: "aeon-number-tail"}),
+    ],
+)
+def test_tables_with_likely_mistakes(
+    text: str, types: str, codes: dict[int, str], tmp_path: Path
+) -> None:
+    """A first line of names, columns without a type, and fields that are no numbers."""
+    table = tmp_path / "t.csv"
+    table.write_text(text)
+    done = run("manifest", "build", table, "-o", tmp_path / "t.tsv", "--types", types)
+    is_error = {"aeon-no-number", "aeon-number-range"} & {*codes.values()}
+    assert done.exit_code == (1 if is_error else 0)
+    found = dict(re.findall(r"t\.csv:(\d+): .*\[(\S+)\]", done.stderr))
+    assert found == {str(line): code for line, code in codes.items()}
 
 
 def test_files_are_checked(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from click.testing import Result
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exset.core.errors import FormatError
+from exset.core.errors import Findings, FormatError
 from exset.labels import read_labels
 from tests.cli import command_line
 
@@ -114,6 +114,38 @@ def test_kinds_of_files(tmp_path: Path) -> None:
         with pytest.raises(FormatError) as caught:
             read_labels(str(tmp_path / file_name), column)
         assert caught.value.code == "labels"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_header"),
+    [
+        ("path,speaker\na.wav,s1\nb.wav,s2\n", True),
+        ("name,label\nx,0\ny,1\n", True),
+        ("who\n" + "eve\ntom\n" * 2, True),
+        ("\npath,who\nx/a,eve\nx/b,eve\n", True),
+        ("a.wav,s1\nb.wav,s2\nc.wav,s2\n", False),
+        ("a.wav,s1\n" + "b.wav,s2\nc.wav,s3\n" * 2, False),
+        ("ann\neve\ntom\neve\n", False),
+        ("0\n1\n1\n2\n2\n", False),
+        ("eve\n", False),
+        ("", False),
+    ],
+)
+def test_a_first_line_of_names(text: str, is_header: bool, tmp_path: Path) -> None:
+    """A column given by its number makes the first line an item, even if it has names."""
+    path = tmp_path / "labels.csv"
+    path.write_text(text)
+    number = "1" if "," in text else "0"
+    findings = Findings()
+    labels = read_labels(str(path), number, findings=findings)
+    assert len(labels) == len(text.split())
+    assert findings.count("labels-header") == findings.count() == is_header
+    if is_header:
+        findings = Findings(strict=True)
+        assert read_labels(str(path), str(labels[0]), findings=findings) == labels[1:]
+        shown = run(path, "-n", 1, "-m", 1, "--column", number)
+        assert shown.exit_code == 0 and "[labels-header]" in shown.stderr
+        assert run(path, "-n", 1, "-m", 1, "--column", number, "--strict").exit_code == 1
 
 
 def save(array: object) -> bytes:

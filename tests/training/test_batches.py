@@ -136,6 +136,15 @@ def test_examples_are_no_events() -> None:
     assert repr(Batches(examples, order, 3)) == shown
 
 
+def test_what_is_no_dataset_or_sampler() -> None:
+    pulses: Any = exset.load("exset::pulse.ex")
+    with pytest.raises(TypeError, match=r"exset\.dataset\("):
+        Batches(pulses, [[0]])
+    for wrong in (100, np.int64(3), None):
+        with pytest.raises(TypeError, match="lists of indices"):
+            Batches(Squares(9), cast(Any, wrong))
+
+
 def test_the_last_batch() -> None:
     batches = Batches(Squares(7), range(7), 3, drop_last=True)
     assert numbers_of(batches) == [[0, 1, 2], [3, 4, 5]] and len(batches) == 2

@@ -1,0 +1,36 @@
+"""Tell a line of column names from the rows of a table."""
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+SAMPLE: Final = 100
+"""The number of rows that show what the columns of a table contain."""
+
+
+def is_header_likely(rows: Sequence[Sequence[str]], labels: Sequence[str]) -> bool:
+    """Return whether the first row of a table probably has the names of its columns.
+
+    Then its fields are neither numbers nor paths, and one of the columns has only numbers or only
+    paths below; or the first label occurs once, and each of the other labels several times.
+
+    `rows`: the first rows; only `SAMPLE` of them are used. `labels`: the column of all labels, or
+    nothing.
+    """
+    if not rows or any(_kind(field) for field in rows[0]):
+        return False
+    others = Counter(labels[1:])
+    if len(others) > 1 and labels[0] not in others and min(others.values()) > 1:
+        return True
+    kinds = [[_kind(field) for field in row] for row in rows[1:SAMPLE]]
+    return any(column[0] and len(set(column)) == 1 for column in zip(*kinds, strict=False))
+
+
+def _kind(field: str) -> str:
+    """Return what a field contains: "number", "path", or "" for another text."""
+    try:
+        float(field)
+    except ValueError:
+        return "path" if os.path.dirname(field) or os.path.splitext(field)[1] else ""
+    return "number"
