@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from exset.core.errors import Findings
+from exset.core.errors import Findings, Place
 from exset.grammars.lens.findings import LONG, LONG_STRING, finding_at
 from exset.parsers.engine.errors import shown
 from exset.parsers.engine.numbers import has_empty_exponent
@@ -65,6 +65,34 @@ def report(chunk: Meaning, groups: Iterable[bytes | None], findings: Findings) -
     for token, code, times, first, second in sorted(kept):
         words = {"raw": shown(text.raw(token)), "first": first, "second": second, **LONG_STRING}
         findings.add(finding_at(code, text.place(token), **words), times)
+
+
+class Alternation:
+    """Finds out whether all examples of a set alternate: only inputs, then only targets."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._holds = True
+        self._place: Place | None = None  # of the first `;` to remove
+
+    def add(self, chunk: Meaning) -> None:
+        """Check the examples of the next chunk, unless an example before has ended the pattern."""
+        begins = chunk.columns.event_offsets[:-1]
+        if not self._holds or not len(begins):
+            return
+        inputs, targets = np.logical_or.reduceat(chunk.columns.uses >= 0, begins, axis=1)
+        is_first = np.arange(self._count, self._count + len(begins)) % 2 == 0
+        self._holds = bool(np.all((inputs == is_first) & (targets != is_first)))
+        self._count += len(begins)
+        if self._place is None:
+            end = chunk.tokens.before[chunk.tokens.steps == c.EXAMPLE][0] - 1
+            self._place = chunk.text.place(end)
+
+    def report(self, findings: Findings) -> None:
+        """Add the finding, if the set consists of such pairs."""
+        pairs, rest = divmod(self._count, 2)
+        if self._holds and self._place is not None and not rest:
+            findings.add(finding_at("lens-split-examples", self._place, count=pairs))
 
 
 def _is_harmless(code: str, raw: bytes) -> bool:

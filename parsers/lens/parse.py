@@ -30,7 +30,7 @@ from exset.parsers.lens import checks
 from exset.parsers.lens import steps as c
 from exset.parsers.lens.actions import act, event_offsets
 from exset.parsers.lens.assemble import example_set, strings_of
-from exset.parsers.lens.lint import Meaning, report
+from exset.parsers.lens.lint import Alternation, Meaning, report
 from exset.parsers.lens.list_order import arrange, room_for
 from exset.parsers.lens.steps import Columns, Tokens, empty_columns
 from exset.parsers.lens.tokens import GRAMMAR, KERNELS, Text
@@ -107,6 +107,7 @@ class _Reading:
         self.before = 0  # examples, also those with an error
         self.events = 0
         self.groups: set[bytes | None] = set()
+        self.alternation = Alternation()
 
     def sets(self) -> Iterator[ExampleSet]:
         """Yield the examples of each chunk."""
@@ -130,6 +131,7 @@ class _Reading:
                 raise with_later_errors(error, chunk, chunks, c.EXAMPLE, self.check) from None
             if self.window is not None and len(chunk.ends):
                 self.window.release(int(chunk.ends[-1]))
+        self.alternation.report(self.findings)
         if finding := too_many_groups(len(self.groups), Place(self.source.name)):
             self.findings.add(finding)
 
@@ -156,6 +158,7 @@ class _Reading:
         self.events += chunk.columns.uses.shape[1]
         examples = example_set(text, chunk.columns, chunk.strings, self.header)
         report(chunk, examples.groups, self.findings)
+        self.alternation.add(chunk)
         if len(self.groups) <= MAX_GROUPS:
             self.groups.update(examples.groups)
         yield examples

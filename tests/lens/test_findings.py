@@ -34,6 +34,7 @@ DENSE_XOR = "I:0 0 T:0;\nI:0 1 T:1;\nI:1 0 T:1;\nI:1 1 T:0;\n"
         ("freq:1 freq:2 I:1;", "lens-repeated-field"),
         ("I:1;;", "lens-empty-example"),
         ("proc:{x};I:1;", "lens-set-proc"),
+        ("I:1 0;\nT:1;\nI:0 1;\nT:0;", "lens-split-examples"),
         ("name:{}I:1;", "lens-empty-name"),
         ("freq:-1 I:1;", "lens-negative-frequency"),
         ("name:a; I:1;", "lens-bare-word"),
@@ -83,6 +84,22 @@ def test_findings(text: str, code: str) -> None:
     ],
 )
 def test_sound_texts_have_no_findings(text: str) -> None:
+    assert codes(text) == []
+
+
+def test_split_examples_have_one_finding_at_their_first_semicolon() -> None:
+    findings = Findings()
+    pairs = "2 I: 1 I: 0;\nT: 1;\n" * 9
+    read("max: 3;\n" + pairs, findings)
+    [finding] = findings
+    assert finding.code == "lens-split-examples" and finding.place is not None
+    assert (finding.place.line, finding.place.column) == (2, 12)
+
+
+@pytest.mark.parametrize(
+    "text", ["I:1;\nT:1;\nI:1;", "T:1;\nI:1;", "I:1;\nI:1;", "T:1;\nT:1;", DENSE_XOR + "I:1;T:1;"]
+)
+def test_other_sets_are_not_split_examples(text: str) -> None:
     assert codes(text) == []
 
 

@@ -120,6 +120,8 @@ ODD_TEXTS = {
     + b"[max:] I: 2;\nI: (9999999999);",
     "errors of two kinds": b"I: 1;\n2 [2] I: 1;\ni: 99999999999;\nx",
     "lone carriage returns": b"I: 1;\rI: 2;\rI: x;\r",
+    "split examples": b"max: 2;\n" + b"I: 1;\nT: 1;\n" * 300,
+    "split examples, but for the last": b"I: 1;\nT: 1;\n" * 300 + b"I: 1;\n",
     "an example at the end": b"I: 1;\nI: 2",
 }
 
