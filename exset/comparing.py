@@ -15,7 +15,8 @@ def diff(one: Model, other: Model, *, tolerance: float = 0.0, keep: int = 10) ->
     """Return the differences of two models, with the first `keep` places; true if there are any.
 
     Models are compared by meaning: models of a text and of a binary file, manifests of different
-    dialects, sample lists of different types may be equal. Units are compared in order. Two numbers
+    dialects, sample lists of different types may be equal, and so may models that `==` tells
+    apart: the integers 0 and 00 of a manifest. Units are compared in order. Two numbers
     may differ by `tolerance`, times the larger one if that is above 1; NaN equals NaN. Raises
     TypeError for models of different families, ValueError for a negative tolerance.
     """

@@ -1,4 +1,4 @@
-"""`exset diff`: show the differences in content of two files."""
+"""`exset diff`: show the differences in meaning of two files."""
 
 import math
 from itertools import chain
@@ -36,11 +36,13 @@ SHOWN = 10
 )
 @reading_options
 def diff(one: str, other: str, tolerance: float, common: CommonOptions) -> Report:
-    """Compare two files of one family by content.
+    """Compare the meaning of two files of one family.
 
     \b
       exset diff train.ex train.bex
       exset diff --tolerance 1e-6 old.ex new.ex
+
+    Two notations of one value are equal: 0 and 00 in a column ASCII_INT of aeon.
 
     exset shows the first 10 differences, or 100 with -v. The exit code is 1 if the files differ.
     """
@@ -59,7 +61,8 @@ def diff(one: str, other: str, tolerance: float, common: CommonOptions) -> Repor
     names = f"{safe(first.source.name)} and {safe(second.source.name)}"
     lines = []
     if common.verbosity >= 0 and not differences:
-        lines = [f"{names} are equal: {family.counted(len(first.model))}"]
+        within = f", within {tolerance:g}" if tolerance else ""
+        lines = [f"{names} are equal in meaning{within}: {family.counted(len(first.model))}"]
     elif common.verbosity >= 0:
         of = f"{differences.differing:,} of {differences.compared:,} {differences.what}"
         lines = [*map(str, differences.first), f"{names} differ: {of}"]

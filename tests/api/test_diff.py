@@ -207,6 +207,16 @@ def test_manifests_of_other_dialects() -> None:
     assert paths(one, files)[0] == "types"
 
 
+def test_two_notations_of_one_value_are_equal_in_meaning(tmp_path: Path) -> None:
+    one, other = (Manifest.of(["ASCII_INT"], [[text]]) for text in ("0", "00"))
+    assert one != other and not exset.diff(one, other)
+    files = tmp_path / "one.tsv", tmp_path / "other.tsv"
+    for model, file in zip((one, other), files, strict=True):
+        exset.save(model, file)
+    assert run("diff", *files).stdout.endswith(" are equal in meaning: 1 record\n")
+    assert "meaning" in run("diff", "--help").stdout
+
+
 def test_blocks_of_other_times() -> None:
     one, other = Block.of([[b"a", b"b"]], time=1), Block.of([[b"a", b"b"]], time=2)
     assert not exset.diff(one, other)
@@ -247,7 +257,10 @@ def test_diff_as_a_command(tmp_path: Path) -> None:
     exset.save(examples, text)
     exset.save(examples, binary)
     done = run("diff", text, binary)
-    assert (done.exit_code, done.stdout) == (0, f"{text} and {binary} are equal: 4 examples\n")
+    equal = f"{text} and {binary} are equal in meaning: 4 examples\n"
+    assert (done.exit_code, done.stdout) == (0, equal)
+    within = run("diff", "--tolerance", "1e-6", text, binary).stdout
+    assert within == equal.replace("meaning", "meaning, within 1e-06")
     assert run("diff", "-q", text, binary).stdout == ""
     done = run("diff", text, "exset::xor-sparse.ex")
     assert done.exit_code == 1 and "examples[0].name: '00' / nothing\n" in done.stdout
