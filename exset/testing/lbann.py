@@ -98,7 +98,7 @@ def values() -> st.SearchStrategy[Value]:
 @cache
 def metadata() -> st.SearchStrategy[dict[str, Directive]]:
     """Return a strategy for the directives of a node."""
-    known = st.sampled_from([*schema.DIRECTIVES, schema.HWC])
+    known = st.sampled_from(schema.DIRECTIVES)
     keys = known | names()
     return st.dictionaries(keys, values().map(Directive), max_size=3)
 

@@ -21,12 +21,11 @@ METADATA: Final = "metadata"
 
 DIRECTIVES: Final = (
     *("pack", "ordering", "scale", "bias", "coerce"),
-    *("dims", "channels", "layout", "transpose"),
+    *("dims", "channels", "layout", "transpose", "hwc"),
 )
-"""The directives that LBANN knows; LBANN warns of all others."""
-
-HWC: Final = "hwc"
-"""A key that LBANN requires for a scale per channel, but does not list as a directive."""
+"""The directives that LBANN reads. LBANN warns of all others, and of `hwc`, although a scale for
+each channel requires it.
+"""
 
 Path: TypeAlias = tuple[str, ...]
 """The names from the root to a node."""

@@ -15,7 +15,6 @@ from exset.grammars.columns import tree
 from exset.grammars.columns.tree import DEEPEST, Style
 from exset.grammars.lbann.schema import (
     DIRECTIVES,
-    HWC,
     METADATA,
     Directive,
     Node,
@@ -102,9 +101,7 @@ class _Reader:
         directives = {}
         for name, key, value in self._pairs(item):
             if name not in DIRECTIVES:
-                hint = did_you_mean(name, DIRECTIVES) or f"LBANN knows {', '.join(DIRECTIVES)}"
-                if name == HWC:
-                    hint = "a scale for each channel needs it, with any value"
+                hint = did_you_mean(name, DIRECTIVES) or f"LBANN reads {', '.join(DIRECTIVES)}"
                 self._report("lbann-unknown-directive", key, raw=name, hint=hint)
             directives[name] = Directive(self._value(value, depth + 1), value.span)
         return directives

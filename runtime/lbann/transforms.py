@@ -11,7 +11,7 @@ from typing import Final, Literal, NoReturn, TypeAlias
 
 from exset.core.errors import Finding, Findings, FormatError, Severity
 from exset.core.text import counted
-from exset.grammars.lbann.schema import HWC, Value
+from exset.grammars.lbann.schema import Value
 from exset.grammars.lbann.schema_findings import finding_at
 from exset.runtime.lbann.merged_schema import Field, MergedDirective
 
@@ -184,12 +184,12 @@ class TransformBuilder:
         layout = self._metadata.get("layout")
         if layout is not None and layout.value in _CHANNELS_FIRST:
             hint = "one scale for each channel works only on channels-last data"
-            if HWC not in self._metadata:
+            if "hwc" not in self._metadata:
                 self._fail(layout, f"a scale for each channel with layout: {layout.value}", hint)
-            self._unused(layout, f"with {HWC}, LBANN reads the data as channels-last", hint)
-        if HWC not in self._metadata:
-            what = f"a scale for each channel without the key {HWC}; `layout` does not count"
-            hint = f"add `{HWC}: 1`; the channels are then the last axis"
+            self._unused(layout, "with hwc, LBANN reads the data as channels-last", hint)
+        if "hwc" not in self._metadata:
+            what = "a scale for each channel without the key hwc; `layout` does not count"
+            hint = "add `hwc: 1`; the channels are then the last axis"
             self._refusal(what, hint, directive)
 
     def _repack(self, channels: int | None, dims: tuple[int, ...]) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from exset import formats
 from exset.core.errors import FormatError, LimitError
 from exset.explain import codes, explain
-from exset.grammars.lbann.schema import DIRECTIVES, HWC
+from exset.grammars.lbann.schema import DIRECTIVES
 from exset.parsers.lens.steps import Note
 from tests.cli.command_line import run
 from tests.findings import FOLDER, pages
@@ -39,7 +39,7 @@ def declared() -> Iterator[str]:
 
 
 def test_every_code_is_explained_and_no_other() -> None:
-    made = {f"schema-{name}" for name in (*DIRECTIVES, HWC)} | {note.code for note in Note}
+    made = {f"schema-{name}" for name in DIRECTIVES} | {note.code for note in Note}
     errors = {FormatError.default_code, LimitError.default_code, "system"}
     assert {*declared(), *made, *errors} - NO_CODES == set(codes())
     assert len(set(codes())) == len(codes())

@@ -39,7 +39,7 @@ def test_a_misspelled_directive() -> None:
     text = "a:\n  metadata:\n    scal: 1\n    zzz: 2\n"
     exset.loads(text, format="schema", findings=findings)
     hints = [found.hint for found in findings if found.code == "lbann-unknown-directive"]
-    assert hints[0] == "did you mean 'scale'?" and str(hints[1]).startswith("LBANN knows")
+    assert hints[0] == "did you mean 'scale'?" and str(hints[1]).startswith("LBANN reads")
 
 
 @pytest.mark.parametrize("words", [(), ("info",), ("list",), ("list", "build")])

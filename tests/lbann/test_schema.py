@@ -108,6 +108,12 @@ def test_findings_of_the_text(text: str, code: str, line: int, column: int) -> N
         read(text, Findings(strict=True))
 
 
+def test_the_key_that_a_scale_for_each_channel_requires_is_no_mistake() -> None:
+    read(
+        "a:\n  metadata: {channels: 2, dims: 4, scale: [1.0, 2.0], hwc: 1}\n", Findings(strict=True)
+    )
+
+
 ERRORS = [
     ("", "lbann-empty", None),
     ("# nothing\n", "lbann-empty", None),
