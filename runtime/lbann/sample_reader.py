@@ -49,7 +49,7 @@ class SampleReader(Dataset):
 
     def __init__(
         self,
-        samples: Iterable[Pair],
+        samples: FilePath | Iterable[Pair],
         data: Schema | FilePath | None = None,
         experiment: Schema | FilePath | None = None,
         *,
@@ -63,17 +63,17 @@ class SampleReader(Dataset):
     ) -> None:
         """Merge the schemas.
 
-        samples: a sample list, or pairs of file and id. data, experiment: the schemas, or their
-        paths. fields: the fields or packed groups to read into a batch. base: the folder of the
-        files. keep_packed: return packed fields separately, too. findings: collects the findings;
-        by default, the attribute `findings` has them, and the first batch issues one FormatWarning
-        for all. Raises FormatError for schemas that do not fit together, OSError for a schema that
-        cannot be read, and TypeError without a schema; the first batch raises ValueError for
-        unknown fields.
+        samples: a sample list or its path, or pairs of file and id. data, experiment: the schemas,
+        or their paths. fields: the fields or packed groups to read into a batch. base: the folder
+        of the files. keep_packed: return packed fields separately, too. findings: collects the
+        findings; by default, the attribute `findings` has them, and the first batch issues one
+        FormatWarning for all. Raises FormatError for schemas that do not fit together, OSError for
+        a list or schema that cannot be read, and TypeError without a schema; the first batch raises
+        ValueError for unknown fields.
         """
         self._warns = findings is None
         self.findings = Findings() if findings is None else findings
-        self._samples = samples if isinstance(samples, SampleList) else list(samples)
+        self._samples = _samples(samples, limits, self.findings)
         self._base = base
         self._keep = keep_packed
         self._chosen = None if fields is None else checked_names("fields", fields)
@@ -215,6 +215,19 @@ def _allocated(layout: Layout, count: int) -> tuple[dict[str, Values], dict[str,
             start = starts[pack][column.name]
             columns[column.name] = groups[pack][:, start : start + column.count]
     return columns, groups
+
+
+def _samples(
+    samples: FilePath | Iterable[Pair], limits: Limits, findings: Findings
+) -> SampleList | list[Pair]:
+    """Return a sample list, read from its file if it is a path, or pairs."""
+    if isinstance(samples, SampleList):
+        return samples
+    if not isinstance(samples, str | bytes | PathLike):
+        return list(samples)
+    from exset.parsers.lbann.sample_list import parse
+
+    return parse(files.read(samples, limits=limits), limits=limits, findings=findings)
 
 
 def _schema(

@@ -161,6 +161,19 @@ def test_schemas_by_their_paths(samples: SampleList, paths: dict[str, Any]) -> N
     assert reader.fields == ("image", "name", "labels")
 
 
+@pytest.mark.parametrize("kind", [str, bytes, Path])
+def test_a_list_by_its_path(paths: dict[str, Any], kind: type[str | bytes | Path]) -> None:
+    source, data, experiment = paths.values()
+    findings = exset.Findings()
+    reader = exset.SampleReader(kind(source), data, experiment, findings=findings)
+    assert len(reader) == 6 and reader.batch([4])["labels"].tolist() == [[11]]
+    with pytest.raises(FileNotFoundError):
+        exset.SampleReader("nowhere.sample_list", data, experiment)
+    with pytest.raises(FormatError) as error:
+        exset.SampleReader(kind(data), data, experiment)
+    assert error.value.place is not None and error.value.place.source == str(data)
+
+
 def test_findings_of_schemas_by_their_paths_name_the_file(paths: dict[str, Any]) -> None:
     paths["data"].write_text("image: 1\nspeed:\nname:\n")
     findings = exset.Findings()
