@@ -98,7 +98,7 @@ class Shift:
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Some records of a file: `source` is a small file of these records, `fields` its fields."""
+    """Some records of a file: `source` has them as a small file, `fields` has their fields."""
 
     fields: Fields
     source: Source

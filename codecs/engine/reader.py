@@ -37,7 +37,7 @@ class Lazy(dict[str, V]):
 
 
 class Gatherer:
-    """Makes columns from the streams of a run over a file."""
+    """Makes columns from the streams that one pass over a file produces."""
 
     def __init__(self, layout: Layout, source: Source, streams: Execution, mover: Mover) -> None:
         self.layout = layout

@@ -68,7 +68,7 @@ class Converter:
 @some_inputs
 @json_option()
 @click.option("-o", "--output", metavar="OUT", help="Write to this file or folder.")
-@click.option("--to", metavar="FORMAT", type=FormatName(), help="Write this format.")
+@click.option("--to", metavar="FORMAT", type=FormatName(), help="Write the output in this format.")
 @format_options.write_options
 @reading_options
 @jobs_option

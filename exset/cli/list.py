@@ -42,7 +42,7 @@ def lists() -> None:
 @files_argument("paths", "PATH...")
 @model_output(FORMAT)
 @option("--sample", metavar="ID", help="Find samples like this prototype.")
-@option("--pattern", metavar="GLOB", help="Find samples whose paths match this pattern: RUN_ID/*")
+@option("--pattern", metavar="GLOB", help="Find samples with paths such as RUN_ID/*")
 @option("--finite", metavar="FIELD", multiple=True, help="Skip samples with NaN in a field.")
 @directory_option
 @option("--journal", metavar="FILE", help="Save the progress to this file, and resume from it.")

@@ -27,7 +27,7 @@ selection_options = options(
         metavar="F",
         type=float,
         default=1.0,
-        help="Fraction of the records to use (1).",
+        help="Use this fraction of the records (default: 1).",
     ),
     option("--shuffle-manifest", is_flag=True, help="Shuffle the records first."),
     option(

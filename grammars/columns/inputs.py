@@ -91,7 +91,7 @@ def real(where: str, given: object) -> float:
     try:
         value: float = _FLOAT32.unpack(_FLOAT32.pack(float(number)))[0]
     except OverflowError:
-        raise ValueError(f"{where}: a number is beyond float32") from None
+        raise ValueError(f"{where}: a number does not fit in float32") from None
     return value
 
 
@@ -102,7 +102,7 @@ def floats_in_shape(where: str, given: object) -> Floats:
     try:
         array = np.asarray(given)
     except ValueError:
-        raise ValueError(f"{where}: expected rows of one length") from None
+        raise ValueError(f"{where}: expected rows of equal length") from None
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{where}: expected real numbers, not {_odd(array)}")
     with np.errstate(over="ignore", invalid="ignore"):
@@ -110,7 +110,7 @@ def floats_in_shape(where: str, given: object) -> Floats:
     if mask is not None:
         floats[mask] = np.nan
     if np.isinf(floats).any() and (np.isinf(floats) & ~np.isinf(array)).any():
-        raise ValueError(f"{where}: a number is beyond float32")
+        raise ValueError(f"{where}: a number does not fit in float32")
     return floats
 
 
@@ -162,11 +162,11 @@ def numbers_like(where: str, column: NDArray[np.generic], given: object) -> NDAr
     try:
         array = np.asarray(given)
     except ValueError:
-        raise ValueError(f"{where}: expected rows of one length") from None
+        raise ValueError(f"{where}: expected rows of equal length") from None
     if array.size and array.dtype.kind not in ("b" if column.dtype.kind == "b" else "iu"):
         kind = "booleans" if column.dtype.kind == "b" else "integers"
         raise ValueError(f"{where}: expected {kind}, not {_odd(array)}")
     converted = array.astype(column.dtype)
     if not np.array_equal(converted, array):
-        raise ValueError(f"{where}: a number is beyond {column.dtype}")
+        raise ValueError(f"{where}: a number does not fit in {column.dtype}")
     return converted

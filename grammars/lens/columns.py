@@ -67,7 +67,7 @@ class SetHeader:
         return None if self.proc is None else self.proc.decode("utf-8", "surrogateescape")
 
     def real(self, field: str) -> np.float32:
-        """Return the value of one of the seven real fields."""
+        """Return the value of one of the seven floating-point fields."""
         return np.float32(_real_field(self, field))
 
     def _key(self) -> tuple[bytes | None, bytes]:
@@ -117,7 +117,7 @@ class Events(Rows):
         return len(self.proc)
 
     def real(self, field: str) -> Reals:
-        """Return the column of one of the seven real fields."""
+        """Return the column of one of the seven floating-point fields."""
         column: Reals = _real_field(self, field)
         return column
 

@@ -62,7 +62,7 @@ class Plan:
             random_seed=random_seed,
         )
         if len(selected) == 0:
-            message = "the manifest has no records, so aeon makes no cache"
+            message = "the manifest has no records, so aeon creates no cache"
             raise FormatError(message, code="aeon-no-records")
         ranges = blocks(len(selected), block_size)
         if not ranges[-1] and findings is not None:

@@ -41,7 +41,7 @@ class Owner:
 
     @classmethod
     def this(cls) -> "Owner":
-        """Return this process."""
+        """Return the owner that is this process."""
         return cls(os.getpid(), host(), start_of(os.getpid()))
 
     @classmethod

@@ -90,7 +90,7 @@ def recast(
     if kind.is_single and not samples.kind.is_single:
         samples = _single(samples, add_loss)
     if not kind.has_excluded and samples.others.any():
-        add_loss("the numbers of excluded samples")
+        add_loss("how many samples are excluded")
         samples = samples.with_unchecked(others=constant(0, len(samples.name), np.uint64))
     if kind.has_label_file:
         label_file = label_file or b""
@@ -121,8 +121,8 @@ def _single(samples: SampleList, add_loss: Callable[[str], None]) -> SampleList:
 
 def _add_loss(what: str, findings: Findings, lossy: bool) -> None:
     """Add a finding for information that the other kind cannot store; FormatError unless lossy."""
-    message, place = f"a list of this kind cannot store {what}", Place("sample list")
+    message, place = f"a list of this type cannot store {what}", Place("sample list")
     if not lossy:
-        hint = "drop it with <--lossy or lossy=True>"
+        hint = "write the list without this information: <--lossy or lossy=True>"
         raise FormatError(message, place=place, hint=hint, code="lbann-lost")
     findings.add(Finding("lbann-lost", Severity.WARNING, message, place))

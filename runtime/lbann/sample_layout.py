@@ -219,7 +219,7 @@ def _column(
             code=f"schema-{directive}",
         )
     if numpy_type(dtype).kind != "f":
-        hint = "coerce it to float if a network reads it"
+        hint = "coerce the field to float if a network uses it"
         if stored.kind == "text":
             hint = "a network cannot read text: store numbers, or leave the field out"
         findings.add(finding_at("lbann-not-float", field.place, path=name, dtype=dtype, hint=hint))

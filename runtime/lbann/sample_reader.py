@@ -233,7 +233,7 @@ def _samples(
 def _schema(
     name: str, schema: Schema | FilePath | None, limits: Limits, findings: Findings
 ) -> Schema:
-    """Return a schema, read from its file if it is a path."""
+    """Return the schema; if the argument is a path, load it from that file."""
     if isinstance(schema, Schema):
         return schema
     if not isinstance(schema, str | bytes | PathLike):

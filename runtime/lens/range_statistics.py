@@ -76,7 +76,7 @@ def by_group(model: ExampleSet) -> dict[str, RangeStatistics]:
 
 
 def _numbers(ranges: Ranges, part: Longs, count: int) -> list[RangeStatistics]:
-    """Return the statistics of each of `count` parts; part: each range's part, -1 for none."""
+    """Return the statistics of each of `count` groups; part: the group of each range, or -1."""
     values = ranges.values.values
     nan = np.isnan(values)
     of_value = np.repeat(part, ranges.values.lengths)

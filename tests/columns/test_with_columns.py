@@ -34,7 +34,7 @@ def test_columns_may_be_lists() -> None:
         ({"name": [1, 2, 3, 4]}, ValueError, r"^name\[0\]: expected text or bytes, not 1"),
         ({"name": None}, ValueError, "^name: expected a list of strings, not None"),
         ({"nmae": ["a"] * 4}, TypeError, "^unknown column 'nmae': ExampleSet has header, name, "),
-        ({"frequency": [1e39] * 4}, ValueError, "^frequency: a number is beyond float32"),
+        ({"frequency": [1e39] * 4}, ValueError, "^frequency: a number does not fit in float32"),
         ({"frequency": [[1]] * 4}, ValueError, "^frequency: expected a one-dimensional float32"),
         ({"frequency": ["1"] * 4}, ValueError, "^frequency: expected real numbers, not text"),
         ({"event_offsets": [0, 1, 2, 3, 9]}, ValueError, "^event_offsets: the last offset"),

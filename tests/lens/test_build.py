@@ -195,7 +195,7 @@ def test_the_proc_of_a_set_is_like_that_of_an_example() -> None:
 def test_headers_are_checked() -> None:
     with pytest.raises(ValueError, match="proc: expected text or bytes, not 3"):
         SetHeader(3)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="active_input: a number is beyond float32"):
+    with pytest.raises(ValueError, match="active_input: a number does not fit in float32"):
         SetHeader(active_input=1e39)
     for place, field in enumerate(REAL_FIELDS, 1):
         values: list[float] = [0.0] * 7

@@ -163,7 +163,7 @@ class Check(Collector):
             raise self._refuse_type(path, node, "an object")
         inner = member_path(path, "type")
         if "type" not in node.content:
-            hint = "add it: the kind of data"
+            hint = "add this member: the kind of data"
             raise self.report(
                 "aeon-missing", inner, start_of(node), where=path, name="type", hint=hint
             )

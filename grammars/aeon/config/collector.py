@@ -22,8 +22,8 @@ class Invalid(Exception):
 class Collector:
     """Collects the findings of a configuration.
 
-    error: the first error, why aeon refuses the configuration; refused: the path of this error.
-    more_errors: the other errors. notes: notes on the choice of the version. others: all others.
+    error: the first error, at which aeon stops; refused: the path of its member. more_errors: the
+    other errors. notes: notes on the choice of the version. others: the remaining findings.
     """
 
     def __init__(self, tree: Node, source: Source | str) -> None:

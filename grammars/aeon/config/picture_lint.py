@@ -44,7 +44,7 @@ def _later_members(augmentation: Settings) -> Iterator[Problem]:
     for number, sampler in enumerate(augmentation.objects("batch_samplers")):
         if "max_sample" not in sampler.given:
             path = f"batch_samplers[{number}]"
-            what, hint = "it needs max_sample", "add it: the most samples that it takes"
+            what, hint = "it needs max_sample", "add this member: the largest number of samples"
             yield Problem("aeon-rule", path, what, hint)
 
 

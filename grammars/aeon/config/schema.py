@@ -48,7 +48,7 @@ LOADER: Final = Table(
     "loader",
     Member("manifest_filename", "string", REQUIRED, "path of the manifest"),
     Member("manifest_root", "string", "", "folder of relative paths in the manifest"),
-    Member("batch_size", "int32", REQUIRED, "records of a batch"),
+    Member("batch_size", "int32", REQUIRED, "number of records in a batch"),
     Member("cache_directory", "string", "", "folder of cpio blocks; empty: no cache"),
     Member("block_size", "int32", 0, "no effect; 0: twice batch_size", dialects=_SEED),
     Member("block_size", "int32", 5000, "records of a block; 0: twice batch_size", None, _NEW),
@@ -84,8 +84,8 @@ LOADER: Final = Table(
 )
 
 _IMAGE: Final = (
-    Member("height", "uint32", REQUIRED, "pixels of the output"),
-    Member("width", "uint32", REQUIRED, "pixels of the output"),
+    Member("height", "uint32", REQUIRED, "size of the output in pixels"),
+    Member("width", "uint32", REQUIRED, "size of the output in pixels"),
     _NAME,
     Member("bgr_to_rgb", "bool", False, "put red first", dialects=_NEW),
     Member("channel_major", "bool", True, "channels are the first axis"),
@@ -94,8 +94,8 @@ _IMAGE: Final = (
 )
 
 _BOX_SIZE: Final = (
-    Member("height", "size", REQUIRED, "pixels of the output"),
-    Member("width", "size", REQUIRED, "pixels of the output"),
+    Member("height", "size", REQUIRED, "size of the output in pixels"),
+    Member("width", "size", REQUIRED, "size of the output in pixels"),
 )
 
 _ANCHORED: Final = (

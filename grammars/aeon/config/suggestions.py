@@ -42,7 +42,7 @@ def missing_hint(node: Node, declared: Member, known: Collection[str]) -> str:
     """Return a hint for a member that is missing in an object."""
     others = [name for name in node.members if name not in known][:_MOST_UNKNOWN]
     near = nearest(declared.name, others)
-    return f"rename {near!r}?" if near else f"add it: {declared.about}"
+    return f"rename {near!r}?" if near else f"add this member: {declared.about}"
 
 
 def found_text(node: Node) -> str:
