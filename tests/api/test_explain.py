@@ -22,20 +22,19 @@ NO_CODES = {family.name for family in formats.families()}
 
 
 def declared() -> Iterator[str]:
-    """Yield every code that the source names: texts like codes, and arguments `code`."""
+    """Yield every code in the source: texts like codes, `code=`, the first of `finding_at`."""
     for name in modules():
         for node in ast.walk(tree(name)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 if CODE.fullmatch(node.value):
                     yield node.value
             elif isinstance(node, ast.Call):
-                yield from (
-                    word.value.value
-                    for word in node.keywords
-                    if word.arg == "code"
-                    and isinstance(word.value, ast.Constant)
-                    and isinstance(word.value.value, str)
-                )
+                named = [word.value for word in node.keywords if word.arg == "code"]
+                if isinstance(node.func, ast.Name) and node.func.id == "finding_at":
+                    named += node.args[:1]
+                for each in named:
+                    if isinstance(each, ast.Constant) and isinstance(each.value, str):
+                        yield each.value
 
 
 def test_every_code_is_explained_and_no_other() -> None:
