@@ -72,6 +72,9 @@ def reader(
 
 ROLES = ("data", "experiment")
 
+# LBANN warns only of `hwc`, the key that it requires here; exset does not warn of it.
+REQUIRED = {"i11_scale_list_hwc_key"}
+
 
 def merged(resolved: MergedSchema) -> list[tuple[str, Any]]:
     return [(field.name, field.to_json()) for field in resolved.fields]
@@ -120,7 +123,8 @@ def test_verdicts(corpus: Path) -> None:
                 continue
             values = wanted_values(row["values_after_pack(packed fields dropped)"])
             assert values_of(batch) == values, row["id"]
-            warned = row["verdict"] == "warn" or row["id"] in WARNED
+            warns = row["verdict"] == "warn" and row["id"] not in REQUIRED
+            warned = warns or row["id"] in WARNED
             assert (findings.worst is Severity.WARNING) == warned, row["id"]
             assert findings.count(WARNED.get(row["id"], "")) == (row["id"] in WARNED) or warned
         seen += 1
