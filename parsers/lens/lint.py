@@ -77,13 +77,15 @@ class Alternation:
 
     def add(self, chunk: Meaning) -> None:
         """Check the examples of the next chunk, unless an example before has ended the pattern."""
-        begins = chunk.columns.event_offsets[:-1]
-        if not self._holds or not len(begins):
-            return
-        inputs, targets = np.logical_or.reduceat(chunk.columns.uses >= 0, begins, axis=1)
-        is_first = np.arange(self._count, self._count + len(begins)) % 2 == 0
-        self._holds = bool(np.all((inputs == is_first) & (targets != is_first)))
-        self._count += len(begins)
+        offsets = chunk.columns.event_offsets
+        for count in (min(2, len(offsets) - 1), len(offsets) - 1):  # two are enough in most files
+            if not self._holds or not count:
+                return
+            uses = chunk.columns.uses[:, : offsets[count]] >= 0
+            inputs, targets = np.logical_or.reduceat(uses, offsets[:count], axis=1)
+            is_first = np.arange(self._count, self._count + count) % 2 == 0
+            self._holds = bool(np.all((inputs == is_first) & (targets != is_first)))
+        self._count += count
         if self._place is None:
             end = chunk.tokens.before[chunk.tokens.steps == c.EXAMPLE][0] - 1
             self._place = chunk.text.place(end)
