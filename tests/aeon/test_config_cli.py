@@ -47,7 +47,7 @@ def test_show(run: Run) -> None:
     assert result.exit_code == 0
     lines = [line.split() for line in result.stdout.splitlines()]
     assert ["etl[0]", "image"] in lines and ["augmentation[0]", "image"] in lines
-    assert ["height", "4", "pixels", "of", "the", "output"] in lines
+    assert ["height", "4", "size", "of", "the", "output", "in", "pixels"] in lines
     assert any(line[:2] == ["block_size", "[5000]"] for line in lines)
     assert any(line[:3] == ["scale", "[0.8,", "1.0]"] for line in lines)
     assert lines[-1] == ["image", "float", "N", "channels=3", "height=4", "width=6"]

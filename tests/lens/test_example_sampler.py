@@ -191,10 +191,10 @@ def test_states() -> None:
     assert (state["given"], state["seed"], state["epoch"]) == (2, 3, 0)
     assert sampler.state_dict(yielded=99)["given"] == 5
     for other in (set_of([1, 2, 3, 4, 6]), set_of([1] * 4)):
-        with pytest.raises(ValueError, match="other examples"):
+        with pytest.raises(ValueError, match="different examples"):
             ExampleSampler(other, "probabilistic").load_state_dict(state)
     for mode in ("ordered", "permuted"):
-        with pytest.raises(ValueError, match="another mode"):
+        with pytest.raises(ValueError, match="different mode"):
             ExampleSampler(set_of([1, 2, 3, 4, 5]), mode).load_state_dict(state)
     with pytest.raises(ValueError, match="not 6"):
         sampler.load_state_dict({**state, "given": 6})

@@ -242,8 +242,8 @@ def test_fields_of_an_event_do_not_change_crossed_data() -> None:
 @pytest.mark.parametrize(
     ("units", "why"),
     [
-        ([-1, 3], "begin with the end of a span"),
-        ([-2, 3], "begin with the end of a span"),
+        ([-1, 3], "ends a span, but no span has begun"),
+        ([-2, 3], "ends a span, but no span has begun"),
         ([3, -2], "ends below"),
         ([0, 3, -5, 1, -(2**31)], "beyond 31 bits"),
     ],

@@ -270,7 +270,7 @@ def test_states() -> None:
     list(stream)
     assert sampler.state_dict()["batch"] == 10
     for other in (np.arange(60) % 5, np.arange(61) % 6, np.arange(60)[::-1] % 6):
-        with pytest.raises(ValueError, match="other labels"):
+        with pytest.raises(ValueError, match="different labels"):
             PlannedNxMSampler(other, 3, 2).load_state_dict(state)
     with pytest.raises(ValueError, match="batch"):
         sampler.load_state_dict({**state, "batch": 11})
