@@ -8,7 +8,7 @@ import exset
 from exset.core import progress
 from exset.core.progress import Task
 
-TEXT = b"I: 1 2 3; t: 4;\n" * 3000
+TEXT = b"I: 1 2 3 t: 4;\n" * 3000
 
 
 class Heard:
